@@ -1,0 +1,84 @@
+"""A reactive dataflow engine with named ports.
+
+A flow is a graph of nodes; a node is an async function with named, typed inputs and outputs.
+"""
+
+from __future__ import annotations
+
+import logging
+
+from dataflow.config import Config
+from dataflow.context import ExecutionContext, Message, Tools
+from dataflow.current import Firing, this_firing
+from dataflow.declare import Node, node, threaded
+from dataflow.errors import (
+    DataflowError,
+    FlowInvalid,
+    FormatError,
+    LoopLimit,
+    NodeFailed,
+    PackError,
+    PortMisuse,
+    RunFailed,
+    ValueMismatch,
+)
+from dataflow.events import Event, EventKind
+from dataflow.failure import Failure
+from dataflow.flows import Flow, TypedFlow, flow
+from dataflow.joins import collect, each, fallback, gather, merge
+from dataflow.looping import Carry, Loop, Step, When
+from dataflow.packs import Pack
+from dataflow.policy import Limit, Retry
+from dataflow.ports import SKIP, Maybe, Port, Ports, Signal
+from dataflow.result import Result
+from dataflow.run import Run
+from dataflow.states import NodeState
+
+__all__ = [
+    "SKIP",
+    "Carry",
+    "Config",
+    "DataflowError",
+    "Event",
+    "EventKind",
+    "ExecutionContext",
+    "Failure",
+    "Firing",
+    "Flow",
+    "FlowInvalid",
+    "FormatError",
+    "Limit",
+    "Loop",
+    "LoopLimit",
+    "Maybe",
+    "Message",
+    "Node",
+    "NodeFailed",
+    "NodeState",
+    "Pack",
+    "PackError",
+    "Port",
+    "PortMisuse",
+    "Ports",
+    "Result",
+    "Retry",
+    "Run",
+    "RunFailed",
+    "Signal",
+    "Step",
+    "Tools",
+    "TypedFlow",
+    "ValueMismatch",
+    "When",
+    "collect",
+    "each",
+    "fallback",
+    "flow",
+    "gather",
+    "merge",
+    "node",
+    "this_firing",
+    "threaded",
+]
+
+logging.getLogger("dataflow").addHandler(logging.NullHandler())

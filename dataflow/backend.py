@@ -1,0 +1,84 @@
+"""What asyncio and trio do not share: spawning cheaply, waking from a thread, telling a cancellation."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+
+__all__ = ["cancellation_types", "forget_cancellation", "in_event_loop", "on_asyncio", "open_nursery", "waker"]
+
+
+def on_asyncio() -> bool:
+    """Tell whether the running task is asyncio's."""
+    trio = sys.modules.get("trio")  # nobody is on trio who has not imported it
+    return trio is None or not trio.lowlevel.in_trio_task()
+
+
+def in_event_loop() -> bool:
+    """Tell whether this thread is running an event loop already."""
+    trio = sys.modules.get("trio")
+    if trio is not None and trio.lowlevel.in_trio_run():
+        return True
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+@asynccontextmanager
+async def open_nursery() -> AsyncIterator[Callable[[Callable[[], Coroutine[Any, Any, None]]], object]]:
+    """Open a task group and yield its spawn; a task costs a quarter of what anyio's start_soon does."""
+    if on_asyncio():
+        async with asyncio.TaskGroup() as group:
+            yield lambda function: group.create_task(function())
+    else:
+        import trio  # installed wherever it is running
+
+        async with trio.open_nursery() as nursery:
+            yield nursery.start_soon
+
+
+def cancellation_types() -> tuple[type[BaseException], ...]:
+    """Name what a cancelled task sees raised."""
+    if on_asyncio():
+        return (asyncio.CancelledError,)
+    import trio
+
+    return (trio.Cancelled,)
+
+
+def forget_cancellation() -> None:
+    """Take back the cancel requests that this asyncio task made to itself."""
+    task = asyncio.current_task()
+    while task is not None and task.cancelling():
+        task.uncancel()
+
+
+def waker(callback: Callable[[], object]) -> Callable[[], None]:
+    """Return a function that any thread may call to run the callback in this event loop.
+
+    A loop that has ended in the meantime is no longer there to be woken; the call is then dropped.
+    """
+    if on_asyncio():
+        loop = asyncio.get_running_loop()
+        schedule: Callable[[Callable[[], object]], object] = loop.call_soon_threadsafe
+        ended: type[BaseException] = RuntimeError
+    else:
+        import trio
+
+        schedule = trio.lowlevel.current_trio_token().run_sync_soon
+        ended = trio.RunFinishedError
+
+    def wake() -> None:
+        try:
+            schedule(callback)
+        except ended:
+            return
+
+    return wake

@@ -1,0 +1,62 @@
+"""Binding: the arguments of a firing from the values of its frame (S3.4, S4.4)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dataflow.checking import check_value
+from dataflow.errors import NodeFailed, ValueMismatch
+from dataflow.plan import Feed
+from dataflow.ports import Signal
+from dataflow.separation import separate
+from dataflow.tokens import DEAD, Errored
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from dataflow.frames import Frame
+    from dataflow.plan import Call, PlanNode
+
+__all__ = ["bind"]
+
+
+def bind(frame: Frame, node: PlanNode, call: Call) -> tuple[list[Any], Mapping[str, Any]]:
+    """Return the positional and keyword arguments; raises NodeFailed if a checked value does not fit."""
+    if call.direct is not None and node.index not in frame.odd:
+        values, shared = frame.values, frame.plan.shared
+        return [separate(values[slot]) if shared[slot] else values[slot] for slot in call.direct], {}
+    positional = [_argument(frame, node, given) for given in call.positional]
+    if call.star is not None:
+        positional += _argument(frame, node, call.star)
+    return positional, {name: _argument(frame, node, given) for name, given in call.keywords.items()}
+
+
+def _argument(frame: Frame, node: PlanNode, given: Feed | int) -> Any:
+    if isinstance(given, int):
+        return separate(frame.values[given])
+    values = [_token(frame, slot, given) for slot in given.slots if _is_live(frame.values[slot], given)]
+    if not values and not (given.many and given.required):
+        return separate(given.default)
+    if given.is_signal:
+        values = [Signal()] * len(values)
+    elif given.check is not None:
+        values = [_checked(node, given, value) for value in values]
+    return values if given.many else values[0]
+
+
+def _is_live(token: Any, feed: Feed) -> bool:
+    return token.__class__ not in DEAD or (feed.takes_failure and token.__class__ is Errored)
+
+
+def _token(frame: Frame, slot: int, feed: Feed) -> Any:
+    token = frame.values[slot]
+    if token.__class__ is Errored:
+        return token.failure
+    return separate(token) if frame.plan.shared[slot] else token
+
+
+def _checked(node: PlanNode, feed: Feed, value: Any) -> Any:
+    try:
+        return check_value(value, feed.check)
+    except ValueMismatch as mismatch:
+        raise NodeFailed(node.id, f"got a value on port {feed.port!r} that does not fit: {mismatch}") from None

@@ -1,0 +1,129 @@
+"""Blocks while they are being wired: naming, and turning placeholders into sources."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from dataflow.placeholders import PortRef, ports_within
+from dataflow.wiring import CARRY, Block, Literally, LoopBlock, Reference, Source, Wiring
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from dataflow.placeholders import Operand
+
+__all__ = ["OpenBlock", "source_of"]
+
+
+@dataclass(slots=True, eq=False)
+class OpenBlock:
+    """A block being wired: the root of a flow or the body of a loop."""
+
+    block: Block
+    wiring: Wiring
+    parent: OpenBlock | None = None
+    loop: LoopBlock | None = None
+    within: set[str] = field(default_factory=set)  # ids of this block and of the blocks inside it
+    counters: dict[str, int] = field(default_factory=dict)
+
+    def around(self) -> Iterator[OpenBlock]:
+        """Go outwards, beginning with this block."""
+        block: OpenBlock | None = self
+        while block is not None:
+            yield block
+            block = block.parent
+
+    def new_id(self, base: str) -> str:
+        """Take the next free id: `base`, then `base_2` …
+
+        An id is free if neither this block, one around it nor one inside it has it, since a document
+        looks names up outwards and refuses shadowing (S1.2).
+        """
+        while True:
+            count = self.counters[base] = self.counters.get(base, 0) + 1
+            name = base if count == 1 else f"{base}_{count}"
+            if self.take_id(name):
+                return name
+
+    def take_id(self, name: str) -> bool:
+        """Take an id; returns False if it is taken."""
+        if name in self.within or any(name in outer.block.nodes for outer in self.around()):
+            return False
+        for outer in self.around():
+            outer.within.add(name)
+        return True
+
+    def new_carry(self, base: str = "carry") -> str:
+        """Take the next free name of a carried port."""
+        taken = {name for outer in self.around() if outer.loop for name in outer.loop.carries}
+        name, count = base, 1
+        while name in taken:
+            count += 1
+            name = f"{base}_{count}"
+        return name
+
+    def problem(self, text: str) -> None:
+        self.wiring.problems.append(text)
+
+    def changed(self) -> None:
+        """Note that the flow is no longer what was compiled."""
+        self.wiring.version += 1
+
+    def leave(self, reference: Reference) -> Reference:
+        """Make a port of this loop's body an output of the loop, its last live value (S6.4)."""
+        loop = self.loop
+        assert loop is not None, "only a loop's body is left"
+        for name, source in loop.body.outputs.items():
+            if source == reference:
+                return Reference(loop.id, name)
+        name = self.new_output(_output_base(reference))
+        loop.body.outputs[name] = reference
+        self.changed()
+        return Reference(loop.id, name)
+
+    def new_output(self, base: str = "result") -> str:
+        """Take the next free name of an output of this loop."""
+        assert self.loop is not None, "only a loop's body has outputs to name"
+        name, count = base, 1
+        while name in self.loop.body.outputs:
+            count += 1
+            name = f"{base}_{count}"
+        return name
+
+    def reach(self, port: PortRef) -> Reference:
+        """Name a port so that it can be read in this block, leaving the loops it is inside of."""
+        home, reference = port._block, port._reference  # noqa: SLF001 - hidden from users, not from the wiring
+        mine = list(self.around())
+        while all(home is not block for block in mine):
+            if home.parent is None:
+                self.problem(f"port '{reference}' belongs to flow {home.wiring.name!r}, not to this one; "
+                             "make it an input of this flow")
+                break
+            reference = home.leave(reference)
+            home = home.parent
+        return reference
+
+
+def _output_base(reference: Reference) -> str:
+    if reference.node == CARRY:
+        return reference.port
+    return reference.node if reference.port == "out" else f"{reference.node}_{reference.port.lstrip('$')}"
+
+
+def source_of(block: OpenBlock, operand: Operand, reader: str) -> Source:
+    """Turn what was given for a port into a source, as seen from the block; problems are recorded."""
+    if isinstance(operand, PortRef):
+        return block.reach(operand)
+    if isinstance(operand, Literally):
+        _check_constant(block, operand.value, reader)
+        return operand
+    parts = tuple(source_of(block, part, reader) for part in operand._operands)  # noqa: SLF001 - as above
+    return operand._build(parts)  # noqa: SLF001 - as above
+
+
+def _check_constant(block: OpenBlock, value: object, reader: str) -> None:
+    if ports_within(value):
+        block.problem(f"{reader} is given a {type(value).__name__} with ports in it; write gather(...) for a list of values")
+    elif hasattr(value, "_is_step"):
+        block.problem(f"{reader} is given a step; wire one of its ports: step.out, step.done or step.error")

@@ -1,0 +1,36 @@
+"""Compiling: wiring becomes a plan, or one error with every problem (S1.7)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dataflow.checks import check
+from dataflow.errors import FlowInvalid
+from dataflow.layout import lay_out
+from dataflow.resolve import resolve
+from dataflow.scoping import in_order, place
+
+if TYPE_CHECKING:
+    from dataflow.graph import Graph, Vertex
+    from dataflow.plan import FlowPlan
+    from dataflow.resolve import FindType
+    from dataflow.wiring import Wiring
+
+__all__ = ["compile_flow", "examine"]
+
+
+def examine(wiring: Wiring, find_type: FindType) -> tuple[Graph, list[Vertex]]:
+    """Look up, place and check a whole flow; the problems found are in the graph."""
+    graph = resolve(wiring, find_type)
+    ordered = in_order(graph)
+    place(graph, ordered)
+    check(graph, ordered)
+    return graph, ordered
+
+
+def compile_flow(wiring: Wiring, find_type: FindType) -> FlowPlan:
+    """Compile a flow; raises FlowInvalid with all its problems."""
+    graph, ordered = examine(wiring, find_type)
+    if graph.problems:
+        raise FlowInvalid(wiring.name, list(dict.fromkeys(graph.problems)))
+    return lay_out(graph, ordered, wiring.settings)

@@ -1,0 +1,45 @@
+"""What a node may know about its own firing."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["CURRENT", "Firing", "FiringSource", "this_firing"]
+
+
+def _drop(piece: object, port: str) -> None:
+    """Outside a run nobody listens to pieces."""
+
+
+@dataclass(frozen=True, slots=True)
+class Firing:
+    """One firing: the run, its path in it (S2.2) and which attempt this is, from 1."""
+
+    run_id: str
+    path: str
+    attempt: int = 1
+    _emit: Callable[[object, str], None] = _drop
+
+    def emit(self, piece: object, *, port: str = "out") -> None:
+        """Give out a piece of a port while the node runs; the port's value is what the node returns (S3.5)."""
+        self._emit(piece, port)
+
+
+class FiringSource(Protocol):
+    """Whoever runs firings and can tell which one runs now."""
+
+    def this_firing(self) -> Firing: ...
+
+
+CURRENT: Final[ContextVar[FiringSource]] = ContextVar("dataflow firing")
+
+
+def this_firing() -> Firing:
+    """Return the firing that runs this code, also in a thread of it; outside a run a stand-in."""
+    source = CURRENT.get(None)
+    return source.this_firing() if source is not None else Firing("", "")

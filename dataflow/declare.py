@@ -1,0 +1,163 @@
+"""`@node` and `@threaded`: functions declared as node types, still callable as what they are."""
+
+from __future__ import annotations
+
+from functools import cached_property, update_wrapper
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
+
+from dataflow.checking import json_schema
+from dataflow.nodetype import NodeType, derive
+from dataflow.policy import Policy, policy_of
+from dataflow.ports import MISSING
+from dataflow.signature import Shape
+from dataflow.threads import call_in_thread
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable
+
+    from dataflow.policy import MemoPolicy, OnError, Retry
+    from dataflow.ports import Ports
+
+__all__ = ["Node", "node", "threaded"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+T = TypeVar("T")
+
+# The marker for "not given", typed as every setting so that signatures show what a setting takes.
+_UNSET: Any = MISSING
+
+
+class Node(Generic[P, R]):
+    """A function declared as a node type. Calling it calls the function, outside any run."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        *,
+        name: str = "",
+        version: str = "1",
+        policy: Policy | None = None,
+        ports: Callable[[Any], Ports] | None = None,
+        in_thread: bool = False,
+        placed_as: str | None = None,
+    ) -> None:
+        self.placed_as = placed_as  # the id its placed nodes have, set by with_(name=)
+        self.name = name or getattr(function, "__name__", type(function).__name__)
+        self._function = function
+        self._version = version
+        self._policy = policy or Policy()
+        self._ports = ports
+        self._in_thread = in_thread
+        update_wrapper(self, function, updated=())
+
+    async def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Call the function; an async generator is read to its end and gives the list of its yields."""
+        if self._in_thread:
+            result: R = await call_in_thread(self._function, args, kwargs)
+            return result
+        called: Any = self._function(*args, **kwargs)
+        if self.type.shape is Shape.PIECES:
+            pieces: Any = [piece async for piece in called]
+            return pieces  # type: ignore[no-any-return]  # R is the list of T by the overload of node
+        return await called  # type: ignore[no-any-return]  # R by the overloads of node
+
+    @cached_property
+    def type(self) -> NodeType:
+        """The node type; raises FlowInvalid if the signature does not make one."""
+        function = self._function
+        call = self._call_in_thread if self._in_thread else None
+        return derive(
+            function, version=self._version, policy=self._policy, ports=self._ports, call=call
+        )
+
+    async def _call_in_thread(self, *args: Any, **kwargs: Any) -> Any:
+        return await call_in_thread(self._function, args, kwargs)
+
+    def with_(
+        self,
+        *,
+        name: str = _UNSET,
+        retries: Retry | int = _UNSET,
+        timeout: float | None = _UNSET,
+        deadline: float | None = _UNSET,
+        memo: MemoPolicy = _UNSET,
+        on_error: OnError = _UNSET,
+        default: object = _UNSET,
+        limit: str | int = _UNSET,
+        effect: bool = _UNSET,
+        enabled: bool = _UNSET,
+    ) -> Node[P, R]:
+        """Return the node with another name or other settings; this one is not changed."""
+        policy = policy_of(
+            retries=retries, timeout=timeout, deadline=deadline, memo=memo, on_error=on_error,
+            default=default, limit=limit, effect=effect, enabled=enabled,
+        )  # fmt: skip
+        return Node(
+            self._function,
+            name=self.name if name is _UNSET else name,
+            placed_as=self.placed_as if name is _UNSET else name,
+            version=self._version,
+            policy=policy.over(self._policy),
+            ports=self._ports,
+            in_thread=self._in_thread,
+        )
+
+    def json_schema(self) -> dict[str, Any]:
+        """Describe the input ports as a JSON Schema object."""
+        inputs = self.type.inputs
+        return {
+            "type": "object",
+            "properties": {name: json_schema(port.type) for name, port in inputs.items()},
+            "required": [name for name, port in inputs.items() if port.required],
+            "additionalProperties": False,
+        }
+
+    def __repr__(self) -> str:
+        return f"<node {self.name}>"
+
+
+@overload
+def node(fn: Callable[P, AsyncIterator[T]], /) -> Node[P, list[T]]: ...
+@overload
+def node(fn: Callable[P, Awaitable[R]], /) -> Node[P, R]: ...
+@overload
+def node(
+    *,
+    name: str = ...,
+    version: str = ...,
+    retries: Retry | int = ...,
+    timeout: float | None = ...,
+    deadline: float | None = ...,
+    memo: MemoPolicy = ...,
+    on_error: OnError = ...,
+    default: object = ...,
+    limit: str | int = ...,
+    effect: bool = ...,
+    ports: Callable[[Any], Ports] = ...,
+) -> Callable[[Callable[P, Awaitable[R]]], Node[P, R]]: ...
+def node(
+    fn: Callable[..., Any] | None = None,
+    /,
+    *,
+    name: str = "",
+    version: str = "1",
+    ports: Callable[[Any], Ports] | None = None,
+    **settings: Any,
+) -> Any:
+    """Declare an async function as a node type, with settings if wanted.
+
+    `retries` are extra attempts, `timeout` and `deadline` seconds; `ports` names the ports that
+    depend on the config. Raises ValueError for a setting that cannot be.
+    """
+    policy = policy_of(**settings)
+
+    def declare(function: Callable[..., Any]) -> Node[Any, Any]:
+        return Node(function, name=name, version=version, policy=policy, ports=ports)
+
+    return declare if fn is None else declare(fn)
+
+
+def threaded(fn: Callable[P, R], /) -> Node[P, R]:
+    """Declare a blocking function as a node type that runs in a worker thread."""
+    return Node(fn, in_thread=True)

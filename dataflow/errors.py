@@ -1,0 +1,130 @@
+"""Every exception the engine raises.
+
+DataflowError
+├── FlowInvalid        a flow has problems; all of them are listed
+│   └── PortMisuse     a port was used as a value while wiring
+├── ValueMismatch      a value does not have the type of the port or config field it enters
+├── NodeFailed         a node broke its contract (S3.2) or ended in a way the engine cannot accept
+│   └── LoopLimit      a loop reached its limit and `on_limit` is "fail"
+├── RunFailed          a run ended as failed; carries the result and every failure
+├── PackError          a pack cannot be found, imported or used
+└── FormatError        a file is not a flow document; carries line and column where known
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dataflow.failure import Failure
+    from dataflow.result import Result
+
+__all__ = [
+    "DataflowError",
+    "FlowInvalid",
+    "FormatError",
+    "LoopLimit",
+    "NodeFailed",
+    "PackError",
+    "PortMisuse",
+    "RunFailed",
+    "ValueMismatch",
+    "choices",
+]
+
+
+def choices(names: Sequence[str], limit: int = 12) -> str:
+    """Say which names exist, in the order given, shortened when there are many."""
+    if not names:
+        return "there are none"
+    shown = ", ".join(names[:limit])
+    rest = len(names) - limit
+    return f"choices: {shown}" + (f" and {rest} more" if rest > 0 else "")
+
+
+class DataflowError(Exception):
+    """The base of everything the engine raises on purpose."""
+
+
+class FlowInvalid(DataflowError):
+    """Raised once per check with every problem found in a flow (S1.7)."""
+
+    def __init__(self, flow: str, problems: Sequence[str]) -> None:
+        self.flow = flow
+        self.problems = tuple(problems)
+        count = len(self.problems)
+        head = f"flow {flow!r} has {count} problem{'' if count == 1 else 's'}:"
+        super().__init__("\n".join([head, *(f"  - {problem}" for problem in self.problems)]))
+
+
+class PortMisuse(FlowInvalid):
+    """Raised when a port is used as a value while a flow is being wired (S20)."""
+
+    def __init__(self, port: str, use: str, advice: str) -> None:
+        self.port = port
+        self.use = use
+        text = f"port {port} has no value while the flow is wired, so it cannot be used with {use}; {advice}"
+        super().__init__("(being wired)", [text])
+
+
+class ValueMismatch(DataflowError):
+    """Raised when a value does not have the type of the place it enters (S1.7)."""
+
+    def __init__(self, found: str, expected: str, place: str = "") -> None:
+        self.found = found
+        self.expected = expected
+        self.place = place
+        super().__init__(f"{place + ': ' if place else ''}expected {expected}, found {found}")
+
+
+class NodeFailed(DataflowError):
+    """Raised when a node ends in a way its declaration does not allow (S3.2)."""
+
+    def __init__(self, node: str, reason: str) -> None:
+        self.node = node
+        self.reason = reason
+        super().__init__(f"node {node!r} {reason}")
+
+
+class LoopLimit(NodeFailed):
+    """Raised when a loop with `on_limit="fail"` reaches its limit (S6.2)."""
+
+    def __init__(self, loop: str, limit: int) -> None:
+        self.loop = loop
+        self.limit = limit
+        super().__init__(loop, f"reached its limit of {limit} rounds and its test still asks for another")
+
+
+class RunFailed(DataflowError):
+    """Raised once for a failed run (S9.5); `__cause__` is the node's own exception."""
+
+    def __init__(self, result: Result, failures: Sequence[Failure]) -> None:
+        self.result = result
+        self.failures = tuple(failures)
+        first = [f"{f.path} (attempt {f.attempt}): {f.type}: {f.message}" for f in self.failures[:5]]
+        rest = len(self.failures) - len(first)
+        more = [f"and {rest} more"] if rest > 0 else []
+        super().__init__(f"run {result.run_id} failed: " + "; ".join([*first, *more]))
+
+
+class PackError(DataflowError):
+    """Raised when a pack or one of its node types cannot be found, imported or used."""
+
+    def __init__(self, name: str, reason: str) -> None:
+        self.name = name
+        self.reason = reason
+        super().__init__(f"{name}: {reason}")
+
+
+class FormatError(DataflowError):
+    """Raised when a file is no flow document; line and column count from 1 where known."""
+
+    def __init__(self, place: str, reason: str, line: int | None = None, column: int | None = None) -> None:
+        self.place = place
+        self.reason = reason
+        self.line = line
+        self.column = column
+        where = place if line is None else f"{place}:{line}:{column}"
+        super().__init__(f"{where}: {reason}")

@@ -1,0 +1,110 @@
+"""Events: what a run reports, in order, to whoever listens (S19)."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+import anyio
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Mapping
+
+__all__ = ["Event", "EventKind", "EventStream", "Reporter"]
+
+
+class EventKind(str, Enum):
+    """The kinds of events; their names are stable."""
+
+    RUN_STARTED = "run_started"
+    RUN_FINISHED = "run_finished"
+    NODE_STARTED = "node_started"
+    NODE_FINISHED = "node_finished"
+    BRANCH_EVALUATED = "branch_evaluated"
+    LOOP_ROUND = "loop_round"
+    LOOP_EXITED = "loop_exited"
+    MAP_OPENED = "map_opened"
+    WARNING = "warning"
+    PIECE = "piece"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One fact. `seq` counts from 1; `time` is UTC; `path` names the node, "" the run itself."""
+
+    seq: int
+    time: datetime
+    run: str
+    kind: EventKind
+    path: str
+    data: Mapping[str, Any]
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+class Reporter:
+    """Gives the events of one run to its streams. While nobody listens, nothing is made."""
+
+    __slots__ = ("_clock", "_run", "_seq", "_streams", "is_listening")
+
+    def __init__(self, run: str, clock: Callable[[], datetime] = _now) -> None:
+        self.is_listening = False
+        self._run = run
+        self._clock = clock
+        self._seq = 0
+        self._streams: list[EventStream] = []
+
+    def listen(self) -> EventStream:
+        """Open a stream of the events from now on."""
+        stream = EventStream()
+        self._streams.append(stream)
+        self.is_listening = True
+        return stream
+
+    def emit(self, kind: EventKind, path: str, data: Mapping[str, Any]) -> None:
+        """Report one fact. Call it only while `is_listening`."""
+        self._seq += 1
+        event = Event(self._seq, self._clock(), self._run, kind, path, data)
+        for stream in self._streams:
+            stream.put(event)
+
+    def close(self) -> None:
+        """End every stream: the run has ended, however it ended."""
+        self.is_listening = False
+        for stream in self._streams:
+            stream.close()
+
+
+class EventStream:
+    """An async iterator over events. It keeps what its reader has not read, so no reader slows the run."""
+
+    __slots__ = ("_arrived", "_events", "_has_ended")
+
+    def __init__(self) -> None:
+        self._events: deque[Event] = deque()
+        self._has_ended = False
+        self._arrived = anyio.Event()
+
+    def put(self, event: Event) -> None:
+        self._events.append(event)
+        self._arrived.set()
+
+    def close(self) -> None:
+        self._has_ended = True
+        self._arrived.set()
+
+    def __aiter__(self) -> AsyncIterator[Event]:
+        return self
+
+    async def __anext__(self) -> Event:
+        while not self._events:
+            if self._has_ended:
+                raise StopAsyncIteration
+            self._arrived = anyio.Event()
+            await self._arrived.wait()
+        return self._events.popleft()

@@ -1,0 +1,52 @@
+"""Failures: what is kept and handed on of an exception that a node raised (S9.3)."""
+
+from __future__ import annotations
+
+import traceback as traceback_module
+from pathlib import Path
+from types import UnionType
+from typing import TYPE_CHECKING, Final, NamedTuple, Union, get_args, get_origin
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+__all__ = ["Failure", "failure_of", "takes_failure"]
+
+_ENGINE: Final = str(Path(__file__).parent)
+
+
+class Failure(NamedTuple):
+    """A storable record of a failed firing; the exception itself stays in `RunFailed.__cause__`."""
+
+    node: str
+    path: str
+    attempt: int
+    type: str
+    message: str
+    traceback: str
+
+
+def _from_user_code(traceback: TracebackType | None) -> TracebackType | None:
+    """Drop the engine's own frames from the head of a traceback."""
+    first = traceback
+    while first is not None and first.tb_frame.f_code.co_filename.startswith(_ENGINE):
+        first = first.tb_next
+    return first or traceback
+
+
+def failure_of(error: BaseException, node: str, path: str, attempt: int) -> Failure:
+    """Make the record of an exception raised by the node at the path."""
+    try:
+        message = str(error)
+    except Exception as broken:  # a user's __str__ may raise anything; the failure must still be told
+        message = f"(its text cannot be made: {type(broken).__name__})"
+    trace = _from_user_code(error.__traceback__)
+    text = "".join(traceback_module.format_exception(type(error), error, trace))
+    return Failure(node, path, attempt, type(error).__name__, message, text)
+
+
+def takes_failure(annotation: object) -> bool:
+    """Tell whether a port of this type takes an error as its value (S4.2)."""
+    if get_origin(annotation) in (Union, UnionType):
+        return Failure in get_args(annotation)
+    return annotation is Failure

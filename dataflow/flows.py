@@ -1,0 +1,249 @@
+"""Flows: a builder that can be checked, run, drawn, loaded and saved; and functions that wire one."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import threading
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar
+
+import anyio
+
+from dataflow.backend import in_event_loop
+from dataflow.builder import Builder
+from dataflow.checking import check_value
+from dataflow.compiling import compile_flow, examine
+from dataflow.errors import FlowInvalid, ValueMismatch, choices
+from dataflow.packs import find_type
+from dataflow.placeholders import Placeholder
+from dataflow.policy import Settings
+from dataflow.ports import MISSING
+from dataflow.run import Run, executing, new_run_id
+from dataflow.signature import hints_of
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Mapping
+    from os import PathLike
+
+    from dataflow.plan import FlowPlan
+    from dataflow.policy import Errors, Limit
+    from dataflow.resolve import FindType
+    from dataflow.result import Result
+    from dataflow.wiring import FlowInput, Wiring
+
+__all__ = ["Flow", "TypedFlow", "flow"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Flow(Builder):
+    """A flow: wire it, then run it. `with Flow("name") as f:` checks it at the end of the block."""
+
+    _find_type: FindType = staticmethod(find_type)
+
+    @classmethod
+    def from_wiring(cls, wiring: Wiring, find_type: FindType) -> Flow:
+        """Make a flow of a wiring that a format has read."""
+        made = Flow(wiring.name)
+        made._wiring = wiring
+        made._find_type = find_type
+        return made
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self._plan()
+
+    @property
+    def inputs(self) -> Mapping[str, FlowInput]:
+        """The declared inputs by name, with type and default."""
+        return dict(self._wiring.inputs)
+
+    @property
+    def wiring(self) -> Wiring:
+        """The flow as wired."""
+        return self._wiring
+
+    def check(self) -> list[str]:
+        """List every problem of the flow; an empty list means that it can run."""
+        graph, _ = examine(self._wiring, self._find_type)
+        return list(dict.fromkeys(graph.problems))
+
+    def _plan(self) -> FlowPlan:
+        """Compile the flow unless it has not changed since; raises FlowInvalid."""
+        version = self._wiring.version
+        if self._compiled is None or self._compiled[0] != version:
+            self._compiled = (version, compile_flow(self._wiring, self._find_type))
+        return self._compiled[1]
+
+    def using(
+        self,
+        *,
+        max_concurrency: int | None = None,
+        limits: Mapping[str, Limit | int] | None = None,
+        errors: Errors = "fail_fast",
+        timeout: float | None = None,
+    ) -> Self:
+        """Return the flow with other settings for its runs; this one is not changed.
+
+        `errors="continue"` finishes what does not depend on a failure before the run fails (S9.4).
+        """
+        other = copy.copy(self)
+        other._wiring = replace(self._wiring, settings=Settings(errors, max_concurrency, limits, timeout))
+        other._compiled = None
+        return other
+
+    async def run(self, **inputs: Any) -> Result:
+        """Run the flow to its end; raises RunFailed if it fails, FlowInvalid for wrong inputs."""
+        async with self.start(**inputs) as run:
+            return await run
+
+    def run_sync(self, **inputs: Any) -> Result:
+        """Run the flow from synchronous code, also while an event loop is running in this thread."""
+        if not in_event_loop():
+            return anyio.run(partial(self.run, **inputs))
+        outcome: list[Result | BaseException] = []
+
+        def work() -> None:
+            try:
+                outcome.append(anyio.run(partial(self.run, **inputs)))
+            except BaseException as error:  # noqa: BLE001 - raised again in the calling thread
+                outcome.append(error)
+
+        thread = threading.Thread(target=work, daemon=True, name=f"dataflow run_sync {self.name}")
+        thread.start()
+        thread.join()
+        if isinstance(outcome[0], BaseException):
+            raise outcome[0]
+        return outcome[0]
+
+    @asynccontextmanager
+    async def start(self, **inputs: Any) -> AsyncIterator[Run]:
+        """Run the flow while the block runs; the block ends with the run.
+
+        Call `run.events()` first thing to miss none. A failure that nobody awaited is raised at the end.
+        """
+        plan = self._plan()
+        values = self._read_inputs(inputs)
+        async with executing(plan, values, self._wiring.settings.errors, new_run_id()) as run:
+            yield run
+
+    def _read_inputs(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Check what a run is given (S1.7); raises FlowInvalid with every problem."""
+        declared = self._wiring.inputs
+        problems = [
+            f"there is no input {name!r}; {choices(list(declared))}" for name in given if name not in declared
+        ]
+        values = {}
+        for name, port in declared.items():
+            value = given.get(name, port.default)
+            if value is MISSING:
+                problems.append(f"input {name!r} is required")
+                continue
+            try:
+                values[name] = check_value(value, port.type)
+            except ValueMismatch as mismatch:
+                problems.append(f"input {name!r}: {mismatch}")
+        if problems:
+            raise FlowInvalid(self.name, problems)
+        return values
+
+    def to_mermaid(self) -> str:
+        """Draw the flow as Mermaid text."""
+        from dataflow.drawing import mermaid  # a drawing is rarely wanted
+
+        return mermaid(self._wiring)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the flow as a native document; raises FlowInvalid where it has no document form."""
+        from dataflow.formats.native_dump import dump  # as above
+
+        self._plan()
+        return dump(self._wiring)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str], *, format: str | None = None) -> Flow:
+        """Load and check a document; raises FormatError or FlowInvalid.
+
+        Loading imports what the document names under `uses`: load only files you trust.
+        """
+        from dataflow.loading import load_flow  # as above
+
+        return load_flow(path, format=format)
+
+
+class TypedFlow(Flow, Generic[P, R]):
+    """A function that wires a flow; calling it runs the flow, typed in and typed out."""
+
+    def __init__(self, fn: Callable[Concatenate[Flow, P], R]) -> None:
+        super().__init__(getattr(fn, "__name__", "flow"))
+        self._fn = fn
+        self._is_traced = False
+        self._single = True
+        self.__doc__ = fn.__doc__
+        self.__name__ = self.name
+
+    async def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run the flow and return its output; raises RunFailed, or KeyError if the output was skipped."""
+        self._plan()
+        parameters = list(inspect.signature(self._fn).parameters.values())[1:]
+        bound = inspect.Signature(parameters).bind(*args, **kwargs)
+        result = await self.run(**bound.arguments)
+        if self._single:
+            return result["out"]  # type: ignore[no-any-return]  # typed by the function
+        whole: Any = self._returns
+        return whole(**{name: result[name] for name in self._wiring.block.outputs})  # type: ignore[no-any-return]  # as above
+
+    def _plan(self) -> FlowPlan:
+        self._trace()
+        return super()._plan()
+
+    @property
+    def inputs(self) -> Mapping[str, FlowInput]:
+        self._trace()
+        return super().inputs
+
+    @property
+    def wiring(self) -> Wiring:
+        self._trace()
+        return super().wiring
+
+    def check(self) -> list[str]:
+        self._trace()
+        return super().check()
+
+    def _trace(self) -> None:
+        """Call the function once, with ports for its parameters."""
+        if self._is_traced:
+            return
+        self._is_traced = True
+        hints, problems = hints_of(self._fn)
+        self._wiring.problems.extend(problems)
+        ports: dict[str, Any] = {}
+        for parameter in list(inspect.signature(self._fn).parameters.values())[1:]:
+            default = MISSING if parameter.default is parameter.empty else parameter.default
+            ports[parameter.name] = self.input(parameter.name, hints.get(parameter.name, Any), default)
+        fn: Any = self._fn
+        returned: Any = fn(self, **ports)
+        if isinstance(returned, Placeholder):
+            self.output("out", returned)
+        elif isinstance(returned, tuple) and hasattr(returned, "_fields"):
+            self._single, self._returns = False, type(returned)
+            for name in returned._fields:
+                self.output(name, getattr(returned, name))
+        else:
+            self._wiring.problems.append(
+                f"@flow function {self.name!r} returned {type(returned).__name__}; expected a port, "
+                "or a NamedTuple of ports for several outputs"
+            )
+
+
+def flow(fn: Callable[Concatenate[Flow, P], R], /) -> TypedFlow[P, R]:
+    """Turn a function that wires a flow into the flow; it is called once, on first use."""
+    return TypedFlow(fn)

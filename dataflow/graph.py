@@ -1,0 +1,184 @@
+"""The graph between wiring and plan: vertices, scopes and terminals, with every name looked up (S2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from dataflow.nodetype import NodeType
+    from dataflow.policy import EachOptions, Policy
+    from dataflow.ports import InPort
+    from dataflow.wiring import LoopBlock, LoopTest
+
+__all__ = [
+    "CallAction",
+    "CollectAction",
+    "Graph",
+    "Input",
+    "Join",
+    "JoinAction",
+    "LoopAction",
+    "MapAction",
+    "Scope",
+    "ScopeKind",
+    "Terminal",
+    "Vertex",
+    "Wire",
+]
+
+
+class ScopeKind(Enum):
+    """What opens a frame of the scope (S2.1)."""
+
+    ROOT = "run"
+    LOOP = "loop"
+    MAP = "map"
+
+
+class Join(Enum):
+    """The explicit modes of several sources on one port (S5.3)."""
+
+    MERGE = "merge"
+    GATHER = "gather"
+    FALLBACK = "fallback"
+
+
+@dataclass(slots=True, eq=False)
+class Scope:
+    """A scope of a flow. Its parent is that of its owner, known once the owner's scope is."""
+
+    kind: ScopeKind
+    owner: Vertex | None = None  # None for the root
+    parameters: dict[str, None] = field(default_factory=dict)  # inputs, carried ports or items, in order
+
+    @property
+    def parent(self) -> Scope | None:
+        return self.owner.scope if self.owner is not None else None
+
+    def around(self) -> Iterator[Scope]:
+        """Go outwards, beginning with this scope."""
+        scope: Scope | None = self
+        while scope is not None:
+            yield scope
+            scope = scope.parent
+
+
+class Terminal(NamedTuple):
+    """Where an edge begins: an output port of a vertex, a parameter of a scope, or a constant."""
+
+    owner: Vertex | Scope | Constant
+    port: str
+
+
+@dataclass(slots=True, eq=False)
+class Constant:
+    """A constant on a port, compared by identity."""
+
+    value: Any
+    is_json: bool = False
+
+
+class Wire(NamedTuple):
+    """One edge into a port, with the words that name its source in messages."""
+
+    source: Terminal
+    label: str
+
+
+@dataclass(slots=True, eq=False)
+class Input:
+    """A connected input port of a vertex. `port` is the declared port, None where any will do."""
+
+    name: str
+    wires: list[Wire]
+    port: InPort | None = None
+    required: bool = True
+    checked: bool = False  # the value comes from an Any port and is checked when it enters (S1.7)
+
+
+@dataclass(slots=True)
+class CallAction:
+    """Call a node function."""
+
+    type: NodeType
+    policy: Policy
+    config: Any = None
+
+
+@dataclass(slots=True)
+class JoinAction:
+    """Join several sources."""
+
+    mode: Join
+
+
+@dataclass(slots=True)
+class LoopAction:
+    """Run the body round by round. `finals` and `results` are its outputs by name."""
+
+    block: LoopBlock
+    scope: Scope
+    test: LoopTest | None = None
+    test_wire: Wire | None = None
+    nexts: dict[str, Wire] = field(default_factory=dict)
+    finals: dict[str, str] = field(default_factory=dict)  # output -> carried port
+    results: dict[str, Wire] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class MapAction:
+    """Open a frame an item. `collects` are its outputs by name."""
+
+    scope: Scope
+    options: EachOptions
+    lists: dict[str, str] = field(default_factory=dict)  # item -> input port of the vertex
+    collects: dict[str, Wire] = field(default_factory=dict)
+    outputs: tuple[str, ...] = ()  # the names of the outputs of a map in block form
+    named: bool = True  # False: an `each`, named after the node that reads it first
+
+
+@dataclass(slots=True)
+class CollectAction:
+    """A `collect`, until it is known which map it closes; then an output of that map."""
+
+    source: Wire
+    output: Terminal | None = None
+
+
+Action: TypeAlias = CallAction | JoinAction | LoopAction | MapAction | CollectAction
+
+
+@dataclass(slots=True, eq=False)
+class Vertex:
+    """A node, loop, map or join. `order` is the place of its declaration in the flow."""
+
+    id: str
+    order: tuple[int, int]
+    home: Scope  # the scope of the block it was declared in
+    action: Action
+    inputs: dict[str, Input] = field(default_factory=dict)
+    scope: Scope | None = None  # where it fires, once known
+
+    @property
+    def fires_in(self) -> Scope:
+        assert self.scope is not None, f"the scope of {self.id!r} is known by now"
+        return self.scope
+
+
+@dataclass(slots=True)
+class Graph:
+    """All vertices of a flow in declared order, and its outputs."""
+
+    name: str
+    root: Scope
+    vertices: list[Vertex] = field(default_factory=list)
+    outputs: dict[str, Wire] = field(default_factory=dict)
+    input_types: dict[str, object] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+    opaque: list[str] = field(default_factory=list)  # types that were not looked into
+
+

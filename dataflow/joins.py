@@ -1,0 +1,65 @@
+"""Port expressions: maps and the explicit joins, typed as the value they will carry (S5.3, S7.1)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from dataflow.placeholders import Expression, literally
+from dataflow.policy import EachOptions
+from dataflow.wiring import Collect, Each, Fallback, Gather, Merge
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from dataflow.wiring import Source
+
+__all__ = ["collect", "each", "fallback", "gather", "merge"]
+
+T = TypeVar("T")
+D = TypeVar("D")
+
+
+def _expression(
+    name: str, operands: tuple[object, ...], build: Callable[[tuple[Source, ...]], Source]
+) -> Any:
+    return Expression(name, tuple(literally(operand) for operand in operands), build)
+
+
+def each(
+    xs: Iterable[T],
+    *,
+    key: Callable[[T], str] | None = None,
+    max_concurrency: int | None = None,
+    on_error: Literal["fail", "collect", "skip"] = "fail",
+) -> T:
+    """Open a map over the list: what reads the item runs once per item, and so does what reads that.
+
+    With `key` the items are named by it instead of by position; equal keys fail.
+    """
+    options = EachOptions(key, max_concurrency, on_error)
+    result: T = _expression("each", (xs,), lambda parts: Each(parts[0], options))
+    return result
+
+
+def collect(x: T) -> list[T]:
+    """Close the innermost map: the items' values in item order, without those that are skips."""
+    result: list[T] = _expression("collect", (x,), lambda parts: Collect(parts[0]))
+    return result
+
+
+def gather(*xs: T) -> list[T]:
+    """List the live values in declared order; none live is a skip."""
+    result: list[T] = _expression("gather", xs, Gather)
+    return result
+
+
+def merge(*xs: T) -> T:
+    """Take the first in declared order that is not a skip, as soon as it is known."""
+    result: T = _expression("merge", xs, Merge)
+    return result
+
+
+def fallback(x: T, default: D) -> T | D:
+    """Take the value unless it is a skip, else the default."""
+    result: T | D = _expression("fallback", (x, default), lambda parts: Fallback(*parts))
+    return result

@@ -1,0 +1,253 @@
+"""From graph to plan: what each node is given, and who waits for what (S2.4)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dataflow.branching import BUILT_IN
+from dataflow.failure import takes_failure
+from dataflow.graph import (
+    CallAction,
+    CollectAction,
+    Graph,
+    Input,
+    Join,
+    JoinAction,
+    LoopAction,
+    MapAction,
+    Scope,
+    ScopeKind,
+    Vertex,
+)
+from dataflow.names import encode
+from dataflow.plan import Call, Feed, FlowPlan, JoinOf, LoopOf, MapOf, PlanNode, ScopePlan
+from dataflow.policy import WITHOUT_EFFECT
+from dataflow.ports import MISSING, PortKind
+from dataflow.slots import Slots
+from dataflow.tokens import UNSETTLED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from dataflow.plan import Action
+    from dataflow.policy import Settings
+
+__all__ = ["lay_out"]
+
+AFTER = "$after"
+
+
+def lay_out(graph: Graph, ordered: list[Vertex], settings: Settings) -> FlowPlan:
+    """Lay a checked graph out as plans of its scopes."""
+    slots = Slots(graph, ordered)
+    actions = {vertex: _Laying(slots, vertex).action() for vertex in slots.vertices}
+    outputs = {name: slots.read(wire, graph.root) for name, wire in graph.outputs.items()}
+    for scope, plan in slots.plans.items():
+        plan.nodes = tuple(_node(slots, scope, vertex, *actions[vertex]) for vertex in slots.members[scope])
+        _connect(slots, scope, plan)
+    unused = tuple(_unused(slots.vertices, settings))
+    return FlowPlan(graph.name, slots.plans[graph.root], outputs, dict(graph.input_types), unused)
+
+
+def _node(slots: Slots, scope: Scope, vertex: Vertex, action: Action, feeds: tuple[Feed, ...]) -> PlanNode:
+    opener = scope.owner
+    names_frame = (
+        opener is not None
+        and isinstance(opener.action, MapAction)
+        and not opener.action.named
+        and opener.id == vertex.id
+        and not isinstance(action, JoinOf)
+    )
+    is_plain = all(len(feed.slots) == 1 or feed.many for feed in feeds)
+    outputs, label = slots.outputs(vertex), encode(vertex.id)
+    return PlanNode(slots.index[vertex], vertex.id, label, action, feeds, outputs, names_frame, is_plain)
+
+
+class _Laying:
+    """Lays one vertex out: its feeds, then its action."""
+
+    def __init__(self, slots: Slots, vertex: Vertex) -> None:
+        self.slots = slots
+        self.vertex = vertex
+        self.feeds = {name: self.feed(given) for name, given in vertex.inputs.items()}
+
+    def feed(self, given: Input) -> Feed:
+        port = given.port
+        return Feed(
+            given.name,
+            tuple(self.slots.read(wire, self.vertex.fires_in) for wire in given.wires),
+            tuple(wire.label for wire in given.wires),
+            many=given.name == AFTER or (port is not None and port.many),
+            required=given.required,
+            default=port.default if port is not None else None,
+            check=port.type if given.checked and port is not None else None,
+            takes_failure=port is not None and takes_failure(port.type),
+            is_signal=given.name == AFTER or (port is not None and port.kind is PortKind.SIGNAL),
+        )
+
+    def action(self) -> tuple[Action, tuple[Feed, ...]]:
+        feeds = tuple(self.feeds.values())
+        match self.vertex.action:
+            case CallAction():
+                return self.call(self.vertex.action), feeds
+            case JoinAction(mode=mode):
+                return JoinOf(mode), feeds
+            case LoopAction():
+                return self.loop(self.vertex.action), feeds
+            case MapAction():
+                return self.map(self.vertex.action), feeds
+            case CollectAction():
+                raise AssertionError("a collect has become an output of its map")
+
+    def call(self, action: CallAction) -> Call:
+        node_type = action.type
+        if node_type.is_opaque:
+            return Call(node_type, action.policy, (), {}, None, None)
+        parameters = node_type.parameters
+        positional = tuple(self.given(action, name) for name in parameters.positional)
+        spread = {*parameters.positional, parameters.star}
+        keywords = {name: self.given(action, name) for name in parameters.keywords}
+        if parameters.open:
+            configured = [name for name in node_type.inputs if name not in spread and name not in keywords]
+            keywords |= {name: self.given(action, name) for name in configured}
+        star = self.feeds.get(parameters.star) if parameters.star is not None else None
+        direct = _direct(positional) if star is None and not keywords and AFTER not in self.feeds else None
+        return Call(node_type, action.policy, positional, keywords, star, direct, node_type.id in BUILT_IN)
+
+    def given(self, action: CallAction, name: str) -> Feed | int:
+        """Return what a parameter is given: its feed, the config, or its default as a constant."""
+        if name in self.feeds:
+            return self.feeds[name]
+        if name == action.type.parameters.config_name:
+            return self.slots.new(self.vertex.fires_in, "config", action.config)
+        return self.slots.new(self.vertex.fires_in, "a default", action.type.inputs[name].default)
+
+    def loop(self, action: LoopAction) -> LoopOf:
+        slots, scope, block, test = self.slots, action.scope, action.block, action.test
+        body, own = slots.plans[scope], slots.outputs(self.vertex)
+        carried = {
+            name: (body.parameters[name], slots.read(wire, scope)) for name, wire in action.nexts.items()
+        }
+        return LoopOf(
+            body=body,
+            kind=test.kind if test is not None else None,
+            test=slots.read(action.test_wire, scope) if action.test_wire is not None else None,
+            predicate=test.function if test is not None else None,
+            limit=block.limit,
+            on_limit=block.on_limit,
+            carried=carried,
+            finals={own[name]: carry for name, carry in action.finals.items()},
+            results={own[name]: slots.read(wire, scope) for name, wire in action.results.items()},
+            gate=slots.new(scope, "the test") if test is not None and test.kind == "until" else None,
+        )
+
+    def map(self, action: MapAction) -> MapOf:
+        slots, body, own = self.slots, self.slots.plans[action.scope], self.slots.outputs(self.vertex)
+        lists = {body.parameters[item]: self.feeds[port] for item, port in action.lists.items()}
+        for name, wire in action.collects.items():
+            slot = slots.read(wire, action.scope)
+            body.collects[slot] = (*body.collects.get(slot, ()), own[name])
+        return MapOf(body, action.options, lists)
+
+
+def _direct(positional: Iterable[Feed | int]) -> tuple[int, ...] | None:
+    """Return the slots of the arguments if they need nothing but to be read."""
+    found = []
+    for given in positional:
+        if isinstance(given, int):
+            found.append(given)
+        elif len(given.slots) == 1 and not given.many and given.check is None and not given.is_signal:
+            found.append(given.slots[0])
+        else:
+            return None
+    return tuple(found)
+
+
+def _connect(slots: Slots, scope: Scope, plan: ScopePlan) -> None:
+    """Fill in who waits for which slot, and which slots have several holders."""
+    readers: list[list[int]] = [[] for _ in plan.initial]
+    early: dict[int, list[int]] = {}
+    for node in plan.nodes:
+        awaited = dict.fromkeys(s for feed in node.feeds for s in feed.slots if plan.initial[s] is UNSETTLED)
+        is_early = isinstance(node.action, JoinOf) and node.action.mode is not Join.GATHER
+        if is_early:
+            for slot in node.feeds[0].slots:
+                early.setdefault(slot, []).append(node.index)
+        else:
+            for slot in awaited:
+                readers[slot].append(node.index)
+        plan.waits.append(1 if is_early else len(awaited))
+    plan.early = {slot: tuple(nodes) for slot, nodes in early.items()}
+    plan.starts = tuple(index for index, count in enumerate(plan.waits) if not count)
+    loop = _loop_around(slots, scope)
+    if loop is not None and loop.gate is not None:
+        plan.test = loop.test
+        plan.after_test = _only_for_next(plan, loop)
+        for index in plan.after_test:
+            plan.waits[index] += 1
+            readers[loop.gate].append(index)
+        plan.starts = tuple(index for index in plan.starts if index not in plan.after_test)
+    looked_at = {s for node in plan.nodes if isinstance(node.action, JoinOf) for f in node.feeds for s in f.slots}
+    looked_at |= {*plan.collects, *([] if plan.test is None else [plan.test])}
+    plan.settled = tuple(slot for slot in sorted(looked_at) if plan.initial[slot] is not UNSETTLED)
+    plan.readers = [tuple(nodes) for nodes in readers]
+    outside = {slot for _, slot in plan.imports} | set(plan.parameters.values())
+    plan.shared = bytearray(
+        scope.kind is ScopeKind.ROOT  # whose values are kept
+        or plan.initial[slot] is not UNSETTLED
+        or slot in outside
+        or slots.uses.get((scope, slot), 0) > 1
+        for slot in range(len(plan.initial))
+    )
+
+
+def _loop_around(slots: Slots, scope: Scope) -> LoopOf | None:
+    if scope.owner is None or scope.kind is not ScopeKind.LOOP:
+        return None
+    owner = slots.plans[scope.owner.fires_in].nodes[slots.index[scope.owner]]
+    assert isinstance(owner.action, LoopOf), "a loop's scope is owned by a loop"
+    return owner.action
+
+
+def _only_for_next(plan: ScopePlan, loop: LoopOf) -> tuple[int, ...]:
+    """Find the nodes that only next values need; they wait for the test (S6.1).
+
+    A node is one if it is used, and every use is a next value or another such node.
+    """
+    nexts = {slot for _, slot in loop.carried.values()}
+    elsewhere = {loop.test, *loop.results.values()}
+    reads = {node.index: {slot for feed in node.feeds for slot in feed.slots} for node in plan.nodes}
+    for slot, inner in plan.exports.items():
+        for owner, _ in inner:
+            reads[owner].add(slot)
+    used = nexts.union(*reads.values())
+    makers = {slot: node.index for node in plan.nodes for slot in node.outputs.values()}
+    held = {
+        node.index for node in plan.nodes
+        if used.intersection(node.outputs.values()) and not elsewhere.intersection(node.outputs.values())
+    }  # fmt: skip
+    needed_anyway = [index for index in reads if index not in held]
+    for index in needed_anyway:  # grows while it is walked: what such a node reads is needed anyway too
+        for maker in {makers[slot] for slot in reads[index] if slot in makers} & held:
+            held.discard(maker)
+            needed_anyway.append(maker)
+    return tuple(sorted(held))
+
+
+def _unused(vertices: list[Vertex], settings: Settings) -> Iterable[str]:
+    """Name the settings that are kept but have no effect yet."""
+    for vertex in vertices:
+        match vertex.action:
+            case CallAction(policy=policy):
+                given = [name for name in WITHOUT_EFFECT if getattr(policy, name) is not MISSING]
+                yield from (f"{name} of node {vertex.id!r}" for name in given)
+            case MapAction(options=options):
+                if options.max_concurrency is not None:
+                    yield f"max_concurrency of the map of {vertex.id!r}"
+                if options.on_error != "fail":
+                    yield f"on_error of the map of {vertex.id!r}"
+            case _:
+                pass
+    for name in ("max_concurrency", "limits", "timeout"):
+        if getattr(settings, name):
+            yield f"{name} of the flow"

@@ -1,0 +1,139 @@
+"""Loading flows: from a document, or by name from Python (S20).
+
+Loading imports what a document names, so load only files you trust; with `imports=False` nothing of
+theirs is imported, and types that are not looked into take any port.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.util
+import sys
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dataflow.branching import BUILT_IN
+from dataflow.errors import FlowInvalid, FormatError, PackError, choices
+from dataflow.flows import Flow
+from dataflow.formats.native import load
+from dataflow.functions import is_function_name
+from dataflow.nodetype import NodeType, opaque_type
+from dataflow.packs import find_type, type_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from os import PathLike
+    from types import ModuleType
+
+__all__ = ["find_flow", "load_flow"]
+
+FORMATS = ("native",)
+
+
+def load_flow(path: str | PathLike[str], *, format: str | None = None, imports: bool = True) -> Flow:
+    """Load and check a document; raises FormatError or FlowInvalid."""
+    if format not in (None, *FORMATS):
+        raise FormatError(str(path), f"there is no format {format!r}; {choices(FORMATS)}")
+    flow = read_flow(path, imports=imports)
+    problems = flow.check()
+    if problems:
+        raise FlowInvalid(flow.name, problems)
+    return flow
+
+
+def read_flow(path: str | PathLike[str], *, imports: bool = True) -> Flow:
+    """Read a document without checking the flow; raises FormatError."""
+    file = Path(path)
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise FormatError(str(path), f"is no UTF-8 text: {error}") from error
+    except OSError as error:
+        raise FormatError(str(path), f"cannot be read: {error.strerror or error}") from error
+    wiring = load(text, str(path))
+    return Flow.from_wiring(wiring, partial(_find, file.parent, uses=wiring.uses, imports=imports))
+
+
+def find_flow(target: str, *, imports: bool = True) -> Flow:
+    """Find what the command line calls FILE: a document, `path.py[:flow]` or `module:flow`.
+
+    Raises FormatError, FlowInvalid or PackError; Python targets are imported in any case.
+    """
+    path, colon, name = target.rpartition(":")
+    if Path(target).suffix == ".py" or (colon and path.endswith(".py")):
+        file = target if Path(target).suffix == ".py" else path
+        return _only_flow(target, _import_file(Path(file), target), name if file == path else "")
+    if colon and is_function_name(target) and not Path(target).exists():
+        try:
+            module = importlib.import_module(path)
+        except ImportError as error:
+            raise PackError(target, f"cannot be imported: {error}") from error
+        return _only_flow(target, module, name)
+    return read_flow(target, imports=imports)
+
+
+def _only_flow(target: str, module: ModuleType, name: str) -> Flow:
+    flows = {key: value for key, value in vars(module).items() if isinstance(value, Flow)}
+    if name:
+        if name not in flows:
+            raise PackError(target, f"there is no flow {name!r}; {choices(list(flows))}")
+        return flows[name]
+    if len({id(flow) for flow in flows.values()}) != 1:
+        raise PackError(target, f"holds {len(flows)} flows, so name one, as in {target}:NAME; {choices(list(flows))}")
+    return next(iter(flows.values()))
+
+
+def _find(folder: Path, id: str, *, uses: Mapping[str, str], imports: bool) -> NodeType:
+    """Look up a type of a document: one of its own functions, or what any flow can use."""
+    if id in BUILT_IN:
+        return BUILT_IN[id]
+    prefix, dot, name = id.partition(".")
+    if dot and prefix in uses:
+        if not imports:
+            return opaque_type(id)
+        return type_of(_function(_used_module(folder, prefix, uses[prefix]), prefix, name), id)
+    if is_function_name(id) and not imports:
+        return opaque_type(id)
+    return find_type(id)
+
+
+def _function(module: ModuleType, prefix: str, name: str) -> Any:
+    found: Any = module
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    if found is None or not callable(found):
+        functions = [key for key, value in vars(module).items() if callable(value) and not key.startswith("_")]
+        raise PackError(f"{prefix}.{name}", f"uses has no such function; {choices(functions)}")
+    return found
+
+
+def _used_module(folder: Path, prefix: str, place: str) -> ModuleType:
+    if place.endswith(".py"):
+        return _import_file(folder / place, f"uses {prefix}")
+    try:
+        return importlib.import_module(place)
+    except Exception as error:  # importing runs somebody's module, which may raise anything
+        raise PackError(f"uses {prefix}", f"{place} cannot be imported: {type(error).__name__}: {error}") from error
+
+
+def _import_file(file: Path, wanted_by: str) -> ModuleType:
+    """Import a Python file once, under a name that no installed module can have."""
+    if not file.is_file():
+        raise PackError(wanted_by, f"there is no file {file}")
+    real = file.resolve()
+    name = f"_dataflow_{hashlib.sha256(str(real).encode()).hexdigest()[:12]}_{real.stem}"
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, real)
+    assert spec is not None, "a path that ends in .py has a loader"
+    assert spec.loader is not None, "as above"
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:  # as above
+        del sys.modules[name]
+        raise PackError(wanted_by, f"{file} cannot be imported: {type(error).__name__}: {error}") from error
+    return module

@@ -1,0 +1,151 @@
+"""What wiring hands back: steps, branches and loops."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from dataflow.blocks import OpenBlock, source_of
+from dataflow.placeholders import PortRef, literally
+from dataflow.ports import DONE, ERROR
+from dataflow.wiring import CARRY, Carried, LoopBlock, LoopTest, Reference
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Literal
+
+    from dataflow.failure import Failure
+    from dataflow.ports import Signal
+
+__all__ = ["Carry", "Loop", "Step", "When"]
+
+T = TypeVar("T")
+R = TypeVar("R", covariant=True)
+
+
+class Step(Generic[R]):
+    """A placed node: its ports are read from `out`, `done` and `error`."""
+
+    __slots__ = ("_block", "_id")
+    _is_step = True
+
+    def __init__(self, block: OpenBlock, id: str) -> None:
+        self._block = block
+        self._id = id
+
+    def _port(self, name: str) -> Any:
+        return PortRef(self._block, Reference(self._id, name))
+
+    @property
+    def out(self) -> R:
+        """The result; a result with named fields has a port a field: `step.out.title`."""
+        port: R = self._port("out")
+        return port
+
+    @property
+    def error(self) -> Failure:
+        """The failure of the node, a skip if it succeeded. Wiring it handles the failure (S9.3)."""
+        port: Failure = self._port(ERROR)
+        return port
+
+    @property
+    def done(self) -> Signal:
+        """The signal that the node has succeeded."""
+        port: Signal = self._port(DONE)
+        return port
+
+    def __repr__(self) -> str:
+        return f"<step {self._id}>"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class When(Generic[T]):
+    """The two exits of a branch."""
+
+    yes: T
+    no: T
+
+
+class Carry(Generic[T]):
+    """A carried port: what each round begins with, and what the loop ended with."""
+
+    __slots__ = ("_block", "_loop", "_name")
+
+    def __init__(self, block: OpenBlock, loop: LoopBlock, name: str) -> None:
+        self._block = block
+        self._loop = loop
+        self._name = name
+
+    @property
+    def out(self) -> T:
+        """The value in the current round; read it inside the loop."""
+        port: Any = PortRef(self._block, Reference(CARRY, self._name))
+        value: T = port
+        return value
+
+    @property
+    def final(self) -> T:
+        """The value tested last (S6.1); read it outside the loop."""
+        reference = self._block.leave(Reference(CARRY, self._name))
+        assert self._block.parent is not None, "a loop's body is inside a block"
+        port: Any = PortRef(self._block.parent, reference)
+        value: T = port
+        return value
+
+    def next(self, value: T) -> None:
+        """Say what the next round begins with."""
+        carried = self._loop.carries[self._name]
+        where = f"next value of '$carry.{self._name}' in loop {self._loop.id!r}"
+        if carried.next is not None:
+            self._block.problem(f"{where} is given twice")
+        self._block.changed()
+        carried.next = source_of(self._block, literally(value), where)
+
+
+class Loop:
+    """A loop being wired (S6.1)."""
+
+    __slots__ = ("_block", "_loop")
+
+    def __init__(self, block: OpenBlock, loop: LoopBlock) -> None:
+        self._block = block
+        self._loop = loop
+
+    def carry(self, initial: T) -> Carry[T]:
+        """Carry a value from round to round, beginning with this one."""
+        name = self._block.new_carry()
+        assert self._block.parent is not None, "a loop's body is inside a block"
+        first = source_of(self._block.parent, literally(initial), f"'$carry.{name}' of loop {self._loop.id!r}")
+        self._loop.carries[name] = Carried(first)
+        self._block.changed()
+        return Carry(self._block, self._loop, name)
+
+    def until(self, value: T, predicate: Callable[[T], bool]) -> None:
+        """End the loop after the round in which the predicate holds of the value."""
+        self._test("until", value, predicate)
+
+    def while_(self, value: T, predicate: Callable[[T], bool]) -> None:
+        """Begin a round only if the predicate holds of the carried value it would begin with."""
+        self._test("while", value, predicate)
+
+    def result(self, value: T) -> T:
+        """Read a port of the body outside: its last live value (S6.1)."""
+        source = source_of(self._block, literally(value), f"result of loop {self._loop.id!r}")
+        assert self._block.parent is not None, "a loop's body is inside a block"
+        if isinstance(source, Reference):
+            reference = self._block.leave(source)
+        else:
+            name = self._block.new_output()
+            self._loop.body.outputs[name] = source
+            self._block.changed()
+            reference = Reference(self._loop.id, name)
+        port: Any = PortRef(self._block.parent, reference)
+        result: T = port
+        return result
+
+    def _test(self, kind: Literal["until", "while"], value: object, predicate: Callable[[Any], bool]) -> None:
+        where = f"the test of loop {self._loop.id!r}"
+        if self._loop.test is not None:
+            self._block.problem(f"{where} is given twice; a loop has one `until` or `while_`")
+        self._block.changed()
+        self._loop.test = LoopTest(kind, source_of(self._block, literally(value), where), predicate)

@@ -1,0 +1,153 @@
+"""Loops: rounds one after the other, the test, the limit, what leaves (S6)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dataflow.errors import LoopLimit, NodeFailed
+from dataflow.events import EventKind
+from dataflow.frames import OpenedLoop
+from dataflow.plan import LoopOf
+from dataflow.separation import separate
+from dataflow.states import NOT_RUN, RUNNING, WAITING
+from dataflow.tokens import DEAD, UNSETTLED, Errored, Skip
+
+if TYPE_CHECKING:
+    from dataflow.frames import Frame
+    from dataflow.plan import PlanNode
+    from dataflow.scheduler import Scheduler
+
+__all__ = ["Loops"]
+
+CONDITION, EXHAUSTED, LIMIT, FAILED = "condition", "exhausted", "max_iterations", "failed"
+
+
+class Loops:
+    """The part of the scheduler that opens and ends rounds."""
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        self.scheduler = scheduler
+
+    def open(self, frame: Frame, node: PlanNode, loop: LoopOf) -> None:
+        """Begin a loop whose first values have settled (S2.4)."""
+        frame.states[node.index] = RUNNING
+        self.scheduler.report(EventKind.NODE_STARTED, frame, node, type="loop", attempt=1)
+        opened = OpenedLoop(carried={feed.port: _first(self.scheduler, frame, feed.slots) for feed in node.feeds if feed.port in loop.carried})
+        frame.opened[node.index] = opened
+        self._next_round(frame, node, loop, opened)
+
+    def _next_round(self, frame: Frame, node: PlanNode, loop: LoopOf, opened: OpenedLoop) -> None:
+        """Begin the next round, unless a `while` test or the limit ends the loop."""
+        if loop.kind == "while":
+            try:
+                opened.ends = self._while_ends(loop, opened)
+            except Exception as error:  # the test is the user's function and may raise anything
+                self._fail(frame, node, opened, error)
+                return
+        if opened.ends is None and loop.limit is not None and opened.round >= loop.limit:
+            opened.ends = LIMIT
+        if opened.ends is not None:
+            self._leave(frame, node, loop, opened)
+            return
+        body = self.scheduler.new_frame(loop.body, frame, node.index, str(opened.round))
+        opened.live[body.number] = body
+        opened.frames.append(body)
+        self.scheduler.report(EventKind.LOOP_ROUND, frame, node, round=opened.round)
+        self.scheduler.begin(body, {loop.body.parameters[name]: token for name, token in opened.carried.items()})
+
+    def _while_ends(self, loop: LoopOf, opened: OpenedLoop) -> str | None:
+        name = next(name for name, slot in loop.body.parameters.items() if slot == loop.test)
+        token = opened.carried[name]
+        if token.__class__ is Skip:
+            return EXHAUSTED
+        return None if _holds(loop, separate(token)) else CONDITION
+
+    def tested(self, body: Frame) -> None:
+        """Decide an `until` loop as soon as what it tests has settled (S6.1)."""
+        frame = body.parent
+        assert frame is not None, "a round is inside a frame"
+        node = frame.plan.nodes[body.owner]
+        loop, opened = node.action, frame.opened[body.owner]
+        assert isinstance(loop, LoopOf)
+        assert isinstance(opened, OpenedLoop)
+        assert loop.test is not None
+        token = body.values[loop.test]
+        try:
+            if token.__class__ in DEAD:
+                opened.ends = EXHAUSTED
+            elif _holds(loop, self.scheduler.take(body, loop.test)):
+                opened.ends = CONDITION
+            elif loop.limit is not None and opened.round + 1 >= loop.limit:
+                opened.ends = LIMIT
+        except Exception as error:  # as above
+            opened.ends = FAILED
+            self.scheduler.test_failed(frame, node, body, error)
+        if loop.gate is not None and opened.ends is None:
+            self.scheduler.put(body, loop.gate, True)
+        elif opened.ends is not None:
+            self._drop_what_only_next_values_need(body)
+
+    def _drop_what_only_next_values_need(self, body: Frame) -> None:
+        cause = Skip(body.path(), "no further round follows")
+        for index in body.plan.after_test:
+            if body.states[index] == WAITING:
+                body.reasons[index] = cause
+                self.scheduler.finish(body, body.plan.nodes[index], NOT_RUN)
+
+    def round_ended(self, body: Frame, node: PlanNode, opened: OpenedLoop) -> None:
+        """Keep what leaves the round, then end the loop or go on."""
+        frame, loop = body.parent, node.action
+        assert frame is not None, "a round is inside a frame"
+        assert isinstance(loop, LoopOf)
+        opened.round += 1
+        if body.error is not None or body.is_closing:
+            self._exited(frame, node, opened, FAILED)
+            self.scheduler.opener_ended(frame, node, body.error)
+            return
+        for own, slot in loop.results.items():
+            if body.values[slot].__class__ not in DEAD:
+                opened.results[own] = self.scheduler.take(body, slot)
+        if opened.ends is None:
+            opened.carried = {name: self.scheduler.take(body, slot) for name, (_, slot) in loop.carried.items()}
+            self._next_round(frame, node, loop, opened)
+        else:
+            self._leave(frame, node, loop, opened)
+
+    def _leave(self, frame: Frame, node: PlanNode, loop: LoopOf, opened: OpenedLoop) -> None:
+        """Settle what leaves the loop (S6.1, S6.2)."""
+        assert opened.ends is not None
+        if opened.ends == LIMIT and loop.kind is not None:
+            assert loop.limit is not None
+            if loop.on_limit == "fail":
+                self._fail(frame, node, opened, LoopLimit(node.id, loop.limit))
+                return
+            self.scheduler.warn("loop_limit", f"loop {frame.path_of(node)} ended at its limit of {loop.limit} rounds, "
+                                "and its test still asked for another", frame, node)
+        nothing = Skip(frame.path_of(node), "no round brought a value")
+        for own, carry in loop.finals.items():
+            self.scheduler.put(frame, own, opened.carried[carry])
+        for own in loop.results:
+            self.scheduler.put(frame, own, opened.results.get(own, nothing))
+        self._exited(frame, node, opened, opened.ends)
+        self.scheduler.opener_ended(frame, node, None)
+
+    def _fail(self, frame: Frame, node: PlanNode, opened: OpenedLoop, error: BaseException) -> None:
+        self._exited(frame, node, opened, FAILED)
+        self.scheduler.failed(frame, node, error)
+
+    def _exited(self, frame: Frame, node: PlanNode, opened: OpenedLoop, reason: str) -> None:
+        self.scheduler.report(EventKind.LOOP_EXITED, frame, node, reason=reason, iterations=opened.round)
+
+
+def _first(scheduler: Scheduler, frame: Frame, slots: tuple[int, ...]) -> Any:
+    return scheduler.take(frame, slots[0])
+
+
+def _holds(loop: LoopOf, value: Any) -> bool:
+    """Apply the test; nothing but a bool is an answer (S16.3)."""
+    answer = value if loop.predicate is None else loop.predicate(value)
+    if not isinstance(answer, bool):
+        raise NodeFailed("test", f"of the loop gave {answer!r} ({type(answer).__name__}); expected a bool")
+    return answer
+
+

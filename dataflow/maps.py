@@ -1,0 +1,123 @@
+"""Maps: a frame an item, and the lists that their outputs are collected into (S7.1)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, Collection, Mapping, Set
+from typing import TYPE_CHECKING, Any
+
+from dataflow.errors import NodeFailed
+from dataflow.events import EventKind
+from dataflow.frames import OpenedMap
+from dataflow.names import encode
+from dataflow.plan import MapOf
+from dataflow.states import RUNNING
+from dataflow.tokens import DEAD, Errored, Skip
+
+if TYPE_CHECKING:
+    from dataflow.frames import Frame
+    from dataflow.plan import PlanNode
+    from dataflow.scheduler import Scheduler
+
+__all__ = ["Maps"]
+
+
+class Maps:
+    """The part of the scheduler that opens and ends items."""
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        self.scheduler = scheduler
+
+    def open(self, frame: Frame, node: PlanNode, action: MapOf) -> None:
+        """Open a frame for each item of the lists, which have settled (S2.4)."""
+        frame.states[node.index] = RUNNING
+        self.scheduler.report(EventKind.NODE_STARTED, frame, node, type="map", attempt=1)
+        try:
+            lists = {slot: _items(node.id, feed.port, frame.values[feed.slots[0]]) for slot, feed in action.lists.items()}
+            count = _common_length(node.id, {action.lists[slot].port: items for slot, items in lists.items()})
+            names = _names(node.id, action, next(iter(lists.values())))
+        except Exception as error:  # a key is the user's function and may raise anything
+            self.scheduler.failed(frame, node, error)
+            return
+        opened = OpenedMap()
+        for own in node.outputs.values():
+            opened.collected[own] = [Skip("", "")] * count
+            opened.lacking[own] = count
+        frame.opened[node.index] = opened
+        self.scheduler.report(EventKind.MAP_OPENED, frame, node, items=count)
+        for name in names:
+            item = self.scheduler.new_frame(action.body, frame, node.index, name)
+            opened.live[item.number] = item
+            opened.frames.append(item)
+        for position, item in enumerate(opened.frames):
+            self.scheduler.begin(item, {slot: items[position] for slot, items in lists.items()})
+        if not count:
+            for slots in action.body.collects.values():
+                for own in slots:
+                    self.scheduler.put(frame, own, [])
+            self.scheduler.opener_ended(frame, node, None)
+
+    def collect(self, item: Frame, slot: int) -> None:
+        """Take what an item gave; the list settles when the last item has."""
+        frame = item.parent
+        assert frame is not None, "an item is inside a frame"
+        opened = frame.opened[item.owner]
+        assert isinstance(opened, OpenedMap)
+        token = item.values[slot]
+        if token.__class__ not in DEAD:
+            token = self.scheduler.take(item, slot)
+        for own in item.plan.collects[slot]:
+            opened.collected[own][item.number - opened.frames[0].number] = token
+            opened.lacking[own] -= 1
+            if not opened.lacking[own]:
+                self.scheduler.put(frame, own, _list_or_error(opened.collected.pop(own)))
+
+    def item_ended(self, item: Frame, node: PlanNode, opened: OpenedMap) -> None:
+        """Go on when an item's frame has ended: a failed item fails the map (S7.2)."""
+        frame = item.parent
+        assert frame is not None, "an item is inside a frame"
+        if item.error is not None and opened.error is None:
+            opened.error = item.error
+            if self.scheduler.errors == "fail_fast":
+                for other in list(opened.live.values()):
+                    self.scheduler.close(other, Errored(frame.path_of(node), item.error))
+        if not opened.live:
+            self.scheduler.opener_ended(frame, node, opened.error)
+
+
+def _list_or_error(tokens: list[Any]) -> Any:
+    errors = [token for token in tokens if token.__class__ is Errored]
+    return errors[0] if errors else [token for token in tokens if token.__class__ is not Skip]
+
+
+def _items(node: str, port: str, value: Any) -> Collection[Any]:
+    if isinstance(value, AsyncIterable):
+        raise NodeFailed(node, f"maps over an async iterator on {port!r}; read it with stream(port), a map needs a list")
+    if not isinstance(value, Collection) or isinstance(value, str | bytes | bytearray | Mapping | Set):
+        raise NodeFailed(node, f"maps over {type(value).__name__} on {port!r}; expected a list, tuple or other sequence")
+    return value if isinstance(value, list | tuple) else list(value)
+
+
+def _common_length(node: str, lists: Mapping[str, Collection[Any]]) -> int:
+    lengths = {name: len(items) for name, items in lists.items()}
+    if len(set(lengths.values())) > 1:
+        told = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+        raise NodeFailed(node, f"zips lists of different lengths: {told}")
+    return next(iter(lengths.values()))
+
+
+def _names(node: str, action: MapOf, items: Collection[Any]) -> list[str]:
+    """Name the items by position, or by their keys, which must differ."""
+    key = action.options.key
+    if key is None:
+        return [str(position) for position in range(len(items))]
+    names: list[str] = []
+    seen: set[str] = set()
+    for item in items:
+        name = key(item)
+        if not isinstance(name, str):
+            raise NodeFailed(node, f"got the key {name!r} for an item; a key is text")
+        if name in seen:
+            raise NodeFailed(node, f"got the key {name!r} for two items; keys must differ")
+        seen.add(name)
+        names.append(encode(name))
+    return names

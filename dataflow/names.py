@@ -1,0 +1,42 @@
+"""Names in paths and references: which characters are encoded, and reading `node.port` (S2.2)."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+from urllib.parse import unquote
+
+from dataflow.wiring import CARRY, INPUT, ITEM, Reference
+
+__all__ = ["encode", "parse_reference", "write_reference"]
+
+_UNSAFE: Final = re.compile(r"[./\[\]~$%\s]")
+_PARAMETERS: Final = (INPUT, CARRY, ITEM)
+
+
+def encode(name: str) -> str:
+    """Percent-encode what has a meaning in paths and references."""
+    return _UNSAFE.sub(lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode()), name)
+
+
+def parse_reference(text: str) -> Reference:
+    """Read `node.port`, or `node` for its port `out`; raises ValueError for anything else."""
+    node, dot, port = text.partition(".")
+    if not node or (dot and not port):
+        raise ValueError(f"{text!r} is no source: write `node.port`, `node` or `$in.name`")
+    if node in _PARAMETERS:
+        if not dot:
+            raise ValueError(f"{text!r} is no source: write `{node}.name`")
+        return Reference(node, unquote(port))
+    if node.startswith("$"):
+        raise ValueError(f"{text!r} is no source: after `$` come only {', '.join(p[1:] for p in _PARAMETERS)}")
+    return Reference(unquote(node), port if port.startswith("$") else unquote(port) or "out")
+
+
+def write_reference(reference: Reference) -> str:
+    """Write a reference so that `parse_reference` reads the same."""
+    node = reference.node if reference.node in _PARAMETERS else encode(reference.node)
+    if reference.port == "out" and node not in _PARAMETERS:
+        return node
+    port = reference.port if reference.port.startswith("$") else encode(reference.port)
+    return f"{node}.{port}"

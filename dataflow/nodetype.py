@@ -1,0 +1,155 @@
+"""Node types: a function, its ports and its config, made from the function's signature (S1.2, S1.3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from pydantic import ValidationError
+
+from dataflow.errors import FlowInvalid
+from dataflow.policy import Policy
+from dataflow.ports import MISSING, InPort, OutPort, Port, Ports, kind_of, plain_type
+from dataflow.signature import (
+    Parameters,
+    Shape,
+    hints_of,
+    is_node_function,
+    qualified_id,
+    read_parameters,
+    read_result,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from dataflow.config import Config
+
+__all__ = ["NodeType", "opaque_type", "type_of_function"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NodeType:
+    """A registered function with its ports. Two node types are the same only if they are one object."""
+
+    id: str
+    call: Callable[..., Any]
+    parameters: Parameters
+    inputs: Mapping[str, InPort]
+    outputs: Mapping[str, OutPort]
+    shape: Shape
+    result: object = Any
+    version: str = "1"
+    policy: Policy = field(default_factory=Policy)
+    ports_of: Callable[[Any], Ports] | None = None
+    name: str = ""
+    is_opaque: bool = False  # known by id only: any port may be connected
+
+    def renamed(self, id: str) -> NodeType:
+        """Return the type under the id that a pack or a document gives it."""
+        return replace(self, id=id)
+
+    def configured(self, config: Config | None) -> NodeType:
+        """Return the type with the ports that this config gives it (S1.3); raises FlowInvalid."""
+        if self.ports_of is None:
+            return self
+        ports = self.ports_of(config)
+        inputs = dict(self.inputs)
+        for name, given in ports.inputs.items():
+            if name in inputs or name in (self.parameters.config_name, self.parameters.star):
+                raise FlowInvalid(self.id, [f"ports= names input {name!r}, which the function has already"])
+            port = given if isinstance(given, Port) else Port(given)
+            inputs[name] = InPort(name, plain_type(port.type), kind_of(port.type), port.default, port.many)
+        return replace(self, inputs=inputs, **self._configured_outputs(ports))
+
+    def _configured_outputs(self, ports: Ports) -> dict[str, Any]:
+        if not ports.outputs:
+            return {}
+        outputs = {}
+        for name, given in ports.outputs.items():
+            if isinstance(given, OutPort):
+                outputs[name] = given
+                continue
+            port = given if isinstance(given, Port) else Port(given)
+            outputs[name] = OutPort(name, plain_type(port.type), kind_of(port.type), port.conditional)
+        return {"outputs": outputs, "shape": Shape.PORTS}
+
+    def read_config(self, given: object, from_json: bool = False) -> tuple[Config | None, list[str]]:
+        """Check a config, or make the default one; the second result lists the problems."""
+        model, name = self.parameters.config, self.parameters.config_name
+        if model is None:
+            return None, [] if given is MISSING else ["takes no config"]
+        if isinstance(given, model):
+            return given, []
+        if given is MISSING and self.parameters.config_default is not MISSING:
+            default: Any = self.parameters.config_default
+            return default, []
+        if given is not MISSING and not isinstance(given, dict):
+            return None, [f"config {name!r} must be a {model.__name__}, found {type(given).__name__}"]
+        try:
+            return model.model_validate({} if given is MISSING else given, strict=from_json or None), []
+        except ValidationError as error:
+            return None, [
+                f"config {'.'.join(map(str, item['loc'])) or name}: {item['msg']}"
+                for item in error.errors(include_url=False)
+            ]
+
+
+_TYPES: WeakKeyDictionary[Callable[..., Any], NodeType] = WeakKeyDictionary()
+
+
+def type_of_function(function: Callable[..., Awaitable[Any]]) -> NodeType:
+    """Return the node type of a plain async function; one function has one type. Raises FlowInvalid."""
+    try:
+        known = _TYPES.get(function)
+    except TypeError:  # some callables take no weak reference; they are read each time
+        return derive(function)
+    if known is None:
+        known = _TYPES[function] = derive(function)
+    return known
+
+
+def derive(
+    function: Callable[..., Any],
+    *,
+    id: str = "",
+    version: str = "1",
+    policy: Policy | None = None,
+    ports: Callable[[Any], Ports] | None = None,
+    call: Callable[..., Any] | None = None,
+) -> NodeType:
+    """Make a node type from a signature; `call` runs in place of the function. Raises FlowInvalid."""
+    name = getattr(function, "__name__", type(function).__name__)
+    if call is None and not is_node_function(function):
+        raise FlowInvalid(
+            name, [f"{name} is no async function: write `async def`, or `@threaded` for code that blocks"]
+        )
+    hints, problems = hints_of(function)
+    parameters, more = read_parameters(function, hints, ports is not None)
+    returns, yet_more = read_result(function, hints.get("return", Any))
+    problems = [*problems, *more, *yet_more]
+    if problems:
+        raise FlowInvalid(name, [f"{name}: {problem}" for problem in problems])
+    return NodeType(
+        id=id or qualified_id(function),
+        call=call or function,
+        parameters=parameters,
+        inputs={port.name: port for port in parameters.ports},
+        outputs={port.name: port for port in returns.ports},
+        shape=returns.shape,
+        result=returns.type,
+        version=version,
+        policy=policy or Policy(),
+        ports_of=ports,
+        name=name,
+    )
+
+
+def opaque_type(id: str) -> NodeType:
+    """Stand in for a type that is not to be imported; every port is taken to exist (S20, trust)."""
+    return NodeType(id, _never_called, Parameters(), {}, {}, Shape.SINGLE, is_opaque=True)
+
+
+async def _never_called() -> None:
+    raise AssertionError("a flow with opaque types is never run")

@@ -1,0 +1,92 @@
+"""Packs: sets of node types, found by entry point and imported on first use."""
+
+from __future__ import annotations
+
+from importlib import metadata
+from typing import TYPE_CHECKING, Any, Final
+
+from dataflow.branching import BUILT_IN
+from dataflow.declare import Node
+from dataflow.errors import PackError, choices
+from dataflow.functions import is_function_name, load_function
+from dataflow.nodetype import NodeType, type_of_function
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+__all__ = ["Pack", "find_type", "type_of"]
+
+GROUP: Final = "dataflow.packs"
+#: The version of the interface between the engine and packs.
+API: Final = 1
+
+
+class Pack:
+    """A named set of node types.
+
+    `nodes` maps names to `module:object`, imported on first use, or lists the nodes themselves.
+    `api` is the version of the pack interface that it needs.
+    """
+
+    def __init__(
+        self, name: str, *, version: str, api: int, nodes: Mapping[str, str] | Sequence[object]
+    ) -> None:
+        self.name = name
+        self.version = version
+        self.api = api
+        if isinstance(nodes, dict):
+            self.nodes: dict[str, Any] = dict(nodes)
+        else:
+            named = [(getattr(node, "name", None) or getattr(node, "__name__", repr(node)), node) for node in nodes]
+            self.nodes = dict(named)
+            if len(self.nodes) < len(named):
+                raise PackError(name, "names a node type twice")
+
+    def find(self, name: str) -> NodeType:
+        """Return a node type by its name in the pack; raises PackError."""
+        node = self.nodes.get(name)
+        if node is None:
+            raise PackError(f"{self.name}.{name}", f"pack {self.name!r} has no such type; {choices(sorted(self.nodes))}")
+        return type_of(load_function(node) if isinstance(node, str) else node, f"{self.name}.{name}")
+
+
+def type_of(node: Any, id: str = "") -> NodeType:
+    """Return the node type of a node or an async function, under another id if one is given."""
+    found = node.type if isinstance(node, Node) else type_of_function(node)
+    return found.renamed(id) if id else found
+
+
+def find_type(id: str) -> NodeType:
+    """Look a node type up: a built-in, `pack.name` by entry point, or `module:qualname`. Raises PackError."""
+    if id in BUILT_IN:
+        return BUILT_IN[id]
+    if is_function_name(id):
+        return type_of(import_function(id))
+    pack, dot, name = id.partition(".")
+    if not dot:
+        raise PackError(id, "is no node type: write pack.name, prefix.function or module:qualname")
+    return load_pack(pack).find(name)
+
+
+def import_function(name: str) -> Callable[..., Any]:
+    """Import a function by its name; raises PackError."""
+    try:
+        return load_function(name)
+    except Exception as error:  # importing runs somebody's module, which may raise anything
+        raise PackError(name, f"cannot be imported: {type(error).__name__}: {error}") from error
+
+
+def load_pack(name: str) -> Pack:
+    """Load the pack that an installed distribution offers under the name; raises PackError."""
+    found = [entry for entry in metadata.entry_points(group=GROUP) if entry.name == name]
+    if not found:
+        known = sorted({entry.name for entry in metadata.entry_points(group=GROUP)})
+        raise PackError(name, f"no installed pack has this name; {choices(known)}")
+    try:
+        pack = found[0].load()
+    except Exception as error:  # as above
+        raise PackError(name, f"the pack cannot be imported: {type(error).__name__}: {error}") from error
+    if not isinstance(pack, Pack) or pack.api != API:
+        needs = f"needs pack API {pack.api}, this release has {API}" if isinstance(pack, Pack) else "is no Pack"
+        raise PackError(name, needs)
+    return pack

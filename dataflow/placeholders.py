@@ -1,0 +1,129 @@
+"""What stands for a value while a flow is wired: ports, and expressions over ports.
+
+A type checker sees the type of the value that will flow. At run time these objects hold no value, so
+every use as one is refused with advice (S20).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+
+from dataflow.errors import PortMisuse
+from dataflow.wiring import Literally, Reference
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dataflow.blocks import OpenBlock
+    from dataflow.wiring import Source
+
+__all__ = ["Expression", "Operand", "Placeholder", "PortRef", "literally", "ports_within"]
+
+_BRANCH = "decide with f.when(port, predicate) or inside a node"
+_NODE = "do it inside a node and wire the port into it"
+_EACH = "wire each(port) into a node to run it once per item"
+_ADVICE = {
+    "bool": _BRANCH, "==": _BRANCH, "!=": _BRANCH, "<": _BRANCH, "<=": _BRANCH, ">": _BRANCH, ">=": _BRANCH,
+    "in": _BRANCH, "iteration": _EACH, "len": _NODE, "str": _NODE, "an f-string": _NODE, "a call": _NODE,
+    "[...]": "give the node a result with named fields, or take the item inside a node",
+    "int": _NODE, "float": _NODE, "index": _NODE, "arithmetic": _NODE,
+}  # fmt: skip
+
+
+def _refusal(use: str) -> Callable[..., NoReturn]:
+    def refuse(self: Placeholder, *_: object, **__: object) -> NoReturn:
+        raise PortMisuse(repr(self), use, _ADVICE[use])
+
+    return refuse
+
+
+class Placeholder:
+    """Something that will carry a value when the flow runs, and has none yet."""
+
+    __slots__ = ()
+
+    __bool__ = _refusal("bool")
+    __iter__ = _refusal("iteration")
+    __aiter__ = _refusal("iteration")
+    __len__ = _refusal("len")
+    __contains__ = _refusal("in")
+    __str__ = _refusal("str")
+    __format__ = _refusal("an f-string")
+    __call__ = _refusal("a call")
+    __getitem__ = _refusal("[...]")
+    __int__ = _refusal("int")
+    __float__ = _refusal("float")
+    __index__ = _refusal("index")
+    __eq__ = _refusal("==")
+    __ne__ = _refusal("!=")
+    __lt__ = _refusal("<")
+    __le__ = _refusal("<=")
+    __gt__ = _refusal(">")
+    __ge__ = _refusal(">=")
+    __hash__ = object.__hash__
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _refusal("arithmetic")
+    __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = _refusal("arithmetic")
+    __mod__ = __rmod__ = __pow__ = __rpow__ = __matmul__ = __rmatmul__ = _refusal("arithmetic")
+    __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = _refusal("arithmetic")
+    __neg__ = __pos__ = __abs__ = __invert__ = _refusal("arithmetic")
+
+
+class PortRef(Placeholder):
+    """A port of a placed node, an input of the flow or a carried port of a loop.
+
+    The field of a result that has named fields is a port too: `step.out.title`.
+    """
+
+    __slots__ = ("_block", "_reference")
+
+    def __init__(self, block: OpenBlock, reference: Reference) -> None:
+        self._block = block
+        self._reference = reference
+
+    def __repr__(self) -> str:
+        return f"'{self._reference}'"
+
+    def __getattr__(self, name: str) -> PortRef:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        reference = self._reference
+        if reference.port != "out" or reference.node.startswith("$"):
+            raise PortMisuse(repr(self), f"the attribute {name!r}", "a source never reaches into a value; "
+                             "only a node's `out` has its result's fields as ports")
+        return PortRef(self._block, Reference(reference.node, name))
+
+
+class Expression(Placeholder):
+    """A join, a map's item or a collected list; `build` makes the source of the operands' sources."""
+
+    __slots__ = ("_build", "_name", "_operands")
+
+    def __init__(
+        self, name: str, operands: tuple[Operand, ...], build: Callable[[tuple[Source, ...]], Source]
+    ) -> None:
+        self._name = name
+        self._operands = operands
+        self._build = build
+
+    def __repr__(self) -> str:
+        return f"{self._name}(...)"
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise PortMisuse(repr(self), f"the attribute {name!r}", "a source never reaches into a value")
+
+
+Operand: TypeAlias = PortRef | Expression | Literally
+
+
+def literally(value: object) -> Operand:
+    """Return a placeholder as it is and wrap anything else as a constant."""
+    return value if isinstance(value, PortRef | Expression) else Literally(value)
+
+
+def ports_within(value: Any) -> bool:
+    """Tell whether a constant list, tuple, set or dict holds a placeholder, at its first level."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    return isinstance(value, list | tuple | set | frozenset) and any(isinstance(v, Placeholder) for v in value)

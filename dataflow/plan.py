@@ -1,0 +1,145 @@
+"""The plan: a flow compiled and checked, laid out as integer-indexed arrays (S2.4).
+
+A scope's plan numbers its nodes in declared order and its values by slot. A frame of the scope is a few
+lists of those lengths.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from dataflow.graph import Join, ScopeKind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Literal
+
+    from dataflow.nodetype import NodeType
+    from dataflow.policy import EachOptions, Policy
+
+__all__ = ["Call", "Feed", "FlowPlan", "JoinOf", "LoopOf", "MapOf", "PlanNode", "ScopePlan"]
+
+
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """A connected input port: the slots its edges read, in declared order."""
+
+    port: str
+    slots: tuple[int, ...]
+    labels: tuple[str, ...]  # names the source of each slot in messages
+    many: bool = False
+    required: bool = True
+    default: object = None  # of an optional port
+    check: object = None  # the type that values from an Any port must have, None for no check
+    takes_failure: bool = False
+    is_signal: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Call a node function.
+
+    `positional` and `keywords` say what each parameter is given: a feed, or a slot with a constant.
+    `star` is the feed that is spread over `*args`. `direct` are the slots of the arguments if every
+    parameter is positional and fed by one unchecked edge or constant.
+    """
+
+    type: NodeType
+    policy: Policy
+    positional: tuple[Feed | int, ...]
+    keywords: Mapping[str, Feed | int]
+    star: Feed | None
+    direct: tuple[int, ...] | None
+    is_branch: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class JoinOf:
+    """Join the slots (S5.3)."""
+
+    mode: Join
+
+
+@dataclass(frozen=True, slots=True)
+class LoopOf:
+    """Run `body` round by round (S6).
+
+    `carried` maps a carried port to its slot in the body and the body's slot of its next value; `test`
+    is a slot of the body; `gate` is the slot that the nodes wait for which only next values need (S6.1).
+    """
+
+    body: ScopePlan
+    kind: Literal["until", "while"] | None
+    test: int | None
+    predicate: Callable[[Any], bool] | None
+    limit: int | None
+    on_limit: Literal["fail", "exit"]
+    carried: Mapping[str, tuple[int, int]]
+    finals: Mapping[int, str]  # own output slot -> carried port
+    results: Mapping[int, int]  # own output slot -> slot of the body
+    gate: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class MapOf:
+    """Open a frame of `body` for each item (S7.1). `lists` maps an item's slot to the feed of its list."""
+
+    body: ScopePlan
+    options: EachOptions
+    lists: Mapping[int, Feed]
+
+
+Action: TypeAlias = Call | JoinOf | LoopOf | MapOf
+
+
+@dataclass(frozen=True, slots=True)
+class PlanNode:
+    """A node of a scope."""
+
+    index: int
+    id: str
+    label: str  # its part of a path, encoded
+    action: Action
+    feeds: tuple[Feed, ...]
+    outputs: Mapping[str, int]  # output port -> slot
+    names_frame: bool  # its path is the frame's own: it was the first to read the map (S2.2)
+    is_plain: bool  # if all it waits for are values it fires; else the firing rule is looked at
+
+    @property
+    def is_visible(self) -> bool:
+        """Whether it is a node of the flow, with a state and events; joins are not."""
+        return not isinstance(self.action, JoinOf)
+
+
+@dataclass(slots=True, eq=False)
+class ScopePlan:
+    """The plan of one scope. Indexed by slot: `initial`, `readers`, `shared`; by node: `nodes`, `waits`."""
+
+    kind: ScopeKind
+    nodes: tuple[PlanNode, ...] = ()
+    initial: list[Any] = field(default_factory=list)  # constants stand in it, the rest is UNSETTLED
+    readers: list[tuple[int, ...]] = field(default_factory=list)  # nodes that wait for the slot
+    early: dict[int, tuple[int, ...]] = field(default_factory=dict)  # slot -> merges it may settle
+    waits: list[int] = field(default_factory=list)  # how many slots a node waits for
+    shared: bytearray = field(default_factory=bytearray)  # whether more than one holder has it (S3.4)
+    parameters: dict[str, int] = field(default_factory=dict)  # inputs, carried ports or items
+    imports: tuple[tuple[int, int], ...] = ()  # (slot of the parent scope, own slot)
+    exports: dict[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)  # slot -> (owner, its slot)
+    starts: tuple[int, ...] = ()  # nodes that wait for nothing
+    settled: tuple[int, ...] = ()  # constants that a merge, a test or a map's owner looks at
+    collects: dict[int, tuple[int, ...]] = field(default_factory=dict)  # slot -> slots of the map's owner
+    test: int | None = None  # the slot that decides an `until` loop
+    after_test: tuple[int, ...] = ()  # nodes of a loop's body that wait for its test
+    names: list[str] = field(default_factory=list)  # what each slot is called in messages
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FlowPlan:
+    """A whole flow, ready to run."""
+
+    name: str
+    root: ScopePlan
+    outputs: Mapping[str, int]  # flow output -> slot of the root
+    input_types: Mapping[str, object]
+    unused_policies: tuple[str, ...] = ()  # settings that have no effect yet

@@ -1,0 +1,151 @@
+"""Ports: the named, typed inputs and outputs of a node type (S1.3, S1.4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, TypeVar, get_args, get_origin
+
+from dataflow.context import ExecutionContext, Tools
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = [
+    "DONE",
+    "ERROR",
+    "MISSING",
+    "SKIP",
+    "InPort",
+    "Maybe",
+    "OutPort",
+    "Port",
+    "PortKind",
+    "Ports",
+    "Signal",
+    "is_maybe",
+    "kind_of",
+    "plain_type",
+]
+
+T = TypeVar("T")
+
+DONE: Final = "$done"
+ERROR: Final = "$error"
+
+
+class Marker:
+    """A value that stands for the lack of one; compared by identity (S1.6)."""
+
+    __slots__ = ("_name",)
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __repr__(self) -> str:
+        return self._name
+
+    def __reduce__(self) -> str:
+        return self._name  # a copy or a pickle of the marker is the marker
+
+    def __bool__(self) -> bool:
+        raise TypeError(f"{self._name} is neither true nor false; compare it with `is`")
+
+
+MISSING: Final = Marker("MISSING")
+SKIP: Any = Marker("SKIP")
+MAYBE: Final = "dataflow: may be left out"
+Maybe = Annotated[T, MAYBE]
+
+
+class Signal:
+    """What a signal port carries: that something has happened, and nothing else."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "Signal()"
+
+
+class PortKind(Enum):
+    """What an edge into or out of the port carries (S1.4)."""
+
+    DATA = "data"
+    CONTEXT = "context"
+    TOOLS = "tools"
+    SIGNAL = "signal"
+
+
+@dataclass(frozen=True, slots=True)
+class InPort:
+    """An input port. `default` is MISSING exactly if the port is required."""
+
+    name: str
+    type: object
+    kind: PortKind
+    default: object = MISSING
+    many: bool = False
+
+    @property
+    def required(self) -> bool:
+        return self.default is MISSING
+
+
+@dataclass(frozen=True, slots=True)
+class OutPort:
+    """An output port. `same_as` names the input whose value it passes on, and whose type it has."""
+
+    name: str
+    type: object
+    kind: PortKind
+    conditional: bool = False
+    same_as: str | None = None
+
+
+class Port:
+    """Describe a port of a node whose ports follow from its config (S1.3).
+
+    `default` and `many` count for inputs, `conditional` for outputs.
+    """
+
+    __slots__ = ("conditional", "default", "many", "type")
+
+    def __init__(
+        self, type: Any, *, default: object = MISSING, many: bool = False, conditional: bool = False
+    ) -> None:
+        self.type = type
+        self.default = default
+        self.many = many
+        self.conditional = conditional
+
+
+class Ports(NamedTuple):
+    """Name the ports that a node has for one config; a value is a type or a `Port`."""
+
+    inputs: Mapping[str, Any] = {}
+    outputs: Mapping[str, Any] = {}
+
+
+def plain_type(annotation: object) -> object:
+    """Strip `Annotated` from the outside of an annotation."""
+    while get_origin(annotation) is Annotated:
+        annotation = get_args(annotation)[0]
+    return annotation
+
+
+def is_maybe(annotation: object) -> bool:
+    """Tell whether the annotation is `Maybe[...]`."""
+    return get_origin(annotation) is Annotated and MAYBE in get_args(annotation)[1:]
+
+
+def kind_of(annotation: object) -> PortKind:
+    """Derive a port's kind from its type (S1.4)."""
+    plain = plain_type(annotation)
+    if isinstance(plain, type):
+        if issubclass(plain, ExecutionContext):
+            return PortKind.CONTEXT
+        if issubclass(plain, Tools):
+            return PortKind.TOOLS
+        if issubclass(plain, Signal):
+            return PortKind.SIGNAL
+    return PortKind.DATA

@@ -1,0 +1,99 @@
+"""The firing rule: what becomes of a node once everything it waits for has settled (S4, S5).
+
+Pure functions of a node's feeds and the values of its frame.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from dataflow.tokens import DEAD, UNSETTLED, Errored, Skip
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dataflow.plan import Feed
+
+__all__ = ["Conflict", "Decision", "Fires", "Poisoned", "Skipped", "decide", "first_live", "live_values"]
+
+
+@dataclass(frozen=True, slots=True)
+class Fires:
+    """The node fires with the values (S4.4)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Poisoned:
+    """A connected port holds an error (S4.2)."""
+
+    port: str
+    cause: Errored
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A required port, or every connected port, holds a skip (S4.3)."""
+
+    port: str
+    cause: Skip
+    live: tuple[str, ...]  # ports that held a value all the same
+    dead: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Two edges of a one-value port both brought one (S5.2)."""
+
+    port: str
+    edges: tuple[str, ...]
+
+
+Decision: TypeAlias = Fires | Poisoned | Skipped | Conflict
+_FIRES = Fires()
+
+
+def decide(feeds: Sequence[Feed], values: Sequence[Any]) -> Decision:
+    """Apply the firing rule to settled feeds."""
+    live: list[str] = []
+    dead: list[tuple[Feed, Skip]] = []
+    conflict: Conflict | None = None
+    for feed in feeds:
+        tokens = [values[slot] for slot in feed.slots]
+        if not feed.takes_failure:
+            for token in tokens:
+                if token.__class__ is Errored:
+                    return Poisoned(feed.port, token)
+        alive = [label for label, token in zip(feed.labels, tokens, strict=True) if token.__class__ is not Skip]
+        if alive:
+            live.append(feed.port)
+            if len(alive) > 1 and not feed.many and conflict is None:
+                conflict = Conflict(feed.port, tuple(alive))
+        elif tokens:
+            dead.append((feed, tokens[0]))
+    if conflict is not None:
+        return conflict
+    barred = [(feed, cause) for feed, cause in dead if feed.required or not live]
+    if barred:
+        feed, cause = barred[0]
+        return Skipped(feed.port, cause, tuple(live), tuple(feed.port for feed, _ in dead))
+    return _FIRES
+
+
+def first_live(slots: Sequence[int], values: Sequence[Any]) -> int | Skip | None:
+    """Decide a merge or fallback (S5.3): the slot that wins, a skip if all are, None if not known yet."""
+    cause: Skip | None = None
+    for slot in slots:
+        token = values[slot]
+        if token is UNSETTLED:
+            return None
+        if token.__class__ is not Skip:
+            return slot
+        cause = cause or token
+    assert cause is not None, "a join has at least one source"
+    return cause
+
+
+def live_values(slots: Sequence[int], values: Sequence[Any]) -> list[int]:
+    """List the slots that hold values, in order."""
+    return [slot for slot in slots if values[slot].__class__ not in DEAD]

@@ -1,0 +1,163 @@
+"""The result of a run: its outputs, the state of every node, and why a port is what it is (S9.5, S18)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from dataflow.errors import DataflowError, choices
+from dataflow.looping import Step
+from dataflow.names import parse_reference
+from dataflow.placeholders import PortRef
+from dataflow.separation import separate
+from dataflow.states import STATES, NodeState
+from dataflow.tokens import DEAD, UNSETTLED, Errored, Skip, chain
+from dataflow.wiring import INPUT, Reference
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from dataflow.frames import Frame
+    from dataflow.plan import FlowPlan, PlanNode
+
+__all__ = ["Ask", "Result"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A value that a paused run waits for."""
+
+    id: str
+    prompt: str
+    show: Any
+    schema: dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """What a run came to. Outputs that were skipped are not among `outputs`; `why` tells the reason."""
+
+    run_id: str
+    status: Literal["completed", "paused", "failed", "cancelled"]
+    outputs: Mapping[str, Any]
+    warnings: Sequence[str] = ()
+    asks: Sequence[Ask] = ()
+    _plan: FlowPlan = field(kw_only=True, repr=False)
+    _root: Frame = field(kw_only=True, repr=False)
+
+    def __getitem__(self, output: str) -> Any:
+        """Return an output; raises KeyError telling why it has no value, or which outputs there are."""
+        if output in self.outputs:
+            return self.outputs[output]
+        slot = self._plan.outputs.get(output)
+        if slot is None:
+            raise KeyError(f"flow {self._plan.name!r} has no output {output!r}; {choices(list(self._plan.outputs))}")
+        raise KeyError(f"output {output!r} has no value: {_told(self._root.values[slot], 'it did not settle')}")
+
+    @cached_property
+    def states(self) -> Mapping[str, NodeState]:
+        """The state of every node by its path, those inside maps and loops included."""
+        found = {path: STATES[frame.states[node.index]] for path, frame, node in self._firings()}
+        return MappingProxyType(found)
+
+    def get(self, port: T) -> T:
+        """Return the value of a port of the flow; raises DataflowError with the reason if it has none."""
+        token = self._token(port)
+        if token.__class__ in DEAD or token is UNSETTLED:
+            raise DataflowError(f"port {_name(port)} has no value: {_told(token, 'it did not settle')}")
+        value: T = separate(token)
+        return value
+
+    def why(self, port: object) -> str:
+        """Tell why a port, or the node at a path, is what it is, back to the decision or failure."""
+        if isinstance(port, str) and port in self._by_path:
+            frame, node = self._by_path[port]
+            state = STATES[frame.states[node.index]].value
+            return _story(f"{port} is {state}", frame.reasons.get(node.index))
+        token = self._token(port)
+        if token is UNSETTLED:
+            return self._why_unsettled(port)
+        if token.__class__ in DEAD:
+            return _story(f"{_name(port)} has no value", token)
+        return f"{_name(port)} has a value"
+
+    def _why_unsettled(self, port: object) -> str:
+        reference = _reference(port)
+        if reference.node in self._by_path:
+            return self.why(reference.node)
+        return f"{_name(port)} did not settle: the run was {self.status}"
+
+    def _firings(self) -> Iterator[tuple[str, Frame, PlanNode]]:
+        todo = [self._root]
+        while todo:
+            frame = todo.pop()
+            for node in frame.plan.nodes:
+                if node.is_visible:
+                    yield frame.path_of(node), frame, node
+            for opened in frame.opened.values():
+                todo.extend(reversed(opened.frames))
+
+    @cached_property
+    def _by_path(self) -> dict[str, tuple[Frame, PlanNode]]:
+        return {path: (frame, node) for path, frame, node in self._firings()}
+
+    def _token(self, port: object) -> Any:
+        reference = _reference(port)
+        if reference.node == INPUT:
+            slot = self._plan.root.parameters.get(reference.port)
+        else:
+            node = self._root_nodes.get(reference.node)
+            slot = node.outputs.get(reference.port) if node is not None else None
+        if slot is None:
+            raise DataflowError(
+                f"port {_name(port)} is not one of the flow's own ports: inside a map collect it, inside a loop "
+                f"take its result; {choices(list(self._root_nodes))}"
+            )
+        return self._root.values[slot]
+
+    @cached_property
+    def _root_nodes(self) -> dict[str, PlanNode]:
+        return {node.id: node for node in self._plan.root.nodes if node.is_visible}
+
+
+def _reference(port: object) -> Reference:
+    match port:
+        case PortRef():
+            return port._reference  # noqa: SLF001 - hidden from users, not from the engine
+        case Step():
+            return Reference(port._id)  # noqa: SLF001 - as above
+        case str():
+            try:
+                return parse_reference(port)
+            except ValueError as error:
+                raise DataflowError(str(error)) from None
+        case _:
+            raise DataflowError(f"expected a port, a step or text like 'node.port', found {type(port).__name__}")
+
+
+def _name(port: object) -> str:
+    return f"'{_reference(port)}'"
+
+
+def _told(token: object, otherwise: str) -> str:
+    return "; ".join(_lines(token)) if isinstance(token, Skip | Errored) else otherwise
+
+
+def _lines(token: Skip | Errored) -> list[str]:
+    """Tell each cause once, from the port back to where it began."""
+    lines: list[str] = []
+    for cause in chain(token):
+        line = cause.reason if isinstance(cause, Errored) else f"{cause.place}: {cause.reason}" if cause.place else cause.reason
+        if line not in lines:
+            lines.append(line)
+    return lines
+
+
+def _story(head: str, token: Skip | Errored | None) -> str:
+    if token is None:
+        return head
+    return "\n".join([head, *(f"  because {line}" for line in _lines(token))])

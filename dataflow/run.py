@@ -1,0 +1,137 @@
+"""A run in progress, and how a run is executed and becomes a result (S9.5, S9.6)."""
+
+from __future__ import annotations
+
+import secrets
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from dataflow.backend import cancellation_types, open_nursery
+from dataflow.engine import Engine
+from dataflow.errors import RunFailed
+from dataflow.result import Result
+from dataflow.separation import separate
+from dataflow.states import RunStatus
+from dataflow.tokens import DEAD, UNSETTLED
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Generator, Mapping
+
+    from dataflow.events import Event
+    from dataflow.plan import FlowPlan
+    from dataflow.policy import Errors
+
+__all__ = ["Run", "executing", "new_run_id"]
+
+
+def new_run_id(now: datetime | None = None, digits: str | None = None) -> str:
+    """Name a run by its start in UTC and eight hexadecimal digits (S20)."""
+    moment = (now or datetime.now(UTC)).astimezone(UTC)
+    return f"{moment:%Y%m%dT%H%M%SZ}-{digits or secrets.token_hex(4)}"
+
+
+class Run:
+    """A run in progress. Awaiting it gives its result, or raises RunFailed."""
+
+    __slots__ = ("_engine", "_was_awaited")
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._was_awaited = False
+
+    @property
+    def id(self) -> str:
+        return self._engine.run_id
+
+    @property
+    def status(self) -> RunStatus:
+        return self._engine.status
+
+    def events(self) -> AsyncIterator[Event]:
+        """Iterate over the events from now on; ends when the run has ended, however it ended."""
+        return self._engine.reporter.listen()
+
+    def cancel(self, reason: str = "cancelled") -> None:
+        """Cancel the run: what waits is not run, what runs is cancelled (S9.6)."""
+        self._engine.cancel(reason)
+
+    def __await__(self) -> Generator[Any, Any, Result]:
+        return self._wait().__await__()
+
+    async def _wait(self) -> Result:
+        await self._engine.ended.wait()
+        self._was_awaited = True
+        return outcome(self._engine)
+
+    def raise_unseen(self) -> None:
+        """Raise the failure of a run that nobody awaited, so that it is not lost."""
+        if self._engine.status is RunStatus.FAILED and not self._was_awaited:
+            outcome(self._engine)
+
+
+def outcome(engine: Engine) -> Result:
+    """Return the result of an ended run; raises RunFailed for a failed one (S9.5)."""
+    result = Result(
+        engine.run_id,
+        engine.status.value,  # type: ignore[arg-type]  # an ended run is not "running"
+        _outputs(engine),
+        tuple(engine.scheduler.warnings),
+        _plan=engine.plan,
+        _root=engine.scheduler.root,
+    )
+    if engine.status is not RunStatus.FAILED:
+        return result
+    failures = [failure for failure, _ in engine.scheduler.failures]
+    errors = [error for _, error in engine.scheduler.failures]
+    raise RunFailed(result, failures) from _cause(errors)
+
+
+def _cause(errors: list[BaseException]) -> BaseException:
+    if len(errors) == 1:
+        return errors[0]
+    return BaseExceptionGroup("several nodes failed", errors)
+
+
+def _outputs(engine: Engine) -> Mapping[str, Any]:
+    values = engine.scheduler.root.values
+    tokens = {name: values[slot] for name, slot in engine.plan.outputs.items()}
+    return {
+        name: separate(token)
+        for name, token in tokens.items()
+        if token.__class__ not in DEAD and token is not UNSETTLED
+    }
+
+
+@asynccontextmanager
+async def executing(
+    plan: FlowPlan, inputs: Mapping[str, Any], errors: Errors, run_id: str
+) -> AsyncIterator[Run]:
+    """Execute a plan while the block runs; leaving the block waits for the run to end.
+
+    The block owns one task group with every task of the run. An error in the block cancels the run, and
+    a failure of the run that nobody awaited is raised when the block is left.
+    """
+    engine = Engine(plan, run_id, errors)
+    run = Run(engine)
+    broken: BaseException | None = None
+    try:
+        async with open_nursery() as spawn:
+            engine.begin(spawn, inputs)
+            try:
+                try:
+                    yield run
+                except cancellation_types():
+                    raise
+                except BaseException as error:  # noqa: BLE001 - raised again below, not wrapped in a group
+                    broken = error
+                    engine.cancel(f"the block that owns the run was left by {type(error).__name__}")
+                await engine.ended.wait()
+            except BaseException:
+                engine.is_leaving = True  # what the workers see now is a real cancellation
+                raise
+    finally:
+        engine.left()
+    if broken is not None:
+        raise broken
+    run.raise_unseen()

@@ -1,0 +1,213 @@
+"""Which scope each vertex fires in, and an order in which sources come before their readers (S2, S7.1)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dataflow.graph import (
+    CollectAction,
+    Constant,
+    Graph,
+    LoopAction,
+    MapAction,
+    Scope,
+    ScopeKind,
+    Terminal,
+    Vertex,
+    Wire,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["body_of", "in_order", "place", "resolved", "scope_of", "wires_of", "wires_within"]
+
+
+def wires_of(vertex: Vertex) -> Iterator[Wire]:
+    """Go through the edges into a vertex; a loop's tests and next values are not among them."""
+    for given in vertex.inputs.values():
+        yield from given.wires
+    if isinstance(vertex.action, CollectAction):
+        yield vertex.action.source
+
+
+def wires_within(owner: Vertex) -> Iterator[Wire]:
+    """Go through what a loop or a map in block form reads of its body at the end of a round or item."""
+    match owner.action:
+        case LoopAction(test_wire=test, nexts=nexts, results=results):
+            yield from [test] if test is not None else []
+            yield from nexts.values()
+            yield from results.values()
+        case MapAction(named=True, collects=collects):
+            yield from collects.values()
+        case _:
+            return
+
+
+def body_of(owner: Vertex) -> Scope | None:
+    """Return the scope that a loop or map opens."""
+    match owner.action:
+        case LoopAction(scope=scope) | MapAction(scope=scope):
+            return scope
+        case _:
+            return None
+
+
+def _behind(terminal: Terminal) -> list[Vertex]:
+    """List the vertices that must be looked at before a reader of this terminal.
+
+    For an output of a loop or map these are its owner and what the output comes from, at any depth.
+    """
+    found: list[Vertex] = []
+    todo = [terminal]
+    while todo:
+        owner, port = todo.pop()
+        match owner:
+            case Vertex():
+                found.append(owner)
+                if isinstance(owner.action, LoopAction) and port in owner.action.results:
+                    todo.append(owner.action.results[port].source)
+                elif isinstance(owner.action, MapAction) and port in owner.action.collects:
+                    todo.append(owner.action.collects[port].source)
+            case Scope(owner=Vertex() as opener):
+                found.append(opener)
+    return found
+
+
+def _homes(vertex: Vertex) -> list[Scope]:
+    """List the declared blocks around a vertex, inmost first."""
+    homes = [vertex.home]
+    while (owner := homes[-1].owner) is not None:
+        homes.append(owner.home)
+    return homes
+
+
+def in_order(graph: Graph) -> list[Vertex]:
+    """Sort the vertices so that what a vertex reads comes first; a cycle is a problem (S6.3).
+
+    What the body of a loop or map reads from outside comes before its owner, so that the owner's scope
+    can be told from it.
+    """
+    after: dict[Vertex, list[Vertex]] = {vertex: [] for vertex in graph.vertices}
+    waits = dict.fromkeys(graph.vertices, 0)
+
+    def put_after(earlier: Vertex, later: Vertex) -> None:
+        after[earlier].append(later)
+        waits[later] += 1
+
+    for vertex in graph.vertices:
+        homes = _homes(vertex)
+        if homes[0].owner is not None:
+            put_after(homes[0].owner, vertex)
+        for wire in wires_of(vertex):
+            for source in _behind(wire.source):
+                put_after(source, vertex)
+                for home in homes:
+                    if home.owner is None or home in _homes(source):
+                        break
+                    if home.owner is not source:
+                        put_after(source, home.owner)
+        for wire in wires_within(vertex):
+            for source in _behind(wire.source):
+                if body_of(vertex) not in _homes(source):
+                    put_after(source, vertex)
+    ordered = [vertex for vertex in graph.vertices if not waits[vertex]]
+    for vertex in ordered:  # grows while it is walked
+        for later in after[vertex]:
+            waits[later] -= 1
+            if not waits[later]:
+                ordered.append(later)
+    if len(ordered) < len(graph.vertices):
+        graph.problems.append(_cycle_problem({v: after[v] for v in graph.vertices if waits[v]}))
+    return ordered
+
+
+def _cycle_problem(after: dict[Vertex, list[Vertex]]) -> str:
+    import networkx  # only for the message; it takes a third of a second to load
+
+    cycle = networkx.find_cycle(networkx.DiGraph(after))
+    names = [edge[0].id for edge in cycle]
+    return (f"the nodes form a cycle: {' -> '.join([*names, names[0]])}; "
+            "a flow is acyclic, what repeats goes into a loop")
+
+
+def resolved(terminal: Terminal) -> Terminal:
+    """Follow a `collect` to the output of the map that it closes."""
+    owner = terminal.owner
+    while isinstance(owner, Vertex) and isinstance(owner.action, CollectAction) and owner.action.output is not None:
+        terminal = owner.action.output
+        owner = terminal.owner
+    return terminal
+
+
+def scope_of(terminal: Terminal) -> Scope | None:
+    """Tell in which scope a terminal lives; None for a constant, which lives anywhere."""
+    owner = resolved(terminal).owner
+    match owner:
+        case Scope():
+            return owner
+        case Vertex():
+            return owner.scope
+        case Constant():
+            return None
+
+
+def place(graph: Graph, ordered: list[Vertex]) -> None:
+    """Give each vertex the innermost scope of what it reads; `ordered` comes from `in_order`."""
+    outside: dict[Vertex, list[Wire]] = {}
+    for vertex in ordered:
+        for wire in wires_of(vertex):
+            for home in _homes(vertex):
+                if home.owner is not None:
+                    outside.setdefault(home.owner, []).append(wire)
+    for vertex in ordered:
+        within = [wire for wire in (*outside.get(vertex, []), *wires_within(vertex)) if not _is_inside(wire, vertex)]
+        vertex.scope = _innermost(graph, vertex, [*wires_of(vertex), *within])
+        if isinstance(vertex.action, CollectAction):
+            _close(graph, vertex, vertex.action)
+
+
+def _is_inside(wire: Wire, opener: Vertex) -> bool:
+    """Tell whether a wire begins inside the body of a loop or map in block form."""
+    body, scope = body_of(opener), scope_of(wire.source)
+    if scope is None:
+        return True  # a constant, or a vertex of the body, which is placed after its owner
+    return scope is body or (scope.owner is not None and body in _homes(scope.owner))
+
+
+def _innermost(graph: Graph, vertex: Vertex, wires: list[Wire]) -> Scope:
+    """Find the innermost scope; two scopes neither inside the other are a problem (S7.1)."""
+    found, why = vertex.home, ""
+    for wire in wires:
+        scope = scope_of(wire.source)
+        if scope is None or scope in found.around():
+            continue
+        if found in scope.around():
+            found, why = scope, wire.label
+            continue
+        graph.problems.append(
+            f"node {vertex.id!r} reads two maps neither inside the other: {why or found.kind.value} and {wire.label}; "
+            "collect one of them first, or zip them in one map"
+        )
+    return found
+
+
+def _close(graph: Graph, vertex: Vertex, action: CollectAction) -> None:
+    """Make a collect an output of the map it closes, and put it where that map's owner is."""
+    scope = scope_of(action.source.source)
+    owner = scope.owner if scope is not None and scope.kind is ScopeKind.MAP else None
+    if owner is None or owner.home is not vertex.home:
+        graph.problems.append(
+            f"collect({action.source.label}): the port is not inside a map opened by each in this block"
+        )
+        return
+    assert isinstance(owner.action, MapAction), "a map's scope is owned by a map"
+    for name, wire in owner.action.collects.items():
+        if resolved(wire.source) == resolved(action.source.source):
+            action.output = Terminal(owner, name)
+            break
+    else:
+        name = f"collect{len(owner.action.collects)}"
+        owner.action.collects[name] = action.source
+        action.output = Terminal(owner, name)
+    vertex.scope = owner.scope

@@ -1,0 +1,132 @@
+"""Give a reader its own copy of a value (S3.4)."""
+
+from __future__ import annotations
+
+import copy
+import operator
+from types import BuiltinFunctionType, EllipsisType, FunctionType, NoneType, NotImplementedType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["ATOMIC", "separate"]
+
+ATOMIC: frozenset[type] = frozenset(
+    {
+        NoneType,
+        bool,
+        int,
+        float,
+        complex,
+        str,
+        bytes,
+        range,
+        frozenset,
+        type,
+        FunctionType,
+        BuiltinFunctionType,
+        EllipsisType,
+        NotImplementedType,
+    }
+)
+"""Types whose values cannot change, nor hold what is copied."""
+
+# What can be hashed is shared, so the items of sets and the keys of dicts are not looked into.
+CONTAINERS = (list, dict, set, bytearray)
+
+
+def separate(value: object) -> object:
+    """Copy the lists, dicts, sets and bytearrays in a value, however nested; everything else is shared.
+
+    Containers inside tuples are copied, inside other objects not. A value without any is returned itself.
+    What refers twice to one container, or to itself, does so in the copy.
+    """
+    if type(value) in ATOMIC:
+        return value
+    copies = _Copies()
+    result = copies.of(value)
+    copies.fill()
+    return result
+
+
+class _Copies:
+    """The copies made for one value: containers are made empty of copies first and filled later.
+
+    made: the copy of each container and tuple met so far, by its id; all of them are held by the value
+    unfilled: lists and dicts whose copies still hold the items of the original
+    """
+
+    __slots__ = ("made", "unfilled")
+
+    def __init__(self) -> None:
+        self.made: dict[int, object] = {}
+        self.unfilled: list[tuple[Any, Any]] = []
+
+    def of(self, item: Any) -> object:
+        """Give what stands for an item in the copy, itself if it holds no container."""
+        kind = type(item)
+        if kind in ATOMIC:
+            return item
+        if id(item) in self.made:
+            return self.made[id(item)]
+        if issubclass(kind, CONTAINERS):
+            return self._of_container(item)
+        return self._of_tuple(item) if issubclass(kind, tuple) else item
+
+    def fill(self) -> None:
+        """Put copies in the place of the originals, as long as that makes further copies."""
+        while self.unfilled:
+            original, made = self.unfilled.pop()
+            if isinstance(original, dict):
+                for key, item in dict.items(original):
+                    dict.__setitem__(made, key, self.of(item))
+            else:
+                list.__setitem__(made, slice(None), [self.of(item) for item in _items(original)])
+
+    def _of_container(self, item: Any) -> object:
+        kind = type(item)
+        made = item.copy() if kind in CONTAINERS else copy.copy(item)
+        self.made[id(item)] = made
+        # A class that gives itself as its copy cannot change, and must not be changed here.
+        if made is not item and issubclass(kind, list | dict) and not _all_atomic(_items(item)):
+            self.unfilled.append((item, made))
+        return made
+
+    def _of_tuple(self, outermost: tuple[object, ...]) -> object:
+        """Rebuild a tuple if it holds a container, those inside it first; a work list spares the stack."""
+        waiting = [outermost]
+        while waiting:
+            current = waiting[-1]
+            if id(current) in self.made:
+                waiting.pop()
+            elif inner := self._tuples_ahead_of(current):
+                waiting.extend(inner)
+            else:
+                self.made[id(current)] = self._rebuilt(current)
+        return self.made[id(outermost)]
+
+    def _tuples_ahead_of(self, outer: tuple[object, ...]) -> list[Any]:
+        return [item for item in _items(outer) if issubclass(type(item), tuple) and id(item) not in self.made]
+
+    def _rebuilt(self, original: tuple[object, ...]) -> object:
+        items = list(map(self.of, _items(original)))
+        if all(map(operator.is_, items, _items(original))):
+            return original
+        made = tuple.__new__(type(original), items)
+        attributes = getattr(original, "__dict__", None)
+        if attributes:
+            vars(made).update(attributes)
+        return made
+
+
+def _items(value: Any) -> Iterable[object]:
+    """Go over what a container holds, whatever its class has made of `__iter__`."""
+    kind = type(value)
+    if issubclass(kind, tuple):
+        return tuple.__iter__(value)
+    return dict.values(value) if issubclass(kind, dict) else list.__iter__(value)
+
+
+def _all_atomic(items: Iterable[object]) -> bool:
+    return ATOMIC.issuperset(map(type, items))

@@ -1,0 +1,181 @@
+"""Reading a function's signature: which parameters are ports and what its result gives (S1.2, S1.3)."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import sys
+import typing
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable, Coroutine
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Any, get_args, get_origin
+
+from dataflow.config import Config
+from dataflow.ports import MISSING, InPort, OutPort, is_maybe, kind_of, plain_type
+
+__all__ = ["Parameters", "Returns", "Shape", "is_node_function", "qualified_id", "read_parameters", "read_result"]
+
+OUT = "out"
+
+
+class Shape(Enum):
+    """How what a function returned becomes values of ports (S3.2)."""
+
+    SINGLE = "single"  # the value of `out`
+    FIELDS = "fields"  # a NamedTuple or dataclass: a port a field, and `out`
+    KEYS = "keys"  # a TypedDict: a port a key, and `out`
+    PIECES = "pieces"  # an async generator: `out` is the list of its yields
+    PORTS = "ports"  # a dict of port name to value, without `out`
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """The parameters of a node function. `positional` and `keywords` may hold the config's name."""
+
+    ports: tuple[InPort, ...] = ()
+    positional: tuple[str, ...] = ()
+    star: str | None = None
+    keywords: tuple[str, ...] = ()
+    open: bool = False  # has **kwargs, filled by the ports of its config
+    config: type[Config] | None = None
+    config_name: str | None = None
+    config_default: object = MISSING
+
+
+@dataclass(frozen=True, slots=True)
+class Returns:
+    """What a node function returns."""
+
+    shape: Shape
+    ports: tuple[OutPort, ...]
+    type: object
+
+
+def qualified_id(function: Callable[..., Any]) -> str:
+    """Name a function `<module>:<qualname>`; `__main__` is named after its file (S1.2)."""
+    target = getattr(function, "func", function)
+    module = getattr(target, "__module__", None) or "unknown"
+    if module == "__main__":
+        file = getattr(sys.modules.get("__main__"), "__file__", None)
+        module = Path(file).stem if file else "__main__"
+    return f"{module}:{getattr(target, '__qualname__', type(target).__qualname__)}"
+
+
+def is_node_function(function: object) -> bool:
+    """Tell whether calling it gives an awaitable or an async iterator."""
+    if not callable(function):
+        return False
+    call = function if inspect.isroutine(function) else getattr(function, "func", None) or type(function).__call__
+    if inspect.iscoroutinefunction(call) or inspect.isasyncgenfunction(call):
+        return True
+    hints, _ = hints_of(call)
+    returned = get_origin(hints.get("return")) or hints.get("return")
+    return returned in (Awaitable, Coroutine, AsyncIterator, AsyncGenerator, AsyncIterable)
+
+
+def hints_of(function: Callable[..., Any]) -> tuple[dict[str, Any], list[str]]:
+    """Resolve a function's annotations; those that cannot be resolved are named in the second result."""
+    target = inspect.unwrap(getattr(function, "func", function))
+    if not hasattr(target, "__annotations__"):
+        target = type(target).__call__
+    try:
+        return typing.get_type_hints(target, include_extras=True), []
+    except Exception:  # an annotation is any expression and may raise anything; each is looked at alone below
+        return _hints_one_by_one(target)
+
+
+def _hints_one_by_one(target: Callable[..., Any]) -> tuple[dict[str, Any], list[str]]:
+    hints: dict[str, Any] = {}
+    problems: list[str] = []
+    names = getattr(target, "__globals__", {})
+    for name, annotation in target.__annotations__.items():
+        holder = type("holder", (), {"__annotations__": {name: annotation}})
+        try:
+            hints[name] = typing.get_type_hints(holder, names, include_extras=True)[name]
+        except Exception as error:  # as above
+            hints[name] = Any
+            problems.append(f"annotation {annotation!r} of {name!r} cannot be resolved ({error}); "
+                            "it must be importable from the function's module")
+    return hints, problems
+
+
+def read_parameters(
+    function: Callable[..., Any], hints: dict[str, Any], configured: bool
+) -> tuple[Parameters, list[str]]:
+    """Turn parameters into ports; `configured` says that `ports=` names what **kwargs takes."""
+    ports: list[InPort] = []
+    positional: list[str] = []
+    keywords: list[str] = []
+    problems: list[str] = []
+    star: str | None = None
+    is_open = False
+    config: tuple[type[Config] | None, str | None, object] = (None, None, MISSING)
+    for parameter in inspect.signature(function).parameters.values():
+        name, annotation = parameter.name, hints.get(parameter.name, Any)
+        if parameter.kind is parameter.VAR_KEYWORD:
+            is_open = True
+            if not configured:
+                problems.append(f"**{name} needs ports=, a function of the config that names its ports")
+            continue
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            star = name
+            ports.append(InPort(name, plain_type(annotation), kind_of(annotation), default=(), many=True))
+            continue
+        (keywords if parameter.kind is parameter.KEYWORD_ONLY else positional).append(name)
+        default = MISSING if parameter.default is parameter.empty else parameter.default
+        plain = plain_type(annotation)
+        if isinstance(plain, type) and issubclass(plain, Config):
+            if config[0] is not None:
+                problems.append(f"{config[1]!r} and {name!r} are both config; a node has one config")
+            config = (plain, name, default)
+        else:
+            ports.append(InPort(name, plain, kind_of(annotation), default))
+    return Parameters(tuple(ports), tuple(positional), star, tuple(keywords), is_open, *config), problems
+
+
+def read_result(function: Callable[..., Any], annotation: object) -> tuple[Returns, list[str]]:
+    """Turn a return annotation into output ports (S1.3)."""
+    if inspect.isasyncgenfunction(function) or get_origin(annotation) in (
+        AsyncIterator, AsyncGenerator, AsyncIterable,
+    ):
+        items = get_args(annotation)
+        listed: object = list[items[0]] if items else list  # type: ignore[valid-type]
+        return Returns(Shape.PIECES, (OutPort(OUT, listed, kind_of(listed)),), listed), []
+    if get_origin(annotation) in (Awaitable, Coroutine):
+        annotation = get_args(annotation)[-1]
+    plain = plain_type(annotation)
+    fields = _fields_of(plain)
+    conditional = is_maybe(annotation) or any(conditional for _, _, conditional in fields or ())
+    out = OutPort(OUT, plain, kind_of(plain), conditional=conditional)
+    if fields is None:
+        return Returns(Shape.SINGLE, (out,), plain), []
+    problems = [f"the result's field {name!r} has the name of the whole; rename it" for name, _, _ in fields if name == OUT]
+    ports = tuple(OutPort(name, plain_type(hint), kind_of(hint), skips) for name, hint, skips in fields if name != OUT)
+    shape = Shape.KEYS if typing.is_typeddict(plain) else Shape.FIELDS
+    return Returns(shape, (out, *ports), plain), problems
+
+
+def _fields_of(plain: object) -> list[tuple[str, object, bool]] | None:
+    """List name, annotation and whether it may be left out, for result types that have fields."""
+    origin = get_origin(plain) or plain
+    if not isinstance(origin, type):
+        return None
+    if typing.is_typeddict(origin):
+        hints = typing.get_type_hints(origin, include_extras=True)
+        required: frozenset[str] = getattr(origin, "__required_keys__", frozenset())
+        return [(n, _bare(h), n not in required or is_maybe(h)) for n, h in hints.items()]
+    if issubclass(origin, tuple) and hasattr(origin, "_fields"):
+        names: tuple[str, ...] = origin._fields
+    elif dataclasses.is_dataclass(origin):
+        names = tuple(field.name for field in dataclasses.fields(origin))
+    else:
+        return None
+    hints = typing.get_type_hints(origin, include_extras=True)
+    return [(name, hints.get(name, Any), is_maybe(hints.get(name, Any))) for name in names]
+
+
+def _bare(hint: object) -> object:
+    """Strip Required and NotRequired."""
+    return get_args(hint)[0] if get_origin(hint) in (typing.Required, typing.NotRequired) else hint

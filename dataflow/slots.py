@@ -1,0 +1,113 @@
+"""Slots: where in a frame each value of a scope stands, and how it is seen from the scopes inside."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dataflow.graph import CollectAction, Constant, Graph, LoopAction, MapAction, Scope, Terminal, Vertex
+from dataflow.plan import ScopePlan
+from dataflow.ports import DONE, ERROR
+from dataflow.resolve import output_names
+from dataflow.scoping import resolved, scope_of, wires_of, wires_within
+from dataflow.tokens import UNSETTLED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from dataflow.graph import Wire
+
+__all__ = ["Slots"]
+
+
+class Slots:
+    """Numbers the nodes and values of every scope of a graph."""
+
+    def __init__(self, graph: Graph, ordered: list[Vertex]) -> None:
+        self.graph = graph
+        self.vertices = [vertex for vertex in ordered if not isinstance(vertex.action, CollectAction)]
+        self.members: dict[Scope, list[Vertex]] = {graph.root: []}
+        for vertex in self.vertices:
+            self.members.setdefault(vertex.fires_in, []).append(vertex)
+            if isinstance(vertex.action, LoopAction | MapAction):
+                self.members.setdefault(vertex.action.scope, [])
+        self.plans = {scope: ScopePlan(scope.kind) for scope in self.members}
+        self.index: dict[Vertex, int] = {}
+        self.uses: dict[tuple[Scope, int], int] = {}
+        self._known: dict[tuple[Scope, Terminal], int] = {}
+        used = {resolved(wire.source) for wire in self._all_wires()}
+        for scope, members in self.members.items():
+            members.sort(key=lambda vertex: vertex.order)
+            self._number(scope, members, used)
+
+    def _all_wires(self) -> Iterator[Wire]:
+        yield from self.graph.outputs.values()
+        for vertex in self.graph.vertices:
+            yield from wires_of(vertex)
+            yield from wires_within(vertex)
+
+    def _number(self, scope: Scope, members: list[Vertex], used: set[Terminal]) -> None:
+        for name in scope.parameters:
+            slot = self._known[scope, Terminal(scope, name)] = self.new(scope, name)
+            self.plans[scope].parameters[name] = slot
+        for index, vertex in enumerate(members):
+            self.index[vertex] = index
+            for name in _ports_of(vertex):
+                if name not in (DONE, ERROR) or Terminal(vertex, name) in used:
+                    self._known[scope, Terminal(vertex, name)] = self.new(scope, f"{vertex.id}.{name}")
+
+    def new(self, scope: Scope, name: str, initial: Any = UNSETTLED) -> int:
+        """Add a slot to a scope; a constant stands in it from the start."""
+        plan = self.plans[scope]
+        plan.initial.append(initial)
+        plan.names.append(name)
+        return len(plan.initial) - 1
+
+    def outputs(self, vertex: Vertex) -> dict[str, int]:
+        """Return the slots of a vertex's output ports."""
+        keys = [(name, (vertex.fires_in, Terminal(vertex, name))) for name in _ports_of(vertex)]
+        return {name: self._known[key] for name, key in keys if key in self._known}
+
+    def read(self, wire: Wire, scope: Scope) -> int:
+        """Return the slot that a wire is read from in a scope, importing it inwards; counts the use."""
+        slot = self._find(resolved(wire.source), scope)
+        self._use(scope, slot)
+        return slot
+
+    def _find(self, terminal: Terminal, scope: Scope) -> int:
+        known = self._known.get((scope, terminal))
+        if known is not None:
+            return known
+        if isinstance(terminal.owner, Constant):
+            slot = self._known[scope, terminal] = self.new(scope, "a constant", terminal.owner.value)
+            return slot
+        home = scope_of(terminal)
+        inwards = []
+        for inner in scope.around():
+            if inner is home:
+                break
+            inwards.append(inner)
+        assert home is not None, "only constants have no scope"
+        slot = self._known[home, terminal]
+        for inner in reversed(inwards):
+            slot = self._import(terminal, inner, slot)
+        return slot
+
+    def _import(self, terminal: Terminal, scope: Scope, outer: int) -> int:
+        known = self._known.get((scope, terminal))
+        if known is not None:
+            return known
+        assert scope.parent is not None and scope.owner is not None, "the root imports nothing"
+        parent = self.plans[scope.parent]
+        own = self._known[scope, terminal] = self.new(scope, parent.names[outer])
+        self.plans[scope].imports += ((outer, own),)
+        parent.exports[outer] = (*parent.exports.get(outer, ()), (self.index[scope.owner], own))
+        self._use(scope.parent, outer, 2)  # every frame of the inner scope holds it
+        return own
+
+    def _use(self, scope: Scope, slot: int, times: int = 1) -> None:
+        self.uses[scope, slot] = self.uses.get((scope, slot), 0) + times
+
+
+def _ports_of(vertex: Vertex) -> list[str]:
+    names = vertex.action.collects if isinstance(vertex.action, MapAction) else output_names(vertex)
+    return [*names, DONE, ERROR]

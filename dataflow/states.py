@@ -1,0 +1,50 @@
+"""The states of runs and nodes (S18)."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Final
+
+__all__ = [
+    "CANCELLED",
+    "DONE",
+    "FAILED",
+    "NOT_RUN",
+    "READY",
+    "RUNNING",
+    "SKIPPED",
+    "STATES",
+    "WAITING",
+    "NodeState",
+    "RunStatus",
+]
+
+
+class NodeState(str, Enum):
+    """How far a firing has come; a state is never better than the truth."""
+
+    WAITING = "waiting"
+    READY = "ready"
+    RUNNING = "running"
+    PAUSED = "paused"
+    DONE = "done"
+    SKIPPED = "skipped"
+    FAILED = "failed"
+    TIMED_OUT = "timed_out"
+    CANCELLED = "cancelled"
+    NOT_RUN = "not_run"
+
+
+class RunStatus(str, Enum):
+    """How far a run has come."""
+
+    RUNNING = "running"
+    PAUSED = "paused"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+#: The states as numbers, for the byte that a frame has for each of its nodes.
+STATES: Final = tuple(NodeState)
+WAITING, READY, RUNNING, _, DONE, SKIPPED, FAILED, _, CANCELLED, NOT_RUN = range(len(STATES))

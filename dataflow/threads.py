@@ -1,0 +1,52 @@
+"""Blocking calls in daemon threads of our own, which never keep the process alive (S9.2)."""
+
+from __future__ import annotations
+
+import contextvars
+import threading
+from typing import TYPE_CHECKING, Any
+
+import anyio
+
+from dataflow.backend import waker
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+__all__ = ["call_in_thread"]
+
+
+class _Call:
+    """One blocking call and where its outcome is left for the task that waits."""
+
+    __slots__ = ("error", "result")
+
+    def __init__(self) -> None:
+        self.result: Any = None
+        self.error: BaseException | None = None
+
+
+async def call_in_thread(
+    function: Callable[..., Any], args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
+) -> Any:
+    """Call a blocking function in a daemon thread that sees the caller's contextvars.
+
+    When the caller is cancelled the thread runs on and its outcome is dropped.
+    """
+    call = _Call()
+    context = contextvars.copy_context()
+    finished = anyio.Event()
+    wake = waker(finished.set)
+
+    def work() -> None:
+        try:
+            call.result = context.run(function, *args, **(kwargs or {}))
+        except BaseException as error:  # noqa: BLE001 - it is handed to the waiting task, whatever it is
+            call.error = error
+        wake()
+
+    threading.Thread(target=work, daemon=True, name=f"dataflow {getattr(function, '__name__', '')}").start()
+    await finished.wait()
+    if call.error is not None:
+        raise call.error
+    return call.result

@@ -1,0 +1,61 @@
+"""Tokens: what an output port settles to, a value, a skip or an error (S3.1, S3.3).
+
+Values stand for themselves. A skip or an error knows where and why it began and which token caused it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from dataflow.failure import Failure
+
+__all__ = ["DEAD", "UNSETTLED", "Errored", "Skip", "chain"]
+
+
+class _Unsettled:
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "UNSETTLED"
+
+
+#: What stands in a slot whose port has not settled yet.
+UNSETTLED: Final = _Unsettled()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Skip:
+    """The port has no value. `place` is the path of the node that decided it."""
+
+    place: str
+    reason: str
+    cause: Skip | Errored | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Errored:
+    """The port has no value since a node failed."""
+
+    place: str
+    failure: Failure
+    cause: Skip | Errored | None = None
+
+    @property
+    def reason(self) -> str:
+        return f"{self.failure.path} failed: {self.failure.type}: {self.failure.message}"
+
+
+#: The classes of tokens that are no values; `value.__class__ in DEAD` is the quickest test.
+DEAD: Final = frozenset((Skip, Errored))
+
+
+def chain(token: Skip | Errored) -> Iterator[Skip | Errored]:
+    """Go from a token back to the decision or failure it began with."""
+    current: Skip | Errored | None = token
+    while current is not None:
+        yield current
+        current = current.cause

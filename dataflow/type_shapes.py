@@ -1,0 +1,248 @@
+"""Take type annotations apart."""
+
+from __future__ import annotations
+
+import collections
+import inspect
+import typing
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, ItemsView, Iterable, Mapping
+from types import NoneType, UnionType
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Final,
+    LiteralString,
+    NamedTuple,
+    NotRequired,
+    Required,
+    TypeVarTuple,
+    Union,
+    get_args,
+    get_origin,
+)
+
+import typing_extensions
+from pydantic import BaseModel
+from typing_extensions import ReadOnly
+
+__all__ = [
+    "STANDARD_MODULES",
+    "Key",
+    "Shape",
+    "alternatives",
+    "arguments_as",
+    "bare",
+    "behind_alias",
+    "flattened",
+    "has_own_schema",
+    "is_alias",
+    "is_open_tuple",
+    "is_typed_dict",
+    "keys_of",
+    "protocol_members",
+    "shape",
+    "union_of",
+    "unqualified",
+]
+
+# typing_extensions has its own of some types that came into typing with a later Python.
+ALIASES = (typing_extensions.TypeAliasType, getattr(typing, "TypeAliasType", typing_extensions.TypeAliasType))
+QUALIFIERS: tuple[Any, ...] = (Required, NotRequired, ReadOnly, Final, ClassVar)
+UNPACKED = (typing.Unpack, typing_extensions.Unpack)
+ITEMS_BY_NATURE = {str: str, bytes: int, bytearray: int, memoryview: int, range: int}
+MOST_OPTIONS = 1000
+CALLABLE: Any = Callable  # to a type checker a special form, at run time a class
+# The arguments of these modules' classes mean what their ABCs say; those of others only their bases tell.
+STANDARD_MODULES = frozenset({"builtins", "collections", "collections.abc"})
+
+
+class Shape(NamedTuple):
+    """A class with its arguments; None where it has none, which reads as `Any` for each."""
+
+    origin: type
+    args: tuple[object, ...] | None
+
+
+class Key(NamedTuple):
+    """What a TypedDict says of one key."""
+
+    hint: object
+    required: bool
+
+
+def unqualified(annotation: object) -> object:
+    """Strip what says how a name may be used and nothing about its values."""
+    while get_origin(annotation) in QUALIFIERS:
+        annotation = get_args(annotation)[0]
+    return annotation
+
+
+def bare(annotation: object) -> object:
+    """Strip qualifiers and Annotated; None becomes NoneType, a missing annotation Any."""
+    annotation = unqualified(annotation)
+    while get_origin(annotation) is Annotated:
+        annotation = unqualified(get_args(annotation)[0])
+    if annotation is None:
+        return NoneType
+    if annotation is inspect.Parameter.empty:
+        return Any
+    return str if annotation is LiteralString else annotation
+
+
+def alternatives(annotation: object) -> tuple[object, ...]:
+    """List the members of a union; anything else has none."""
+    return get_args(annotation) if get_origin(annotation) in (Union, UnionType) else ()
+
+
+def flattened(annotation: object) -> list[object]:
+    """List what a union comes down to behind aliases and NewTypes, each with its own Annotated."""
+    found: list[object] = []
+    waiting = [annotation]
+    for _ in range(MOST_OPTIONS):
+        if not waiting:
+            break
+        option = waiting.pop()
+        plain = bare(option)
+        if isinstance(plain, typing.NewType):
+            waiting.append(plain.__supertype__)
+        elif is_alias(plain):
+            waiting.append(behind_alias(plain))
+        elif members := alternatives(plain):
+            waiting.extend(reversed(members))
+        else:
+            found.append(option)
+    return found
+
+
+def union_of(members: Iterable[object]) -> object:
+    """Make the union of types; of none, Any."""
+    types = tuple(members)
+    return Union[types] if types else Any  # noqa: UP007 - the members are not known here
+
+
+def is_alias(annotation: object) -> bool:
+    """Tell whether this is a `type` alias, which may refer to itself."""
+    return isinstance(annotation, ALIASES) or isinstance(get_origin(annotation), ALIASES)
+
+
+def behind_alias(alias: object) -> object:
+    """Look one step behind an alias, its parameters filled in."""
+    generic: Any = get_origin(alias) or alias
+    return _filled(generic.__value__, dict(zip(generic.__type_params__, get_args(alias), strict=False)))
+
+
+def is_typed_dict(annotation: object) -> bool:
+    """Tell whether this is a TypedDict, parametrised or not."""
+    return typing_extensions.is_typeddict(get_origin(annotation) or annotation)
+
+
+def keys_of(typed_dict: object) -> dict[str, Key]:
+    """List the keys of a TypedDict, none where a hint names what cannot be found."""
+    kind: Any = get_origin(typed_dict) or typed_dict
+    replaced = dict(zip(getattr(kind, "__parameters__", ()), get_args(typed_dict), strict=False))
+    try:
+        hints = typing_extensions.get_type_hints(kind, include_extras=True)
+    except NameError:
+        return {}
+    return {
+        name: Key(_filled(unqualified(hint), replaced), _is_required(hint, name in kind.__required_keys__))
+        for name, hint in hints.items()
+    }
+
+
+def _is_required(hint: object, otherwise: bool) -> bool:
+    """Read the qualifiers of a key; `__required_keys__` leaves them out where annotations are texts."""
+    while (origin := get_origin(hint)) in QUALIFIERS:
+        if origin in (Required, NotRequired):
+            return origin is Required
+        hint = get_args(hint)[0]
+    return otherwise
+
+
+def is_open_tuple(args: tuple[object, ...]) -> bool:
+    """Tell whether these arguments of a tuple contain an unpacked part of unknown length."""
+    return any(
+        get_origin(item) in UNPACKED or isinstance(item, TypeVarTuple) or getattr(item, "__unpacked__", False)
+        for item in args
+    )
+
+
+def protocol_members(annotation: object) -> frozenset[str] | None:
+    """Name the members a protocol asks for; None for what is no protocol."""
+    if isinstance(annotation, type) and typing_extensions.is_protocol(annotation):
+        return typing_extensions.get_protocol_members(annotation)
+    return None
+
+
+def has_own_schema(kind: type) -> bool:
+    """Tell whether a class takes values that are no instances of it, as pydantic's EmailStr does."""
+    return hasattr(kind, "__get_pydantic_core_schema__") and not issubclass(kind, BaseModel)
+
+
+def shape(annotation: object) -> Shape | None:
+    """Split a bare annotation into class and arguments; None where no class stands behind it."""
+    if is_typed_dict(annotation):
+        return Shape(dict, None)
+    if isinstance(annotation, type):
+        generic = vars(annotation).get("__pydantic_generic_metadata__") or {}
+        return Shape(generic["origin"], generic["args"]) if generic.get("origin") else Shape(annotation, None)
+    origin: Any = get_origin(annotation)
+    if not isinstance(origin, type):
+        return None
+    # The arguments of two callables are not compared, so they count as not given.
+    args = None if origin is CALLABLE else getattr(annotation, "__args__", None)
+    return Shape(origin, args)
+
+
+def arguments_as(found: Shape, wanted: type) -> tuple[object, ...] | None:
+    """Say what `wanted`, a base of the class found, is parametrised with; None where unknown."""
+    origin, args = found
+    if origin is wanted:
+        return args
+    if origin in ITEMS_BY_NATURE:
+        return (ITEMS_BY_NATURE[origin],)
+    if args is None or origin.__module__ not in STANDARD_MODULES:
+        return _inherited(found, wanted)
+    if origin is tuple:
+        return None if is_open_tuple(args) else (union_of(item for item in args if item is not ...),)
+    return _standard(origin, args, wanted)
+
+
+def _standard(origin: type, args: tuple[object, ...], wanted: type) -> tuple[object, ...] | None:
+    """Carry the arguments of a class of the standard library over to one of its ABCs."""
+    if issubclass(origin, collections.Counter):
+        args = (*args, int)
+    if issubclass(origin, Mapping):
+        return args if issubclass(wanted, Mapping) else args[:1]
+    if issubclass(origin, ItemsView):
+        return (tuple.__class_getitem__(args),)
+    if issubclass(origin, Generator | AsyncGenerator):
+        return args[:1]
+    return args[-1:] if issubclass(origin, Coroutine) else args
+
+
+def _inherited(found: Shape, wanted: type) -> tuple[object, ...] | None:
+    """Find the arguments of a base in the bases of a class, or in the fields of a named tuple."""
+    origin, args = found
+    replaced = dict(zip(getattr(origin, "__parameters__", ()), args or (), strict=False))
+    fields = getattr(origin, "__annotations__", {}) if tuple in origin.__bases__ else {}
+    if fields and hasattr(origin, "_fields"):
+        hints = typing.get_type_hints(origin)
+        return arguments_as(Shape(tuple, tuple(_filled(hints[name], replaced) for name in fields)), wanted)
+    for base in vars(origin).get("__orig_bases__", origin.__bases__):
+        known = shape(_filled(base, replaced))
+        if known is not None and issubclass(known.origin, wanted):
+            return arguments_as(known, wanted)
+    return None
+
+
+def _filled(annotation: object, replaced: Mapping[object, object]) -> object:
+    """Put types in the place of type variables; those without a type stay as they are."""
+    if isinstance(annotation, typing.TypeVar):
+        return replaced.get(annotation, annotation)
+    parameters = getattr(annotation, "__parameters__", ())
+    if not parameters or isinstance(annotation, type):
+        return annotation
+    generic: Any = annotation
+    return generic[tuple(replaced.get(parameter, parameter) for parameter in parameters)]

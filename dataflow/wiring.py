@@ -1,0 +1,210 @@
+"""What an author wired: the value that the builder and the formats make and that is compiled to a plan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+
+from dataflow.policy import EachOptions, Policy, Settings
+from dataflow.ports import MISSING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from dataflow.nodetype import NodeType
+
+__all__ = [
+    "CARRY",
+    "INPUT",
+    "ITEM",
+    "Block",
+    "Carried",
+    "Collect",
+    "Each",
+    "Edge",
+    "Fallback",
+    "FlowInput",
+    "Gather",
+    "Literally",
+    "LoopBlock",
+    "LoopTest",
+    "Many",
+    "MapBlock",
+    "Merge",
+    "Placed",
+    "PlacedNode",
+    "Reference",
+    "Source",
+    "Wiring",
+]
+
+#: What stands in place of a node id in a reference to an input of the flow, a carried port, a map's item.
+INPUT: Final = "$in"
+CARRY: Final = "$carry"
+ITEM: Final = "$item"
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A port by name, looked up in the innermost block first."""
+
+    node: str
+    port: str = "out"
+
+    def __str__(self) -> str:
+        return f"{self.node}.{self.port}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Literally:
+    """A constant; one from a document is read by the JSON rules of its port's type (S1.7)."""
+
+    value: Any
+    is_json: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """The first source in order that is not a skip (S5.3)."""
+
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Gather:
+    """The list of the live sources in order (S5.3)."""
+
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fallback:
+    """The source unless it is a skip, else the default (S5.3)."""
+
+    source: Source
+    default: Source
+
+
+@dataclass(frozen=True, slots=True)
+class Each:
+    """The item of a map over the list (S7.1)."""
+
+    source: Source
+    options: EachOptions = EachOptions()
+
+
+@dataclass(frozen=True, slots=True)
+class Collect:
+    """The list of what the items of the innermost map gave (S7.1)."""
+
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
+class Many:
+    """Several sources on a many-port, of which some are expressions or constants."""
+
+    sources: tuple[Source, ...]
+
+
+Source: TypeAlias = Reference | Literally | Merge | Gather | Fallback | Each | Collect
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A plain edge; parallel edges are distinct, and id and meta survive a round trip (S1.5)."""
+
+    source: Reference
+    target: str
+    target_port: str
+    id: str | None = None
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Placed:
+    """What every entry of a block has. `order` counts declarations over the whole flow."""
+
+    id: str
+    after: list[str] = field(default_factory=list)
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class PlacedNode(Placed):
+    """A placed node. A type given as text is looked up when the flow is compiled."""
+
+    type: NodeType | str = ""
+    config: Any = MISSING
+    config_is_json: bool = False
+    inputs: dict[str, Source | Many] = field(default_factory=dict)
+    policy: Policy = field(default_factory=Policy)
+
+
+@dataclass(slots=True)
+class Carried:
+    """A carried port of a loop: its first value, and what the next round begins with."""
+
+    first: Source
+    next: Source | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LoopTest:
+    """The test of a loop (S6.1); without a function the value itself must be a bool (S16.3)."""
+
+    kind: Literal["until", "while"]
+    source: Source
+    function: Callable[[Any], bool] | None = None
+
+
+@dataclass(slots=True)
+class LoopBlock(Placed):
+    """A loop in block form. An output that names `$carry.x` is the port's final value."""
+
+    limit: int | None = 100
+    on_limit: Literal["fail", "exit"] = "exit"
+    carries: dict[str, Carried] = field(default_factory=dict)
+    test: LoopTest | None = None
+    body: Block = field(default_factory=lambda: Block())
+
+
+@dataclass(slots=True)
+class MapBlock(Placed):
+    """A map in block form over zipped lists; each output is the list of what the items gave."""
+
+    over: dict[str, Source] = field(default_factory=dict)
+    options: EachOptions = EachOptions()
+    body: Block = field(default_factory=lambda: Block())
+
+
+@dataclass(slots=True)
+class Block:
+    """Nodes in declared order, the plain edges into them, and what leaves the block."""
+
+    nodes: dict[str, Placed] = field(default_factory=dict)
+    edges: list[Edge] = field(default_factory=list)
+    outputs: dict[str, Source] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class FlowInput:
+    """A named input of a flow; required if the default is MISSING. `schema` is kept of a document."""
+
+    type: object
+    default: Any = MISSING
+    schema: Mapping[str, Any] | str | None = None
+
+
+@dataclass(slots=True)
+class Wiring:
+    """A whole flow as wired, with the problems met while wiring it."""
+
+    name: str = "flow"
+    inputs: dict[str, FlowInput] = field(default_factory=dict)
+    block: Block = field(default_factory=Block)
+    settings: Settings = field(default_factory=Settings)
+    uses: Mapping[str, str] = field(default_factory=dict)
+    meta: Mapping[str, Any] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+    version: int = 0  # raised by every change, so that a compiled flow knows it is out of date

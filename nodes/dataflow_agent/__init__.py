@@ -1,0 +1,1 @@
+"""The agent pack: its node types come with a later release."""

@@ -1,0 +1,1 @@
+"""The desktop pack: its node types come with a later release."""

@@ -1,0 +1,138 @@
+"""The direction of imports, held against a table."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from typing import Final
+
+import pytest
+
+import dataflow
+from tests.source import PACKS, Import, Module, imports_of, modules_of
+
+# The rows from the top down. A module may import from the rows below its own and, without a cycle, from its
+# own. A package stands for all its modules, unless one of them has an entry ("formats.native"). The empty
+# name is dataflow/__init__.py, which re-exports.
+ROWS: Final[list[set[str]]] = [
+    {"__main__", "cli"},
+    {""},
+    {"flows"},
+    {"result", "run"},
+    {"engine"},
+    {"firing", "isolation"},
+    {"frames", "scheduler"},
+    {"readiness"},
+    {"checks", "compiling", "graph", "layout", "plan", "resolve", "scopes", "scoping", "slots"},
+    {"formats", "packs", "registry"},
+    {"blocks", "branching", "builder", "joins", "looping"},
+    {"declare", "document", "events", "names", "nodetype", "placeholders", "wiring"},
+    {
+        *("adapters", "agreement", "checking", "mismatches", "type_names", "type_shapes"),
+        *("backend", "current", "threads"),
+        *("config", "context", "policy", "ports", "separation", "signature", "tokens"),
+    },
+    {"errors", "failure", "functions"},
+]
+
+NEVER: Final = {"hypothesis", "litellm", "mcp", "pytest", "starlette", *PACKS}
+EXCEPT: Final[dict[str, set[str]]] = {}  # row entries that may import some of NEVER: {"testing": {"pytest"}}
+NOT_AT_IMPORT: Final = {"litellm", "mcp", "networkx", "rich", "typer", *PACKS}
+
+ENGINE: Final = {module.name: module for module in modules_of("dataflow")}
+ENGINE_MODULES: Final = pytest.mark.parametrize("module", ENGINE.values(), ids=ENGINE)
+PACK_MODULES: Final = pytest.mark.parametrize(
+    "module", [module for pack in PACKS for module in modules_of(pack)], ids=lambda module: module.name
+)
+
+
+def entry_of(name: str) -> str | None:
+    """Return the entry of the table that a module of dataflow stands under."""
+    short = name.removeprefix("dataflow").removeprefix(".")
+    entries = set[str]().union(*ROWS)
+    while short not in entries:
+        short, dot, _ = short.rpartition(".")
+        if not dot:
+            return None
+    return short
+
+
+def row_of(name: str) -> int:
+    entry = entry_of(name)
+    if entry is None:
+        imported = ", ".join(sorted({target for target, _ in targets_of(ENGINE[name])})) or "nothing"
+        pytest.fail(
+            f"{name} stands in no row: add it to ROWS in tests/test_architecture.py, "
+            f"in the lowest row that has nothing above it of what it imports ({imported})"
+        )
+    return next(number for number, row in enumerate(ROWS) if entry in row)
+
+
+def targets_of(module: Module) -> Iterator[tuple[str, int]]:
+    """Yield the modules of dataflow that a module imports at run time, each with its line."""
+    for found in imports_of(module):
+        inner = f"{found.module}.{found.name}"
+        target = inner if inner in ENGINE else found.module
+        if target in ENGINE:
+            yield target, found.line
+
+
+def roots_of(module: Module) -> Iterator[tuple[str, Import]]:
+    for found in imports_of(module, for_types=True):
+        yield found.module.partition(".")[0], found
+
+
+def test_no_module_stands_in_two_rows() -> None:
+    entries = [entry for row in ROWS for entry in row]
+    assert sorted(entries) == sorted(set(entries))
+
+
+@ENGINE_MODULES
+def test_a_module_imports_nothing_above_it(module: Module) -> None:
+    row = row_of(module.name)
+    above = [f"line {line}: {target}" for target, line in targets_of(module) if row_of(target) < row]
+    assert not above, f"{module.name} imports from a row above its own"
+
+
+def test_imports_make_no_cycle() -> None:
+    graph = {name: {target for target, _ in targets_of(module)} - {name} for name, module in ENGINE.items()}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail("a cycle of imports, so a layer is missing: " + " <- ".join(error.args[1]))
+
+
+@ENGINE_MODULES
+def test_the_engine_imports_no_pack_and_no_library_of_one(module: Module) -> None:
+    banned = NEVER - EXCEPT.get(entry_of(module.name) or "", set())
+    assert not [f"line {found.line}: {root}" for root, found in roots_of(module) if root in banned]
+
+
+@PACK_MODULES
+def test_a_pack_imports_only_the_public_names(module: Module) -> None:
+    for root, found in roots_of(module):
+        if root == "dataflow":
+            written = f"line {found.line}: write `from dataflow import ...`"
+            assert (found.module, found.name is None) == ("dataflow", False), written
+            assert found.name in dataflow.__all__, f"line {found.line}: {found.name} is not public"
+
+
+@PACK_MODULES
+def test_a_pack_imports_no_other_pack(module: Module) -> None:
+    own = module.name.partition(".")[0]
+    assert not [f"line {found.line}: {root}" for root, found in roots_of(module) if root in {*PACKS} - {own}]
+
+
+def test_importing_the_engine_loads_nothing_heavy() -> None:
+    code = "import dataflow, json, sys; print(json.dumps(list(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    loaded = {name.partition(".")[0] for name in json.loads(done.stdout)}
+    assert not sorted(loaded & NOT_AT_IMPORT)
+
+
+def test_no_module_has_the_name_of_a_public_name() -> None:
+    modules = {name.split(".")[1] for name in ENGINE if "." in name}
+    assert not modules & set(dataflow.__all__)

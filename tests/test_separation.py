@@ -1,0 +1,307 @@
+"""A reader's own copy of a value (S3.4)."""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel
+
+from dataflow.separation import ATOMIC, separate
+
+CONTAINERS = (list, dict, set, bytearray)
+
+
+class Basket(list[Any]):
+    """A list with an attribute, and an `__iter__` of its own."""
+
+    owner = "nobody"
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(["not", "the", "items"])
+
+
+class Table(dict[Any, Any]):
+    pass
+
+
+class Tags(set[Any]):
+    pass
+
+
+class Bytes(bytearray):
+    pass
+
+
+class Frozen(list[Any]):
+    def __copy__(self) -> Frozen:
+        return self
+
+
+class Row(NamedTuple):
+    name: str
+    cells: list[Any]
+
+
+class Marked(tuple[Any, ...]):  # noqa: SLOT001 - has attributes on purpose
+    """A tuple with attributes."""
+
+
+@dataclass
+class Record:
+    cells: list[int] = field(default_factory=list)
+
+
+class Model(BaseModel):
+    cells: list[int]
+
+
+def drawing(value: object) -> list[Any]:
+    """Write a value as a list of its parts, each by the number under which it was met first."""
+    numbers: dict[int, int] = {id(value): 0}
+    parts, lines = [value], list[Any]()
+    for part in parts:
+        if isinstance(part, dict):
+            items, keys = list(part.values()), tuple(part)
+        elif isinstance(part, list | tuple):
+            items, keys = list(part), ()
+        else:
+            lines.append(part)
+            continue
+        for item in items:
+            if id(item) not in numbers:
+                numbers[id(item)] = len(parts)
+                parts.append(item)
+        lines.append((type(part), keys, [numbers[id(item)] for item in items]))
+    return lines
+
+
+def containers_in(value: object) -> list[Any]:
+    """List what may change in a value, each once."""
+    met, waiting = dict[int, Any](), [value]
+    while waiting:
+        part = waiting.pop()
+        if id(part) not in met and isinstance(part, (*CONTAINERS, tuple)):
+            met[id(part)] = part
+            waiting.extend(part.values() if isinstance(part, dict) else part)
+    return [part for part in met.values() if isinstance(part, CONTAINERS)]
+
+
+ATOMS = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), st.text(), st.binary(), st.just(...)
+)
+VALUES = st.recursive(
+    st.one_of(ATOMS, st.sets(st.integers()), st.binary().map(bytearray)),
+    lambda inner: st.one_of(
+        st.lists(inner),
+        st.lists(inner).map(tuple),
+        st.dictionaries(st.text() | st.tuples(st.integers()), inner),
+        st.lists(inner).map(lambda items: Row("row", items)),
+        st.dictionaries(st.text(), inner).map(lambda items: defaultdict(list, items)),
+    ),
+    max_leaves=20,
+)
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> object:
+    """Draw lists, dicts and tuples that hold one another in any way, cycles included."""
+    kinds: list[Any] = draw(
+        st.lists(st.sampled_from([list, dict, tuple, Table, Marked]), min_size=1, max_size=8)
+    )
+    made: list[Any] = []
+    for kind in kinds:
+        inner = draw(st.lists(st.sampled_from(made), max_size=3)) if made else []
+        made.append(kind(enumerate(inner)) if issubclass(kind, dict) else kind(inner))
+    for holder in made:
+        for item in draw(st.lists(st.sampled_from(made), max_size=2)):
+            if isinstance(holder, list):
+                holder.append(item)
+            elif isinstance(holder, dict):
+                holder[f"more{len(holder)}"] = item
+    return made[-1]
+
+
+@given(VALUES)
+def test_the_copy_is_equal_and_shares_nothing_that_can_change(value: object) -> None:
+    result = separate(value)
+    assert result == value
+    assert type(result) is type(value)
+    shared = {id(part) for part in containers_in(value)} & {id(part) for part in containers_in(result)}
+    assert not shared
+
+
+@given(VALUES)
+def test_a_change_of_the_copy_leaves_the_value_alone(value: object) -> None:
+    before = copy.deepcopy(value)
+    for part in containers_in(separate(value)):
+        part.clear()
+    assert value == before
+
+
+@given(VALUES)
+def test_a_value_without_a_container_is_returned_itself(value: object) -> None:
+    assert (separate(value) is value) == (not containers_in(value))
+
+
+@given(graphs())
+def test_shared_references_and_cycles_keep_their_shape(value: object) -> None:
+    result = separate(value)
+    assert drawing(result) == drawing(value)
+    shared = {id(part) for part in containers_in(value)} & {id(part) for part in containers_in(result)}
+    assert not shared
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        1,
+        "text",
+        b"",
+        ...,
+        len,
+        int,
+        (),
+        (1, ("a", (None,))),
+        frozenset({1}),
+        Record([1]),
+        Model(cells=[1]),
+        deque([[1]]),
+        (Record([1]), 2),
+        time.gmtime(0),
+        object(),
+    ],
+    ids=repr,
+)
+def test_what_holds_no_container_is_shared(value: object) -> None:
+    assert separate(value) is value
+
+
+@pytest.mark.parametrize("kind", sorted(ATOMIC, key=str), ids=str)
+def test_nothing_atomic_is_a_container(kind: type) -> None:
+    assert not issubclass(kind, (*CONTAINERS, tuple))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        Table(a=[1]),
+        Tags({1}),
+        Bytes(b"ab"),
+        OrderedDict(b=[1], a=2),
+        Counter("aab"),
+        defaultdict(list, a=[1]),
+        Row("row", [[1]]),
+        Marked(([1],)),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_subclass_keeps_its_type(value: Any) -> None:
+    result: Any = separate(value)
+    assert type(result) is type(value)
+    assert result == value
+    assert result is not value
+    assert list(result) == list(value)
+
+
+def test_a_defaultdict_keeps_its_factory() -> None:
+    result: Any = separate(defaultdict(list, a=[1]))
+    assert result["b"] == []
+
+
+def test_an_ordered_dict_keeps_an_order_changed_later() -> None:
+    value = OrderedDict(a=[1], b=[2])
+    value.move_to_end("a")
+    result: Any = separate(value)
+    assert list(result) == ["b", "a"]
+
+
+def test_the_items_of_a_subclass_are_those_it_holds() -> None:
+    value = Basket([[1], 2])
+    value.owner = "John"
+    result: Any = separate(value)
+    assert list.__getitem__(result, slice(None)) == [[1], 2]
+    assert result[0] is not value[0]
+    assert result.owner == "John"
+
+
+def test_a_tuple_keeps_its_attributes() -> None:
+    value: Any = Marked(([1],))
+    value.note = "a note"
+    result: Any = separate(value)
+    assert result.note == "a note"
+    assert result[0] is not value[0]
+
+
+def test_a_list_that_is_its_own_copy_is_not_changed() -> None:
+    inner = [1]
+    value = Frozen([inner])
+    assert separate(value) is value
+    assert value[0] is inner
+
+
+def test_keys_are_shared() -> None:
+    key = (1, "a")
+    result: Any = separate({key: [1]})
+    assert next(iter(result)) is key
+
+
+def test_an_object_is_shared_inside_a_copy() -> None:
+    record = Record([1])
+    result: Any = separate([record, (record, [])])
+    assert result[0] is record
+    assert result[1][0] is record
+
+
+def test_a_cycle_through_a_tuple_is_closed_in_the_copy() -> None:
+    inner: list[Any] = []
+    value = (inner,)
+    inner.append(value)
+    result: Any = separate(value)
+    assert result is not value
+    assert result[0][0] is result
+
+
+def test_a_tuple_met_first_inside_another_is_copied_once() -> None:
+    shared = ([1],)
+    result: Any = separate((shared, (shared, 2)))
+    assert result[0] is result[1][0]
+
+
+@pytest.mark.parametrize("wrap", [lambda inner: [inner], lambda inner: {"a": inner}], ids=["list", "dict"])
+def test_a_deep_value_is_copied_without_recursion(wrap: Any) -> None:
+    value: Any = 1
+    for _ in range(100_000):
+        value = wrap(value)
+    part: Any = separate(value)
+    for _ in range(100_000):
+        assert part is not value
+        key = next(iter(part)) if isinstance(part, dict) else 0
+        part, value = part[key], value[key]
+    assert part == 1
+
+
+def test_a_deep_tuple_is_rebuilt_without_recursion() -> None:
+    value: Any = ([1],)
+    for _ in range(5_000):
+        value = (value, 2)
+    part: Any = separate(value)
+    for _ in range(5_000):
+        part, value = part[0], value[0]
+    assert part == ([1],)
+    assert part[0] is not value[0]
+
+
+def test_a_deep_tuple_without_a_container_is_returned_itself() -> None:
+    value: Any = ()
+    for _ in range(5_000):
+        value = (value, 2)
+    assert separate(value) is value

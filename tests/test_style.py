@@ -1,0 +1,59 @@
+"""The measures of the house style that can be counted."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import Final
+
+import pytest
+
+from tests.source import PACKAGES, Module, modules_of
+
+MODULE_LINES: Final = 400
+CLASS_LINES: Final = 200
+FUNCTION_LINES: Final = 60
+WORDS_THAT_SAY_NOTHING: Final = {"Base", "Handler", "Helper", "Helpers", "Manager", "Util", "Utils"}
+
+EACH_MODULE: Final = pytest.mark.parametrize(
+    "module",
+    [module for package in PACKAGES for module in modules_of(package)],
+    ids=lambda module: module.name,
+)
+
+
+def too_long(
+    module: Module, kinds: tuple[type[ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef], ...], limit: int
+) -> list[str]:
+    """List the definitions that have more lines than the limit, decorators not counted."""
+    return [
+        f"line {node.lineno}: {node.name} has {lines} lines"
+        for node in ast.walk(module.tree())
+        if isinstance(node, kinds) and (lines := (node.end_lineno or node.lineno) - node.lineno + 1) > limit
+    ]
+
+
+@EACH_MODULE
+def test_a_module_is_short(module: Module) -> None:
+    assert len(module.text().splitlines()) <= MODULE_LINES
+
+
+@EACH_MODULE
+def test_a_class_is_short(module: Module) -> None:
+    assert not too_long(module, (ast.ClassDef,), CLASS_LINES)
+
+
+@EACH_MODULE
+def test_a_function_is_short(module: Module) -> None:
+    assert not too_long(module, (ast.FunctionDef, ast.AsyncFunctionDef), FUNCTION_LINES)
+
+
+@EACH_MODULE
+def test_a_module_says_what_it_is_for(module: Module) -> None:
+    assert ast.get_docstring(module.tree())
+
+
+@EACH_MODULE
+def test_the_name_of_a_class_says_something(module: Module) -> None:
+    classes = [node.name for node in ast.walk(module.tree()) if isinstance(node, ast.ClassDef)]
+    assert not [name for name in classes if WORDS_THAT_SAY_NOTHING & set(re.findall("[A-Z][a-z]*", name))]
