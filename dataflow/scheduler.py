@@ -151,9 +151,9 @@ class Scheduler:
             self.to_cancel = True
             for node in closing.plan.nodes:
                 state = closing.states[node.index]
-                if state in (WAITING, READY):
+                if state in (WAITING, READY):  # what was about to start is cancelled, the rest never ran
                     closing.reasons[node.index] = cause
-                    self.finish(closing, node, NOT_RUN)
+                    self.finish(closing, node, NOT_RUN if state == WAITING else CANCELLED)
             for opened in closing.opened.values():
                 todo.extend(opened.live.values())
 

@@ -179,7 +179,7 @@ def test_shared_references_and_cycles_keep_their_shape(value: object) -> None:
         time.gmtime(0),
         object(),
     ],
-    ids=repr,
+    ids=lambda value: type(value).__name__,
 )
 def test_what_holds_no_container_is_shared(value: object) -> None:
     assert separate(value) is value
