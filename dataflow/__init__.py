@@ -26,13 +26,14 @@ from dataflow.events import Event, EventKind
 from dataflow.failure import Failure
 from dataflow.flows import Flow, TypedFlow, flow
 from dataflow.joins import collect, each, fallback, gather, merge
-from dataflow.looping import Carry, Loop, Step, When
+from dataflow.looping import Carry, Loop, When
 from dataflow.packs import Pack
 from dataflow.policy import Limit, Retry
 from dataflow.ports import SKIP, Maybe, Port, Ports, Signal
 from dataflow.result import Result
 from dataflow.run import Run
 from dataflow.states import NodeState
+from dataflow.steps import Step
 
 __all__ = [
     "SKIP",

@@ -8,9 +8,16 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+    from collections.abc import AsyncIterator, Callable, Coroutine
 
-__all__ = ["cancellation_types", "forget_cancellation", "in_event_loop", "on_asyncio", "open_nursery", "waker"]
+__all__ = [
+    "cancellation_types",
+    "forget_cancellation",
+    "in_event_loop",
+    "on_asyncio",
+    "open_nursery",
+    "waker",
+]
 
 
 def on_asyncio() -> bool:

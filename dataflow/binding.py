@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from dataflow.checking import check_value
 from dataflow.errors import NodeFailed, ValueMismatch
-from dataflow.plan import Feed
 from dataflow.ports import Signal
 from dataflow.separation import separate
 from dataflow.tokens import DEAD, Errored
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from dataflow.frames import Frame
-    from dataflow.plan import Call, PlanNode
+    from dataflow.plan import Call, Feed, PlanNode
 
 __all__ = ["bind"]
 
@@ -34,7 +33,7 @@ def bind(frame: Frame, node: PlanNode, call: Call) -> tuple[list[Any], Mapping[s
 def _argument(frame: Frame, node: PlanNode, given: Feed | int) -> Any:
     if isinstance(given, int):
         return separate(frame.values[given])
-    values = [_token(frame, slot, given) for slot in given.slots if _is_live(frame.values[slot], given)]
+    values = [_token(frame, slot) for slot in given.slots if _is_live(frame.values[slot], given)]
     if not values and not (given.many and given.required):
         return separate(given.default)
     if given.is_signal:
@@ -48,7 +47,7 @@ def _is_live(token: Any, feed: Feed) -> bool:
     return token.__class__ not in DEAD or (feed.takes_failure and token.__class__ is Errored)
 
 
-def _token(frame: Frame, slot: int, feed: Feed) -> Any:
+def _token(frame: Frame, slot: int) -> Any:
     token = frame.values[slot]
     if token.__class__ is Errored:
         return token.failure
@@ -59,4 +58,6 @@ def _checked(node: PlanNode, feed: Feed, value: Any) -> Any:
     try:
         return check_value(value, feed.check)
     except ValueMismatch as mismatch:
-        raise NodeFailed(node.id, f"got a value on port {feed.port!r} that does not fit: {mismatch}") from None
+        raise NodeFailed(
+            node.id, f"got a value on port {feed.port!r} that does not fit: {mismatch}"
+        ) from None

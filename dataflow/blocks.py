@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from dataflow.placeholders import PortRef, ports_within
+from dataflow.steps import Step
 from dataflow.wiring import CARRY, Block, Literally, LoopBlock, Reference, Source, Wiring
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class OpenBlock:
             block = block.parent
 
     def new_id(self, base: str) -> str:
-        """Take the next free id: `base`, then `base_2` …
+        """Take the next free id: the base itself, then with `_2`, `_3` and so on.
 
         An id is free if neither this block, one around it nor one inside it has it, since a document
         looks names up outwards and refuses shadowing (S1.2).
@@ -97,8 +98,10 @@ class OpenBlock:
         mine = list(self.around())
         while all(home is not block for block in mine):
             if home.parent is None:
-                self.problem(f"port '{reference}' belongs to flow {home.wiring.name!r}, not to this one; "
-                             "make it an input of this flow")
+                self.problem(
+                    f"port '{reference}' belongs to flow {home.wiring.name!r}, not to this one; "
+                    "make it an input of this flow"
+                )
                 break
             reference = home.leave(reference)
             home = home.parent
@@ -124,6 +127,7 @@ def source_of(block: OpenBlock, operand: Operand, reader: str) -> Source:
 
 def _check_constant(block: OpenBlock, value: object, reader: str) -> None:
     if ports_within(value):
-        block.problem(f"{reader} is given a {type(value).__name__} with ports in it; write gather(...) for a list of values")
-    elif hasattr(value, "_is_step"):
+        kind = type(value).__name__
+        block.problem(f"{reader} is given a {kind} with ports in it; write gather(...) for a list of values")
+    elif isinstance(value, Step):
         block.problem(f"{reader} is given a step; wire one of its ports: step.out, step.done or step.error")

@@ -47,7 +47,9 @@ async def _choose(config: Choose, value: Any) -> Mapping[str, Any]:
         return {"default": value}
     if case is None:
         return {}
-    raise NodeFailed("control.switch", f"picked {case!r}; cases: {', '.join(config.cases)}, or None for none of them")
+    raise NodeFailed(
+        "control.switch", f"picked {case!r}; cases: {', '.join(config.cases)}, or None for none of them"
+    )
 
 
 def _exits(names: tuple[str, ...]) -> dict[str, OutPort]:

@@ -13,12 +13,13 @@ from dataflow.branching import IF, SWITCH, Choose, Decide
 from dataflow.checking import check_value
 from dataflow.declare import Node
 from dataflow.errors import FlowInvalid, ValueMismatch
-from dataflow.looping import Loop, Step, When
+from dataflow.looping import Loop, When
 from dataflow.names import parse_reference
 from dataflow.nodetype import NodeType, opaque_type, type_of_function
 from dataflow.placeholders import Operand, PortRef, literally
 from dataflow.policy import Policy
 from dataflow.ports import DONE, MISSING, Signal, plain_type
+from dataflow.steps import Step
 from dataflow.wiring import (
     INPUT,
     Edge,
@@ -143,16 +144,22 @@ class Builder:
             if isinstance(source, Reference) and source.port == DONE:
                 placed.after.append(source.node)
             else:
-                self._wiring.problems.append(f"after of node {placed.id!r}: expected step.done, found {signal!r}")
+                self._wiring.problems.append(
+                    f"after of node {placed.id!r}: expected step.done, found {signal!r}"
+                )
 
     def connect(self, source: str, target: str, **options: Any) -> None:
         """Wire by name: `connect("split.title", "join.title")`; `id` and `meta` are kept with the edge."""
         if "feedback" in options or "each_round" in options or "leave" in options:
-            self._wiring.problems.append(f"edge {source} -> {target}: feedback edges come with a later release; use f.loop")
+            self._wiring.problems.append(
+                f"edge {source} -> {target}: feedback edges come with a later release; use f.loop"
+            )
             return
         unknown = sorted(set(options) - {"id", "meta"})
         if unknown:
-            self._wiring.problems.append(f"edge {source} -> {target}: unknown option {unknown[0]!r}; choices: id, meta")
+            self._wiring.problems.append(
+                f"edge {source} -> {target}: unknown option {unknown[0]!r}; choices: id, meta"
+            )
         try:
             start, end = parse_reference(source), parse_reference(target)
         except ValueError as error:
@@ -179,14 +186,18 @@ class Builder:
             return self._open.new_id(explicit)
         return explicit
 
-    def _place(self, node_type: NodeType, explicit: str | None, base: str, config: Any = MISSING) -> PlacedNode:
+    def _place(
+        self, node_type: NodeType, explicit: str | None, base: str, config: Any = MISSING
+    ) -> PlacedNode:
         id = self._id_for(explicit, base)
         placed = PlacedNode(id, type=node_type, config=config, policy=Policy())
         self._open.block.nodes[id] = placed
         self._open.changed()
         return placed
 
-    def _wire(self, placed: PlacedNode, node_type: NodeType, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+    def _wire(
+        self, placed: PlacedNode, node_type: NodeType, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> None:
         parameters = node_type.parameters
         positional = parameters.positional
         for name, value in [*zip(positional, args, strict=False), *kwargs.items()]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, Union
+from typing import Any, Literal, Union
 
 from dataflow.agreement import NOT_ITERABLE, agrees, element_type, is_any, type_name
 from dataflow.checking import check_json, check_value
 from dataflow.errors import ValueMismatch
+from dataflow.failure import Failure
 from dataflow.graph import (
     CallAction,
     CollectAction,
@@ -22,7 +23,6 @@ from dataflow.graph import (
     Vertex,
     Wire,
 )
-from dataflow.failure import Failure
 from dataflow.ports import DONE, ERROR, InPort, PortKind, Signal, kind_of
 from dataflow.scoping import resolved, scope_of, wires_within
 
@@ -55,7 +55,9 @@ class _Types:
             case CallAction(type=node_type):
                 for port in node_type.outputs.values():
                     passed = vertex.inputs.get(port.same_as) if port.same_as else None
-                    self.known[Terminal(vertex, port.name)] = self.union(passed.wires) if passed else port.type
+                    self.known[Terminal(vertex, port.name)] = (
+                        self.union(passed.wires) if passed else port.type
+                    )
             case JoinAction(mode=mode):
                 joined = self.union(vertex.inputs["sources"].wires)
                 self.known[Terminal(vertex, "out")] = _list_of(joined) if mode is Join.GATHER else joined
@@ -63,8 +65,8 @@ class _Types:
                 for name, given in vertex.inputs.items():
                     self.known[Terminal(scope, name)] = self.carried(given)
             case MapAction(scope=scope, lists=lists):
-                for item, port in lists.items():
-                    self.known[Terminal(scope, item)] = self.item(vertex, port)
+                for item, name in lists.items():
+                    self.known[Terminal(scope, item)] = self.item(vertex, name)
             case CollectAction():
                 pass
 
@@ -89,7 +91,7 @@ class _Types:
         if not found or any(is_any(one) for one in found):
             return Any
         try:
-            return Union[tuple(found)]
+            return Union[tuple(found)]  # noqa: UP007 - of members known at run time only
         except TypeError:  # an annotation that cannot be a member of a union
             return Any
 
@@ -116,7 +118,7 @@ class _Types:
 
 
 def _type_of_constant(value: object) -> object:
-    if value is None or isinstance(value, str | int | bytes) and type(value) in (str, int, bool, bytes):
+    if value is None or type(value) in (str, int, bool, bytes):
         return Literal[value]
     return type(value)
 
@@ -163,8 +165,10 @@ class _Checker:
                 given.checked |= self.check_edge(wire, port, where)
         sure = [wire for wire in given.wires if self.is_sure_edge(wire.source)]
         if not port.many and len(sure) > 1:
-            self.problem(f"{where} takes one value, but {sure[0].label} and {sure[1].label} both always bring one; "
-                         "use merge, gather or race")
+            self.problem(
+                f"{where} takes one value, but {sure[0].label} and {sure[1].label} both always bring one; "
+                "use merge, gather or race"
+            )
 
     def check_constant(self, constant: Constant, port: InPort, where: str) -> None:
         try:
@@ -185,8 +189,12 @@ class _Checker:
             self.problem(f"{where} is a {port.kind.value} port, but {wire.label} is a {kind.value} port")
         elif not agrees(found, port.type):
             hint = "; collect it first" if agrees(_list_of(found), port.type) else ""
-            hint = hint or ("; wire each(...) to run once per item" if agrees(found, _list_of(port.type)) else "")
-            self.problem(f"{where} expects {type_name(port.type)}, but {wire.label} is {type_name(found)}{hint}")
+            hint = hint or (
+                "; wire each(...) to run once per item" if agrees(found, _list_of(port.type)) else ""
+            )
+            self.problem(
+                f"{where} expects {type_name(port.type)}, but {wire.label} is {type_name(found)}{hint}"
+            )
         return False
 
     # scopes and loops
@@ -203,17 +211,22 @@ class _Checker:
         for name, wire in action.nexts.items():
             expected, found = self.types.of(Terminal(action.scope, name)), self.types.of(wire.source)
             if not is_any(found) and not agrees(found, expected):
-                self.problem(f"next value of '$carry.{name}' in loop {vertex.id!r} is {type_name(found)}, "
-                             f"but the port began as {type_name(expected)}")
+                self.problem(
+                    f"next value of '$carry.{name}' in loop {vertex.id!r} is {type_name(found)}, "
+                    f"but the port began as {type_name(expected)}"
+                )
         test, wire_of_test = action.test, action.test_wire
         if test is None or wire_of_test is None:
             return
         found = self.types.of(wire_of_test.source)
         if test.function is None and not is_any(found) and not agrees(found, bool):
-            self.problem(f"the test of loop {vertex.id!r} reads {wire_of_test.label}, which is {type_name(found)}; expected bool")
+            reads = f"{wire_of_test.label}, which is {type_name(found)}"
+            self.problem(f"the test of loop {vertex.id!r} reads {reads}; expected bool")
         if test.kind == "while" and wire_of_test.source.owner is not action.scope:
-            self.problem(f"the test of loop {vertex.id!r} reads {wire_of_test.label}; `while` tests a carried port "
-                         "before the round, use `until` for what a round makes")
+            self.problem(
+                f"the test of loop {vertex.id!r} reads {wire_of_test.label}; `while` tests a carried port "
+                "before the round, use `until` for what a round makes"
+            )
 
     # S5.2: what always brings a value
 
@@ -242,14 +255,20 @@ class _Checker:
             case Constant():
                 return True
             case Scope(owner=opener):
-                return opener is None or not isinstance(opener.action, LoopAction) or any(
-                    self.is_sure_edge(wire.source) for wire in opener.inputs[port].wires
+                return (
+                    opener is None
+                    or not isinstance(opener.action, LoopAction)
+                    or any(self.is_sure_edge(wire.source) for wire in opener.inputs[port].wires)
                 )
             case Vertex(action=CallAction(type=node_type)):
                 declared = node_type.outputs.get(port)
-                return self.sure.get(owner, False) and port != ERROR and not (declared and declared.conditional)
+                return (
+                    self.sure.get(owner, False) and port != ERROR and not (declared and declared.conditional)
+                )
             case Vertex(action=LoopAction(test=test, finals=finals, results=results)):
-                if not self.sure.get(owner, False) or (test is not None and test.kind == "while" and port in results):
+                if not self.sure.get(owner, False) or (
+                    test is not None and test.kind == "while" and port in results
+                ):
                     return False
                 return port in finals or (port in results and self.is_sure_edge(results[port].source))
             case _:

@@ -11,9 +11,9 @@ from dataflow.resolve import resolve
 from dataflow.scoping import in_order, place
 
 if TYPE_CHECKING:
+    from dataflow.declarations import FindType
     from dataflow.graph import Graph, Vertex
     from dataflow.plan import FlowPlan
-    from dataflow.resolve import FindType
     from dataflow.wiring import Wiring
 
 __all__ = ["compile_flow", "examine"]

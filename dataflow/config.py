@@ -8,6 +8,6 @@ __all__ = ["Config"]
 
 
 class Config(BaseModel):
-    """Subclass it and annotate one parameter of a node with the subclass: that parameter is config, not a port."""
+    """Subclass it for the settings of a node: a parameter annotated with the subclass is config, not a port."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")

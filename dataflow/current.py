@@ -26,7 +26,7 @@ class Firing:
     _emit: Callable[[object, str], None] = _drop
 
     def emit(self, piece: object, *, port: str = "out") -> None:
-        """Give out a piece of a port while the node runs; the port's value is what the node returns (S3.5)."""
+        """Give out a piece of a port while the node runs; its value is what the node returns (S3.5)."""
         self._emit(piece, port)
 
 

@@ -43,7 +43,7 @@ class Node(Generic[P, R]):
         placed_as: str | None = None,
     ) -> None:
         self.placed_as = placed_as  # the id its placed nodes have, set by with_(name=)
-        self.name = name or getattr(function, "__name__", type(function).__name__)
+        self.name: str = name or getattr(function, "__name__", type(function).__name__)
         self._function = function
         self._version = version
         self._policy = policy or Policy()
@@ -67,9 +67,7 @@ class Node(Generic[P, R]):
         """The node type; raises FlowInvalid if the signature does not make one."""
         function = self._function
         call = self._call_in_thread if self._in_thread else None
-        return derive(
-            function, version=self._version, policy=self._policy, ports=self._ports, call=call
-        )
+        return derive(function, version=self._version, policy=self._policy, ports=self._ports, call=call)
 
     async def _call_in_thread(self, *args: Any, **kwargs: Any) -> Any:
         return await call_in_thread(self._function, args, kwargs)

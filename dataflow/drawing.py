@@ -60,7 +60,9 @@ def _references(source: Source | Many) -> Iterator[tuple[Reference, str]]:
             yield from ((reference, f"collect {words}".strip()) for reference, words in _references(inner))
         case Fallback(first, default):
             for part in (first, default):
-                yield from ((reference, f"fallback {words}".strip()) for reference, words in _references(part))
+                yield from (
+                    (reference, f"fallback {words}".strip()) for reference, words in _references(part)
+                )
         case Merge(sources) | Gather(sources) | Many(sources):
             word = type(source).__name__.lower() if not isinstance(source, Many) else ""
             for part in sources:
@@ -81,18 +83,26 @@ def _add(group: Group, placed: Placed) -> None:
         case PlacedNode(id=id, type=node_type, inputs=inputs):
             group.nodes.append((id, node_type if isinstance(node_type, str) else node_type.id))
             for port, source in inputs.items():
-                group.arrows += [_arrow(reference, id, words, port) for reference, words in _references(source)]
+                group.arrows += [
+                    _arrow(reference, id, words, port) for reference, words in _references(source)
+                ]
         case LoopBlock(id=id, carries=carries, body=body, limit=limit):
             inner = _group(id, f"loop {id}, limit {limit}", body)
             group.groups.append(inner)
             for name, carried in carries.items():
-                group.arrows += [_arrow(reference, id, words, name) for reference, words in _references(carried.first)]
+                group.arrows += [
+                    _arrow(reference, id, words, name) for reference, words in _references(carried.first)
+                ]
                 if carried.next is not None:
-                    inner.arrows += [_arrow(r, id, f"next {words}", name) for r, words in _references(carried.next)]
+                    inner.arrows += [
+                        _arrow(r, id, f"next {words}", name) for r, words in _references(carried.next)
+                    ]
         case MapBlock(id=id, over=over, body=body):
             group.groups.append(_group(id, f"map {id}", body))
             for name, source in over.items():
-                group.arrows += [_arrow(reference, id, words, name) for reference, words in _references(source)]
+                group.arrows += [
+                    _arrow(reference, id, words, name) for reference, words in _references(source)
+                ]
     group.arrows += [Arrow(Reference(node, "$done"), placed.id, "after") for node in placed.after]
 
 
@@ -120,7 +130,9 @@ class _Ids:
         return self.known.setdefault(name, f"n{len(self.known)}")
 
     def of_source(self, reference: Reference) -> str:
-        return self.of(f"{reference.node}.{reference.port}" if reference.node.startswith("$") else reference.node)
+        return self.of(
+            f"{reference.node}.{reference.port}" if reference.node.startswith("$") else reference.node
+        )
 
 
 def _everything(group: Group) -> list[Group]:
@@ -131,7 +143,13 @@ def _everything(group: Group) -> list[Group]:
 
 
 def _quoted(text: str) -> str:
-    return text.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;").replace(">", "&gt;").replace("\n", " ")
+    return (
+        text.replace("&", "&amp;")
+        .replace('"', "&quot;")
+        .replace("<", "&lt;")
+        .replace(">", "&gt;")
+        .replace("\n", " ")
+    )
 
 
 def mermaid(wiring: Wiring) -> str:

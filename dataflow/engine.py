@@ -209,8 +209,8 @@ class Engine:
             if worker.scope.cancel_called or self.is_leaving or not on_asyncio():
                 raise
             forget_cancellation()
-            error = NodeFailed(node.id, "cancelled its own task, or awaited one that was cancelled")
-            newly = self.scheduler.fail(frame, index, error)
+            itself = NodeFailed(node.id, "cancelled its own task, or awaited one that was cancelled")
+            newly = self.scheduler.fail(frame, index, itself)
         else:
             if worker.scope.cancel_called:  # it may have been cut short and returned all the same
                 newly = self.scheduler.cancelled(frame, index)

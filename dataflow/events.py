@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from enum import Enum
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["Event", "EventKind", "EventStream", "Reporter"]
 
 
-class EventKind(str, Enum):
+class EventKind(StrEnum):
     """The kinds of events; their names are stable."""
 
     RUN_STARTED = "run_started"

@@ -38,7 +38,7 @@ def failure_of(error: BaseException, node: str, path: str, attempt: int) -> Fail
     """Make the record of an exception raised by the node at the path."""
     try:
         message = str(error)
-    except Exception as broken:  # a user's __str__ may raise anything; the failure must still be told
+    except Exception as broken:  # noqa: BLE001 - a user's __str__ may raise; the failure is told all the same
         message = f"(its text cannot be made: {type(broken).__name__})"
     trace = _from_user_code(error.__traceback__)
     text = "".join(traceback_module.format_exception(type(error), error, trace))

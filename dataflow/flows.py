@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
     from os import PathLike
 
+    from dataflow.declarations import FindType
     from dataflow.plan import FlowPlan
     from dataflow.policy import Errors, Limit
-    from dataflow.resolve import FindType
     from dataflow.result import Result
     from dataflow.wiring import FlowInput, Wiring
 
@@ -95,9 +95,12 @@ class Flow(Builder):
         `errors="continue"` finishes what does not depend on a failure before the run fails (S9.4).
         """
         other = copy.copy(self)
-        other._wiring = replace(self._wiring, settings=Settings(errors, max_concurrency, limits, timeout))
-        other._compiled = None
+        other._set(replace(self._wiring, settings=Settings(errors, max_concurrency, limits, timeout)))
         return other
+
+    def _set(self, wiring: Wiring) -> None:
+        self._wiring = wiring
+        self._compiled = None
 
     async def run(self, **inputs: Any) -> Result:
         """Run the flow to its end; raises RunFailed if it fails, FlowInvalid for wrong inputs."""

@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from dataflow.states import WAITING
-
 if TYPE_CHECKING:
     from dataflow.failure import Failure
     from dataflow.graph import ScopeKind
-    from dataflow.plan import LoopOf, PlanNode, ScopePlan
+    from dataflow.plan import PlanNode, ScopePlan
     from dataflow.tokens import Errored, Skip
 
 __all__ = ["Frame", "Opened", "OpenedLoop", "OpenedMap"]
@@ -24,7 +22,9 @@ class Frame:
         "reasons", "states", "unsettled", "values", "waits",
     )  # fmt: skip
 
-    def __init__(self, plan: ScopePlan, number: int, parent: Frame | None = None, owner: int = -1, name: str = "") -> None:
+    def __init__(
+        self, plan: ScopePlan, number: int, parent: Frame | None = None, owner: int = -1, name: str = ""
+    ) -> None:
         self.plan = plan
         self.number = number  # frames are numbered as they open
         self.parent = parent
@@ -32,7 +32,7 @@ class Frame:
         self.name = name  # the round, the index or the key
         self.values: list[Any] = plan.initial.copy()
         self.waits = plan.waits.copy()  # slots that each node still waits for
-        self.states = bytearray(len(plan.nodes)) if WAITING == 0 else bytearray([WAITING]) * len(plan.nodes)
+        self.states = bytearray(len(plan.nodes))  # each WAITING
         self.unsettled = len(plan.nodes)
         self.odd: set[int] = set()  # nodes of which an input is a skip or an error
         self.opened: dict[int, Opened] = {}  # by the node that opened it

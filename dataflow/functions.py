@@ -5,12 +5,14 @@ from __future__ import annotations
 import importlib
 import re
 import sys
-from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import AfterValidator, PlainSerializer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["FunctionReference", "is_function_name", "load_function", "name_of_function"]
 

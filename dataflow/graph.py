@@ -180,5 +180,3 @@ class Graph:
     input_types: dict[str, object] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
     opaque: list[str] = field(default_factory=list)  # types that were not looked into
-
-

@@ -179,6 +179,11 @@ def _connect(slots: Slots, scope: Scope, plan: ScopePlan) -> None:
         plan.waits.append(1 if is_early else len(awaited))
     plan.early = {slot: tuple(nodes) for slot, nodes in early.items()}
     plan.starts = tuple(index for index, count in enumerate(plan.waits) if not count)
+    plan.disabled = tuple(
+        node.index
+        for node in plan.nodes
+        if isinstance(node.action, Call) and not node.action.policy.is_enabled
+    )
     loop = _loop_around(slots, scope)
     if loop is not None and loop.gate is not None:
         plan.test = loop.test
@@ -187,7 +192,9 @@ def _connect(slots: Slots, scope: Scope, plan: ScopePlan) -> None:
             plan.waits[index] += 1
             readers[loop.gate].append(index)
         plan.starts = tuple(index for index in plan.starts if index not in plan.after_test)
-    looked_at = {s for node in plan.nodes if isinstance(node.action, JoinOf) for f in node.feeds for s in f.slots}
+    looked_at = {
+        s for node in plan.nodes if isinstance(node.action, JoinOf) for f in node.feeds for s in f.slots
+    }
     looked_at |= {*plan.collects, *([] if plan.test is None else [plan.test])}
     plan.settled = tuple(slot for slot in sorted(looked_at) if plan.initial[slot] is not UNSETTLED)
     plan.readers = [tuple(nodes) for nodes in readers]

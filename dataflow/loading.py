@@ -81,7 +81,9 @@ def _only_flow(target: str, module: ModuleType, name: str) -> Flow:
             raise PackError(target, f"there is no flow {name!r}; {choices(list(flows))}")
         return flows[name]
     if len({id(flow) for flow in flows.values()}) != 1:
-        raise PackError(target, f"holds {len(flows)} flows, so name one, as in {target}:NAME; {choices(list(flows))}")
+        raise PackError(
+            target, f"holds {len(flows)} flows, so name one, as in {target}:NAME; {choices(list(flows))}"
+        )
     return next(iter(flows.values()))
 
 
@@ -104,7 +106,9 @@ def _function(module: ModuleType, prefix: str, name: str) -> Any:
     for part in name.split("."):
         found = getattr(found, part, None)
     if found is None or not callable(found):
-        functions = [key for key, value in vars(module).items() if callable(value) and not key.startswith("_")]
+        functions = [
+            key for key, value in vars(module).items() if callable(value) and not key.startswith("_")
+        ]
         raise PackError(f"{prefix}.{name}", f"uses has no such function; {choices(functions)}")
     return found
 
@@ -115,7 +119,9 @@ def _used_module(folder: Path, prefix: str, place: str) -> ModuleType:
     try:
         return importlib.import_module(place)
     except Exception as error:  # importing runs somebody's module, which may raise anything
-        raise PackError(f"uses {prefix}", f"{place} cannot be imported: {type(error).__name__}: {error}") from error
+        raise PackError(
+            f"uses {prefix}", f"{place} cannot be imported: {type(error).__name__}: {error}"
+        ) from error
 
 
 def _import_file(file: Path, wanted_by: str) -> ModuleType:

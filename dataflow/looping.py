@@ -1,4 +1,4 @@
-"""What wiring hands back: steps, branches and loops."""
+"""What wiring hands back: branches and loops."""
 
 from __future__ import annotations
 
@@ -7,55 +7,16 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from dataflow.blocks import OpenBlock, source_of
 from dataflow.placeholders import PortRef, literally
-from dataflow.ports import DONE, ERROR
 from dataflow.wiring import CARRY, Carried, LoopBlock, LoopTest, Reference
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Literal
 
-    from dataflow.failure import Failure
-    from dataflow.ports import Signal
 
-__all__ = ["Carry", "Loop", "Step", "When"]
+__all__ = ["Carry", "Loop", "When"]
 
 T = TypeVar("T")
-R = TypeVar("R", covariant=True)
-
-
-class Step(Generic[R]):
-    """A placed node: its ports are read from `out`, `done` and `error`."""
-
-    __slots__ = ("_block", "_id")
-    _is_step = True
-
-    def __init__(self, block: OpenBlock, id: str) -> None:
-        self._block = block
-        self._id = id
-
-    def _port(self, name: str) -> Any:
-        return PortRef(self._block, Reference(self._id, name))
-
-    @property
-    def out(self) -> R:
-        """The result; a result with named fields has a port a field: `step.out.title`."""
-        port: R = self._port("out")
-        return port
-
-    @property
-    def error(self) -> Failure:
-        """The failure of the node, a skip if it succeeded. Wiring it handles the failure (S9.3)."""
-        port: Failure = self._port(ERROR)
-        return port
-
-    @property
-    def done(self) -> Signal:
-        """The signal that the node has succeeded."""
-        port: Signal = self._port(DONE)
-        return port
-
-    def __repr__(self) -> str:
-        return f"<step {self._id}>"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,7 +76,9 @@ class Loop:
         """Carry a value from round to round, beginning with this one."""
         name = self._block.new_carry()
         assert self._block.parent is not None, "a loop's body is inside a block"
-        first = source_of(self._block.parent, literally(initial), f"'$carry.{name}' of loop {self._loop.id!r}")
+        first = source_of(
+            self._block.parent, literally(initial), f"'$carry.{name}' of loop {self._loop.id!r}"
+        )
         self._loop.carries[name] = Carried(first)
         self._block.changed()
         return Carry(self._block, self._loop, name)

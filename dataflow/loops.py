@@ -10,7 +10,7 @@ from dataflow.frames import OpenedLoop
 from dataflow.plan import LoopOf
 from dataflow.separation import separate
 from dataflow.states import NOT_RUN, RUNNING, WAITING
-from dataflow.tokens import DEAD, UNSETTLED, Errored, Skip
+from dataflow.tokens import DEAD, Skip
 
 if TYPE_CHECKING:
     from dataflow.frames import Frame
@@ -32,7 +32,13 @@ class Loops:
         """Begin a loop whose first values have settled (S2.4)."""
         frame.states[node.index] = RUNNING
         self.scheduler.report(EventKind.NODE_STARTED, frame, node, type="loop", attempt=1)
-        opened = OpenedLoop(carried={feed.port: _first(self.scheduler, frame, feed.slots) for feed in node.feeds if feed.port in loop.carried})
+        opened = OpenedLoop(
+            carried={
+                feed.port: _first(self.scheduler, frame, feed.slots)
+                for feed in node.feeds
+                if feed.port in loop.carried
+            }
+        )
         frame.opened[node.index] = opened
         self._next_round(frame, node, loop, opened)
 
@@ -41,7 +47,7 @@ class Loops:
         if loop.kind == "while":
             try:
                 opened.ends = self._while_ends(loop, opened)
-            except Exception as error:  # the test is the user's function and may raise anything
+            except Exception as error:  # noqa: BLE001 - the test is the user's function
                 self._fail(frame, node, opened, error)
                 return
         if opened.ends is None and loop.limit is not None and opened.round >= loop.limit:
@@ -53,7 +59,9 @@ class Loops:
         opened.live[body.number] = body
         opened.frames.append(body)
         self.scheduler.report(EventKind.LOOP_ROUND, frame, node, round=opened.round)
-        self.scheduler.begin(body, {loop.body.parameters[name]: token for name, token in opened.carried.items()})
+        self.scheduler.begin(
+            body, {loop.body.parameters[name]: token for name, token in opened.carried.items()}
+        )
 
     def _while_ends(self, loop: LoopOf, opened: OpenedLoop) -> str | None:
         name = next(name for name, slot in loop.body.parameters.items() if slot == loop.test)
@@ -79,9 +87,9 @@ class Loops:
                 opened.ends = CONDITION
             elif loop.limit is not None and opened.round + 1 >= loop.limit:
                 opened.ends = LIMIT
-        except Exception as error:  # as above
+        except Exception as error:  # noqa: BLE001 - as above
             opened.ends = FAILED
-            self.scheduler.test_failed(frame, node, body, error)
+            self.scheduler.failing.test_failed(frame, node, body, error)
         if loop.gate is not None and opened.ends is None:
             self.scheduler.put(body, loop.gate, True)
         elif opened.ends is not None:
@@ -108,7 +116,9 @@ class Loops:
             if body.values[slot].__class__ not in DEAD:
                 opened.results[own] = self.scheduler.take(body, slot)
         if opened.ends is None:
-            opened.carried = {name: self.scheduler.take(body, slot) for name, (_, slot) in loop.carried.items()}
+            opened.carried = {
+                name: self.scheduler.take(body, slot) for name, (_, slot) in loop.carried.items()
+            }
             self._next_round(frame, node, loop, opened)
         else:
             self._leave(frame, node, loop, opened)
@@ -121,8 +131,13 @@ class Loops:
             if loop.on_limit == "fail":
                 self._fail(frame, node, opened, LoopLimit(node.id, loop.limit))
                 return
-            self.scheduler.warn("loop_limit", f"loop {frame.path_of(node)} ended at its limit of {loop.limit} rounds, "
-                                "and its test still asked for another", frame, node)
+            self.scheduler.warn(
+                "loop_limit",
+                f"loop {frame.path_of(node)} ended at its limit of {loop.limit} rounds, "
+                "and its test still asked for another",
+                frame,
+                node,
+            )
         nothing = Skip(frame.path_of(node), "no round brought a value")
         for own, carry in loop.finals.items():
             self.scheduler.put(frame, own, opened.carried[carry])
@@ -133,7 +148,7 @@ class Loops:
 
     def _fail(self, frame: Frame, node: PlanNode, opened: OpenedLoop, error: BaseException) -> None:
         self._exited(frame, node, opened, FAILED)
-        self.scheduler.failed(frame, node, error)
+        self.scheduler.failing.failed(frame, node, error)
 
     def _exited(self, frame: Frame, node: PlanNode, opened: OpenedLoop, reason: str) -> None:
         self.scheduler.report(EventKind.LOOP_EXITED, frame, node, reason=reason, iterations=opened.round)
@@ -149,5 +164,3 @@ def _holds(loop: LoopOf, value: Any) -> bool:
     if not isinstance(answer, bool):
         raise NodeFailed("test", f"of the loop gave {answer!r} ({type(answer).__name__}); expected a bool")
     return answer
-
-

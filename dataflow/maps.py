@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, Collection, Mapping, Set
+from collections.abc import AsyncIterable, Collection, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any
 
 from dataflow.errors import NodeFailed
 from dataflow.events import EventKind
 from dataflow.frames import OpenedMap
 from dataflow.names import encode
-from dataflow.plan import MapOf
 from dataflow.states import RUNNING
 from dataflow.tokens import DEAD, Errored, Skip
 
 if TYPE_CHECKING:
     from dataflow.frames import Frame
-    from dataflow.plan import PlanNode
+    from dataflow.plan import MapOf, PlanNode
     from dataflow.scheduler import Scheduler
 
 __all__ = ["Maps"]
@@ -32,11 +32,14 @@ class Maps:
         frame.states[node.index] = RUNNING
         self.scheduler.report(EventKind.NODE_STARTED, frame, node, type="map", attempt=1)
         try:
-            lists = {slot: _items(node.id, feed.port, frame.values[feed.slots[0]]) for slot, feed in action.lists.items()}
+            lists = {
+                slot: _items(node.id, feed.port, frame.values[feed.slots[0]])
+                for slot, feed in action.lists.items()
+            }
             count = _common_length(node.id, {action.lists[slot].port: items for slot, items in lists.items()})
             names = _names(node.id, action, next(iter(lists.values())))
-        except Exception as error:  # a key is the user's function and may raise anything
-            self.scheduler.failed(frame, node, error)
+        except Exception as error:  # noqa: BLE001 - a key is the user's function
+            self.scheduler.failing.failed(frame, node, error)
             return
         opened = OpenedMap()
         for own in node.outputs.values():
@@ -79,7 +82,7 @@ class Maps:
             opened.error = item.error
             if self.scheduler.errors == "fail_fast":
                 for other in list(opened.live.values()):
-                    self.scheduler.close(other, Errored(frame.path_of(node), item.error))
+                    self.scheduler.failing.close(other, Errored(frame.path_of(node), item.error))
         if not opened.live:
             self.scheduler.opener_ended(frame, node, opened.error)
 
@@ -89,15 +92,21 @@ def _list_or_error(tokens: list[Any]) -> Any:
     return errors[0] if errors else [token for token in tokens if token.__class__ is not Skip]
 
 
-def _items(node: str, port: str, value: Any) -> Collection[Any]:
+def _items(node: str, port: str, value: Any) -> Sequence[Any]:
     if isinstance(value, AsyncIterable):
-        raise NodeFailed(node, f"maps over an async iterator on {port!r}; read it with stream(port), a map needs a list")
-    if not isinstance(value, Collection) or isinstance(value, str | bytes | bytearray | Mapping | Set):
-        raise NodeFailed(node, f"maps over {type(value).__name__} on {port!r}; expected a list, tuple or other sequence")
+        raise NodeFailed(
+            node, f"maps over an async iterator on {port!r}; read it with stream(port), a map needs a list"
+        )
+    if not isinstance(value, Collection) or isinstance(
+        value, str | bytes | bytearray | Mapping | AbstractSet
+    ):
+        raise NodeFailed(
+            node, f"maps over {type(value).__name__} on {port!r}; expected a list, tuple or other sequence"
+        )
     return value if isinstance(value, list | tuple) else list(value)
 
 
-def _common_length(node: str, lists: Mapping[str, Collection[Any]]) -> int:
+def _common_length(node: str, lists: Mapping[str, Sequence[Any]]) -> int:
     lengths = {name: len(items) for name, items in lists.items()}
     if len(set(lengths.values())) > 1:
         told = ", ".join(f"{name} has {length}" for name, length in lengths.items())
@@ -105,7 +114,7 @@ def _common_length(node: str, lists: Mapping[str, Collection[Any]]) -> int:
     return next(iter(lengths.values()))
 
 
-def _names(node: str, action: MapOf, items: Collection[Any]) -> list[str]:
+def _names(node: str, action: MapOf, items: Sequence[Any]) -> list[str]:
     """Name the items by position, or by their keys, which must differ."""
     key = action.options.key
     if key is None:

@@ -29,7 +29,9 @@ def parse_reference(text: str) -> Reference:
             raise ValueError(f"{text!r} is no source: write `{node}.name`")
         return Reference(node, unquote(port))
     if node.startswith("$"):
-        raise ValueError(f"{text!r} is no source: after `$` come only {', '.join(p[1:] for p in _PARAMETERS)}")
+        raise ValueError(
+            f"{text!r} is no source: after `$` come only {', '.join(p[1:] for p in _PARAMETERS)}"
+        )
     return Reference(unquote(node), port if port.startswith("$") else unquote(port) or "out")
 
 

@@ -29,8 +29,11 @@ def outputs_of(node: str, node_type: NodeType, result: Any) -> Mapping[str, Any]
             given = _keys(node, node_type, result)
     for name, port in node_type.outputs.items():
         if given.get(name, SKIP) is SKIP and not port.conditional:
-            raise NodeFailed(node, f"left out its output port {name!r}, which it always has to give; "
-                             f"declare it as Maybe[...] if it may be left out ({choices(list(node_type.outputs))})")
+            raise NodeFailed(
+                node,
+                f"left out its output port {name!r}, which it always has to give; "
+                f"declare it as Maybe[...] if it may be left out ({choices(list(node_type.outputs))})",
+            )
     return given
 
 
@@ -47,7 +50,9 @@ def _fields(node: str, node_type: NodeType, result: Any) -> dict[str, Any]:
 def _keys(node: str, node_type: NodeType, result: Any) -> dict[str, Any]:
     ports = [name for name in node_type.outputs if name != "out" or node_type.shape is Shape.PORTS]
     if not isinstance(result, dict):
-        raise NodeFailed(node, f"returned {type(result).__name__}, expected a dict of its ports; {choices(ports)}")
+        raise NodeFailed(
+            node, f"returned {type(result).__name__}, expected a dict of its ports; {choices(ports)}"
+        )
     unknown = [name for name in result if name not in ports]
     if unknown:
         raise NodeFailed(node, f"returned the undeclared output port {unknown[0]!r}; {choices(ports)}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import metadata
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,7 +13,7 @@ from dataflow.functions import is_function_name, load_function
 from dataflow.nodetype import NodeType, type_of_function
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
 __all__ = ["Pack", "find_type", "type_of"]
 
@@ -34,10 +35,10 @@ class Pack:
         self.name = name
         self.version = version
         self.api = api
-        if isinstance(nodes, dict):
+        if isinstance(nodes, Mapping):
             self.nodes: dict[str, Any] = dict(nodes)
         else:
-            named = [(getattr(node, "name", None) or getattr(node, "__name__", repr(node)), node) for node in nodes]
+            named = [(_name_of(node), node) for node in nodes]
             self.nodes = dict(named)
             if len(self.nodes) < len(named):
                 raise PackError(name, "names a node type twice")
@@ -46,8 +47,14 @@ class Pack:
         """Return a node type by its name in the pack; raises PackError."""
         node = self.nodes.get(name)
         if node is None:
-            raise PackError(f"{self.name}.{name}", f"pack {self.name!r} has no such type; {choices(sorted(self.nodes))}")
+            raise PackError(
+                f"{self.name}.{name}", f"pack {self.name!r} has no such type; {choices(sorted(self.nodes))}"
+            )
         return type_of(load_function(node) if isinstance(node, str) else node, f"{self.name}.{name}")
+
+
+def _name_of(node: object) -> str:
+    return node.name if isinstance(node, Node) else str(getattr(node, "__name__", node))
 
 
 def type_of(node: Any, id: str = "") -> NodeType:
@@ -87,6 +94,8 @@ def load_pack(name: str) -> Pack:
     except Exception as error:  # as above
         raise PackError(name, f"the pack cannot be imported: {type(error).__name__}: {error}") from error
     if not isinstance(pack, Pack) or pack.api != API:
-        needs = f"needs pack API {pack.api}, this release has {API}" if isinstance(pack, Pack) else "is no Pack"
+        needs = (
+            f"needs pack API {pack.api}, this release has {API}" if isinstance(pack, Pack) else "is no Pack"
+        )
         raise PackError(name, needs)
     return pack

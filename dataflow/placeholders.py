@@ -88,8 +88,11 @@ class PortRef(Placeholder):
             raise AttributeError(name)
         reference = self._reference
         if reference.port != "out" or reference.node.startswith("$"):
-            raise PortMisuse(repr(self), f"the attribute {name!r}", "a source never reaches into a value; "
-                             "only a node's `out` has its result's fields as ports")
+            raise PortMisuse(
+                repr(self),
+                f"the attribute {name!r}",
+                "a source never reaches into a value; only a node's `out` has its result's fields as ports",
+            )
         return PortRef(self._block, Reference(reference.node, name))
 
 
@@ -126,4 +129,6 @@ def ports_within(value: Any) -> bool:
     """Tell whether a constant list, tuple, set or dict holds a placeholder, at its first level."""
     if isinstance(value, dict):
         value = list(value.values())
-    return isinstance(value, list | tuple | set | frozenset) and any(isinstance(v, Placeholder) for v in value)
+    return isinstance(value, list | tuple | set | frozenset) and any(
+        isinstance(v, Placeholder) for v in value
+    )

@@ -9,12 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from dataflow.graph import Join, ScopeKind
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Literal
 
+    from dataflow.graph import Join, ScopeKind
     from dataflow.nodetype import NodeType
     from dataflow.policy import EachOptions, Policy
 
@@ -127,6 +126,7 @@ class ScopePlan:
     imports: tuple[tuple[int, int], ...] = ()  # (slot of the parent scope, own slot)
     exports: dict[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)  # slot -> (owner, its slot)
     starts: tuple[int, ...] = ()  # nodes that wait for nothing
+    disabled: tuple[int, ...] = ()
     settled: tuple[int, ...] = ()  # constants that a merge, a test or a map's owner looks at
     collects: dict[int, tuple[int, ...]] = field(default_factory=dict)  # slot -> slots of the map's owner
     test: int | None = None  # the slot that decides an `until` loop

@@ -89,8 +89,8 @@ class Policy:
     """The settings of one node; MISSING means not given, so that placing a node can override its type."""
 
     retry: Retry | Any = MISSING
-    timeout: float | None | Any = MISSING
-    deadline: float | None | Any = MISSING
+    timeout: float | Any | None = MISSING
+    deadline: float | Any | None = MISSING
     memo: MemoPolicy | Any = MISSING
     on_error: OnError | Any = MISSING
     default: object = MISSING
@@ -151,7 +151,10 @@ def policy_of(
     for name in ("timeout", "deadline"):
         if given.get(name, MISSING) is not MISSING:
             _positive(name, given[name])
-    for name, allowed in (("memo", ("off", "run", "process", "store")), ("on_error", ("fail", "skip", "route"))):
+    for name, allowed in (
+        ("memo", ("off", "run", "process", "store")),
+        ("on_error", ("fail", "skip", "route")),
+    ):
         value = given.get(name, MISSING)
         if value is not MISSING and value not in allowed:
             raise ValueError(f"{name} must be one of {', '.join(allowed)}, found {value!r}")

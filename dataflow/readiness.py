@@ -27,7 +27,6 @@ class Fires:
 class Poisoned:
     """A connected port holds an error (S4.2)."""
 
-    port: str
     cause: Errored
 
 
@@ -63,8 +62,10 @@ def decide(feeds: Sequence[Feed], values: Sequence[Any]) -> Decision:
         if not feed.takes_failure:
             for token in tokens:
                 if token.__class__ is Errored:
-                    return Poisoned(feed.port, token)
-        alive = [label for label, token in zip(feed.labels, tokens, strict=True) if token.__class__ is not Skip]
+                    return Poisoned(token)
+        alive = [
+            label for label, token in zip(feed.labels, tokens, strict=True) if token.__class__ is not Skip
+        ]
         if alive:
             live.append(feed.port)
             if len(alive) > 1 and not feed.many and conflict is None:

@@ -8,11 +8,11 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from dataflow.errors import DataflowError, choices
-from dataflow.looping import Step
 from dataflow.names import parse_reference
 from dataflow.placeholders import PortRef
 from dataflow.separation import separate
 from dataflow.states import STATES, NodeState
+from dataflow.steps import Step
 from dataflow.tokens import DEAD, UNSETTLED, Errored, Skip, chain
 from dataflow.wiring import INPUT, Reference
 
@@ -55,8 +55,12 @@ class Result:
             return self.outputs[output]
         slot = self._plan.outputs.get(output)
         if slot is None:
-            raise KeyError(f"flow {self._plan.name!r} has no output {output!r}; {choices(list(self._plan.outputs))}")
-        raise KeyError(f"output {output!r} has no value: {_told(self._root.values[slot], 'it did not settle')}")
+            raise KeyError(
+                f"flow {self._plan.name!r} has no output {output!r}; {choices(list(self._plan.outputs))}"
+            )
+        raise KeyError(
+            f"output {output!r} has no value: {_told(self._root.values[slot], 'it did not settle')}"
+        )
 
     @cached_property
     def states(self) -> Mapping[str, NodeState]:
@@ -69,8 +73,8 @@ class Result:
         token = self._token(port)
         if token.__class__ in DEAD or token is UNSETTLED:
             raise DataflowError(f"port {_name(port)} has no value: {_told(token, 'it did not settle')}")
-        value: T = separate(token)
-        return value
+        value: Any = separate(token)
+        return value  # type: ignore[no-any-return]  # a port is typed as its value
 
     def why(self, port: object) -> str:
         """Tell why a port, or the node at a path, is what it is, back to the decision or failure."""
@@ -81,7 +85,7 @@ class Result:
         token = self._token(port)
         if token is UNSETTLED:
             return self._why_unsettled(port)
-        if token.__class__ in DEAD:
+        if isinstance(token, Skip | Errored):
             return _story(f"{_name(port)} has no value", token)
         return f"{_name(port)} has a value"
 
@@ -136,7 +140,9 @@ def _reference(port: object) -> Reference:
             except ValueError as error:
                 raise DataflowError(str(error)) from None
         case _:
-            raise DataflowError(f"expected a port, a step or text like 'node.port', found {type(port).__name__}")
+            raise DataflowError(
+                f"expected a port, a step or text like 'node.port', found {type(port).__name__}"
+            )
 
 
 def _name(port: object) -> str:
@@ -151,7 +157,8 @@ def _lines(token: Skip | Errored) -> list[str]:
     """Tell each cause once, from the port back to where it began."""
     lines: list[str] = []
     for cause in chain(token):
-        line = cause.reason if isinstance(cause, Errored) else f"{cause.place}: {cause.reason}" if cause.place else cause.reason
+        is_whole = isinstance(cause, Errored) or not cause.place
+        line = cause.reason if is_whole else f"{cause.place}: {cause.reason}"
         if line not in lines:
             lines.append(line)
     return lines

@@ -11,25 +11,26 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dataflow.errors import NodeFailed
 from dataflow.events import EventKind
-from dataflow.failure import Failure, failure_of
+from dataflow.failing import Failing
 from dataflow.frames import Frame, OpenedLoop, OpenedMap
-from dataflow.graph import Join
 from dataflow.loops import Loops
 from dataflow.maps import Maps
 from dataflow.outcome import outputs_of
 from dataflow.plan import Call, JoinOf, LoopOf, MapOf
 from dataflow.ports import DONE as DONE_PORT
 from dataflow.ports import ERROR as ERROR_PORT
-from dataflow.ports import MISSING, SKIP, Signal
+from dataflow.ports import SKIP, Signal
 from dataflow.readiness import Conflict, Fires, Poisoned, Skipped, decide, first_live, live_values
+from dataflow.reporting import report_end
 from dataflow.separation import separate
-from dataflow.states import CANCELLED, DONE, FAILED, NOT_RUN, READY, SKIPPED, STATES, WAITING
+from dataflow.states import CANCELLED, DONE, NOT_RUN, READY, SKIPPED, WAITING
 from dataflow.tokens import DEAD, UNSETTLED, Errored, Skip
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from dataflow.events import Reporter
+    from dataflow.failure import Failure
     from dataflow.plan import FlowPlan, PlanNode, ScopePlan
     from dataflow.policy import Errors
 
@@ -40,7 +41,11 @@ Firing: TypeAlias = "tuple[Frame, int]"
 
 
 class Scheduler:
-    """The state of one run and the rules that move it on."""
+    """The state of one run and the rules that move it on.
+
+    The engine calls `start`, `succeed`, `fail`, `cancelled` and `abort`. The other public methods are
+    for `Loops`, `Maps` and `Failing`, which are parts of it.
+    """
 
     def __init__(self, plan: FlowPlan, errors: Errors, reporter: Reporter) -> None:
         self.plan = plan
@@ -51,15 +56,13 @@ class Scheduler:
         self.to_cancel = False  # frames were closed since the engine last looked
         self.failures: list[tuple[Failure, BaseException]] = []
         self.warnings: list[str] = []
-        self._frames = 1
+        self.failing = Failing(self)
         self._loops = Loops(self)
         self._maps = Maps(self)
+        self._frames = 1
         self._newly: list[Firing] = []
         self._settled: deque[tuple[Frame, int]] = deque()
-        self._failing: deque[tuple[Frame, Errored]] = deque()
         self._ended: deque[Frame] = deque()
-
-    # what the engine calls
 
     def start(self, inputs: Mapping[str, Any]) -> list[Firing]:
         """Open the root frame; returns the firings to begin with, in declared order (S14.2)."""
@@ -70,27 +73,30 @@ class Scheduler:
     def succeed(self, frame: Frame, index: int, result: Any) -> list[Firing]:
         """Settle a firing that returned; returns the newly ready ones (S3.2)."""
         node = frame.plan.nodes[index]
-        assert isinstance(node.action, Call), "only calls are fired by the engine"
+        call = node.action
+        assert isinstance(call, Call), "only calls are fired by the engine"
         try:
-            outputs = outputs_of(node.id, node.action.type, result)
+            outputs = outputs_of(node.id, call.type, result)
         except NodeFailed as error:
             return self.fail(frame, index, error)
-        if node.action.is_branch:
+        if call.is_branch:
             self.report(EventKind.BRANCH_EVALUATED, frame, node, matched=next(iter(outputs), None))
         for port, slot in node.outputs.items():
             if port == DONE_PORT:
                 self.put(frame, slot, Signal())
-                continue
-            value = outputs.get(port, SKIP)
-            if value is SKIP:
-                value = self._left_out(frame, node, port)
-            self.put(frame, slot, value)
+            elif (value := outputs.get(port, SKIP)) is not SKIP:
+                self.put(frame, slot, value)
+            elif port == ERROR_PORT:
+                self.put(frame, slot, _no_failure(frame, node))
+            else:
+                reason = f"exit {port!r} not taken" if call.is_branch else f"port {port!r} not emitted"
+                self.put(frame, slot, Skip(frame.path_of(node), reason))
         self.finish(frame, node, DONE)
         return self._advance()
 
     def fail(self, frame: Frame, index: int, error: BaseException) -> list[Firing]:
         """Settle a firing that raised; returns the newly ready ones (S9.3, S9.4)."""
-        self.failed(frame, frame.plan.nodes[index], error)
+        self.failing.failed(frame, frame.plan.nodes[index], error)
         return self._advance()
 
     def cancelled(self, frame: Frame, index: int) -> list[Firing]:
@@ -101,15 +107,14 @@ class Scheduler:
     def abort(self, reason: str) -> None:
         """Close the whole run: what waits is not run, what runs is to be cancelled (S9.6)."""
         if not self.has_ended:
-            self.close(self.root, Skip("", reason))
+            self.failing.close(self.root, Skip("", reason))
             self._advance()
 
     def unsettled(self) -> list[str]:
         """List the demanded ports of the root that have not settled (S8.4)."""
         plan, values = self.plan.root, self.root.values
-        return [
-            plan.names[slot] for node in plan.nodes for slot in node.outputs.values() if values[slot] is UNSETTLED
-        ]
+        slots = (slot for node in plan.nodes for slot in node.outputs.values())
+        return [plan.names[slot] for slot in slots if values[slot] is UNSETTLED]
 
     # frames
 
@@ -121,49 +126,41 @@ class Scheduler:
 
     def begin(self, frame: Frame, parameters: Mapping[int, Any]) -> None:
         """Give a frame its parameters and what has settled outside, and release what waits for nothing."""
-        plan, values = frame.plan, frame.values
+        plan = frame.plan
         for slot, token in parameters.items():
-            values[slot] = token
-            self._settled.append((frame, slot))
+            self.put(frame, slot, token)
         for outer, slot in plan.imports:
             assert frame.parent is not None, "only inner frames import"
-            token = frame.parent.values[outer]
-            if token is not UNSETTLED:
-                values[slot] = token
-                self._settled.append((frame, slot))
+            if (token := frame.parent.values[outer]) is not UNSETTLED:
+                self.put(frame, slot, token)
         self._settled.extend((frame, slot) for slot in plan.settled)
-        for node in plan.nodes:
-            if isinstance(node.action, Call) and not node.action.policy.is_enabled:
-                self._skip(frame, node, Skip(frame.path_of(node), "disabled"))
+        for index in plan.disabled:
+            node = plan.nodes[index]
+            self._settle_all(frame, node, Skip(frame.path_of(node), "disabled"), SKIPPED)
         for index in plan.starts:
             self._release(frame, index)
         if not plan.nodes:
             self._ended.append(frame)
 
-    def close(self, frame: Frame, cause: Skip | Errored) -> None:
-        """Stop a frame and all inside it: nothing more starts; running firings are to be cancelled."""
-        todo = [frame]
-        while todo:
-            closing = todo.pop()
-            if closing.is_closing:
-                continue
-            closing.is_closing = True
-            self.to_cancel = True
-            for node in closing.plan.nodes:
-                state = closing.states[node.index]
-                if state in (WAITING, READY):  # what was about to start is cancelled, the rest never ran
-                    closing.reasons[node.index] = cause
-                    self.finish(closing, node, NOT_RUN if state == WAITING else CANCELLED)
-            for opened in closing.opened.values():
-                todo.extend(opened.live.values())
+    def opener_ended(self, frame: Frame, node: PlanNode, failure: Failure | None) -> None:
+        """Settle a loop or map whose frames have all ended: as failed, as cancelled or as done."""
+        if failure is not None:
+            self.failing.broken(frame, node, failure)
+        elif frame.is_closing:
+            self.finish(frame, node, CANCELLED)
+        else:
+            if DONE_PORT in node.outputs:
+                self.put(frame, node.outputs[DONE_PORT], Signal())
+            if ERROR_PORT in node.outputs:
+                self.put(frame, node.outputs[ERROR_PORT], _no_failure(frame, node))
+            self.finish(frame, node, DONE)
 
     # settling
 
     def put(self, frame: Frame, slot: int, token: Any) -> None:
         """Settle a port; each settles once (S3.1)."""
-        if frame.values:
-            frame.values[slot] = token
-            self._settled.append((frame, slot))
+        frame.values[slot] = token
+        self._settled.append((frame, slot))
 
     def take(self, frame: Frame, slot: int) -> Any:
         """Return a value for one reader: its own copy if others hold it too (S3.4)."""
@@ -177,41 +174,7 @@ class Scheduler:
         if not frame.unsettled:
             self._ended.append(frame)
         if self.reporter.is_listening and node.is_visible:
-            self._report_end(frame, node, state)
-
-    def failed(self, frame: Frame, node: PlanNode, error: BaseException) -> None:
-        """Handle the failure of a node as its settings say (S9.3)."""
-        failure = failure_of(error, node.id, frame.path_of(node), 1)
-        policy = node.action.policy if isinstance(node.action, Call) else None
-        frame.reasons[node.index] = Errored(failure.path, failure)
-        handled: dict[str, Any] | None = None
-        if policy is not None and policy.default is not MISSING:
-            handled = {"out": policy.default}
-        elif policy is not None and policy.on_error == "skip":
-            handled = {}
-        elif ERROR_PORT in node.outputs or (policy is not None and policy.on_error == "route"):
-            handled = {ERROR_PORT: failure}
-        if handled is None or frame.is_closing:
-            self.failures.append((failure, error))
-            self.broken(frame, node, failure)
-            return
-        skip = Skip(failure.path, "failed, and the failure is handled", Errored(failure.path, failure))
-        for port, slot in node.outputs.items():
-            self.put(frame, slot, handled.get(port, skip))
-        self.finish(frame, node, FAILED)
-
-    def broken(self, frame: Frame, node: PlanNode, failure: Failure) -> None:
-        """Fail the frame of a node whose failure nothing handled (S9.4)."""
-        cause = Errored(frame.path_of(node), failure)
-        frame.reasons.setdefault(node.index, cause)
-        frame.error = frame.error or failure
-        if not frame.is_closing:
-            for slot in node.outputs.values():
-                if frame.values[slot] is UNSETTLED:
-                    self.put(frame, slot, cause)
-        self.finish(frame, node, FAILED)
-        if self.errors == "fail_fast":
-            self._failing.append((frame, cause))
+            report_end(self.reporter, frame, node, state)
 
     def _advance(self) -> list[Firing]:
         """Work off what has settled and ended; returns what became ready, in declared order.
@@ -219,12 +182,12 @@ class Scheduler:
         A failed frame is closed only when all that had settled is told, so that what depends on the
         failure names it as its reason.
         """
-        settled, failing, ended = self._settled, self._failing, self._ended
+        settled, ended = self._settled, self._ended
         while True:
             if settled:
                 self._push(*settled.popleft())
-            elif failing:
-                self.close(*failing.popleft())
+            elif self.failing.has_frames:
+                self.failing.close_next()
             elif ended:
                 self._end_frame(ended.popleft())
             else:
@@ -233,14 +196,6 @@ class Scheduler:
         if len(newly) > 1:
             newly.sort(key=_declared_order)
         return newly
-
-    def test_failed(self, frame: Frame, node: PlanNode, body: Frame, error: BaseException) -> None:
-        """Fail the round whose test raised; the loop fails with it (S6.1)."""
-        failure = failure_of(error, node.id, frame.path_of(node), 1)
-        self.failures.append((failure, error))
-        body.error = body.error or failure
-        if self.errors == "fail_fast":
-            self._failing.append((body, Errored(failure.path, failure)))
 
     def _push(self, frame: Frame, slot: int) -> None:
         """Tell everybody who waits for a slot that it has settled."""
@@ -277,17 +232,14 @@ class Scheduler:
         match decide(node.feeds, frame.values):
             case Fires():
                 self._fire(frame, node)
-            case Poisoned(port, cause):
+            case Poisoned(cause):
                 self._settle_all(frame, node, Errored(frame.path_of(node), cause.failure, cause), NOT_RUN)
-            case Skipped(port, cause, live, dead):
-                path = frame.path_of(node)
-                if live and node.is_visible:
-                    self.warn("join_unreleased", f"{path} is skipped: no value came on {', '.join(dead)}, "
-                              f"though one came on {', '.join(live)}", frame, node)
-                self._skip(frame, node, Skip(path, f"port {port!r} has no value", cause))
+            case Skipped() as skipped:
+                self._skip(frame, node, skipped)
             case Conflict(port, edges):
-                error = NodeFailed(node.id, f"got a value from {' and from '.join(edges)} on its port {port!r}, which takes one")
-                self.failed(frame, node, error)
+                both = " and from ".join(edges)
+                error = NodeFailed(node.id, f"got a value from {both} on its port {port!r}, which takes one")
+                self.failing.failed(frame, node, error)
 
     def _fire(self, frame: Frame, node: PlanNode) -> None:
         match node.action:
@@ -295,16 +247,13 @@ class Scheduler:
                 frame.states[node.index] = READY
                 self._newly.append((frame, node.index))
             case JoinOf():
-                self._gather(frame, node)
+                live = live_values(node.feeds[0].slots, frame.values)
+                self.put(frame, node.outputs["out"], [self.take(frame, slot) for slot in live])
+                self.finish(frame, node, DONE)
             case LoopOf():
                 self._loops.open(frame, node, node.action)
             case MapOf():
                 self._maps.open(frame, node, node.action)
-
-    def _gather(self, frame: Frame, node: PlanNode) -> None:
-        values = [self.take(frame, slot) for slot in live_values(node.feeds[0].slots, frame.values)]
-        self.put(frame, node.outputs["out"], values)
-        self.finish(frame, node, DONE)
 
     def _consider(self, frame: Frame, node: PlanNode) -> None:
         """Settle a merge or fallback as soon as its first live source is known (S5.3)."""
@@ -314,12 +263,19 @@ class Scheduler:
             case None:
                 return
             case Skip() as cause:
-                self._skip(frame, node, Skip(node.id, "none of its sources has a value", cause))
+                skip = Skip(node.id, "none of its sources has a value", cause)
+                self._settle_all(frame, node, skip, SKIPPED)
             case slot:
                 self.put(frame, node.outputs["out"], self.take(frame, slot))
                 self.finish(frame, node, DONE)
 
-    def _skip(self, frame: Frame, node: PlanNode, skip: Skip) -> None:
+    def _skip(self, frame: Frame, node: PlanNode, skipped: Skipped) -> None:
+        path = frame.path_of(node)
+        if skipped.live and node.is_visible:
+            dead, live = ", ".join(skipped.dead), ", ".join(skipped.live)
+            text = f"{path} is skipped: no value came on {dead}, though one came on {live}"
+            self.warn("join_unreleased", text, frame, node)
+        skip = Skip(path, f"port {skipped.port!r} has no value", skipped.cause)
         self._settle_all(frame, node, skip, SKIPPED)
 
     def _settle_all(self, frame: Frame, node: PlanNode, token: Skip | Errored, state: int) -> None:
@@ -328,16 +284,8 @@ class Scheduler:
             self.put(frame, slot, token)
         self.finish(frame, node, state)
 
-    def _left_out(self, frame: Frame, node: PlanNode, port: str) -> Skip:
-        path = frame.path_of(node)
-        if port == ERROR_PORT:
-            return Skip(path, "succeeded, so there is no failure")
-        assert isinstance(node.action, Call)
-        exit_or_port = f"exit {port!r} not taken" if node.action.is_branch else f"port {port!r} not emitted"
-        return Skip(path, exit_or_port)
-
     def _end_frame(self, frame: Frame) -> None:
-        """A frame has settled: what opened it goes on."""
+        """Let whatever opened a frame go on, now that all of it has settled."""
         if frame.parent is None:
             self.has_ended = True
             return
@@ -351,19 +299,6 @@ class Scheduler:
                 self._maps.item_ended(frame, owner, opened)
         frame.release()
 
-    def opener_ended(self, frame: Frame, node: PlanNode, failure: Failure | None) -> None:
-        """Settle a loop or map whose frames have all ended: as failed, as cancelled or as done."""
-        if failure is not None:
-            self.broken(frame, node, failure)
-        elif frame.is_closing:
-            self.finish(frame, node, CANCELLED)
-        else:
-            if DONE_PORT in node.outputs:
-                self.put(frame, node.outputs[DONE_PORT], Signal())
-            if ERROR_PORT in node.outputs:
-                self.put(frame, node.outputs[ERROR_PORT], self._left_out(frame, node, ERROR_PORT))
-            self.finish(frame, node, DONE)
-
     # reporting
 
     def report(self, kind: EventKind, frame: Frame, node: PlanNode, **data: Any) -> None:
@@ -376,22 +311,11 @@ class Scheduler:
         self.warnings.append(text)
         self.report(EventKind.WARNING, frame, node, code=code, text=text)
 
-    def _report_end(self, frame: Frame, node: PlanNode, state: int) -> None:
-        ports: dict[str, Any] = {}
-        for port, slot in node.outputs.items():
-            token = frame.values[slot] if frame.values else UNSETTLED
-            if token is UNSETTLED:
-                continue
-            ports[port] = {"skip": token.reason} if token.__class__ is Skip else (
-                {"error": token.failure} if token.__class__ is Errored else {"value": separate(token)}
-            )
-        reason = frame.reasons.get(node.index)
-        data = {"state": STATES[state].value, "ports": ports, "metadata": {}}
-        if reason is not None:
-            data["reason"] = reason.reason
-        self.reporter.emit(EventKind.NODE_FINISHED, frame.path_of(node), data)
-
 
 def _declared_order(firing: Firing) -> tuple[int, int]:
     frame, index = firing
     return frame.number, index
+
+
+def _no_failure(frame: Frame, node: PlanNode) -> Skip:
+    return Skip(frame.path_of(node), "succeeded, so there is no failure")

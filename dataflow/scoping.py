@@ -90,27 +90,10 @@ def in_order(graph: Graph) -> list[Vertex]:
     """
     after: dict[Vertex, list[Vertex]] = {vertex: [] for vertex in graph.vertices}
     waits = dict.fromkeys(graph.vertices, 0)
-
-    def put_after(earlier: Vertex, later: Vertex) -> None:
-        after[earlier].append(later)
-        waits[later] += 1
-
     for vertex in graph.vertices:
-        homes = _homes(vertex)
-        if homes[0].owner is not None:
-            put_after(homes[0].owner, vertex)
-        for wire in wires_of(vertex):
-            for source in _behind(wire.source):
-                put_after(source, vertex)
-                for home in homes:
-                    if home.owner is None or home in _homes(source):
-                        break
-                    if home.owner is not source:
-                        put_after(source, home.owner)
-        for wire in wires_within(vertex):
-            for source in _behind(wire.source):
-                if body_of(vertex) not in _homes(source):
-                    put_after(source, vertex)
+        for earlier, later in _precedences(vertex):
+            after[earlier].append(later)
+            waits[later] += 1
     ordered = [vertex for vertex in graph.vertices if not waits[vertex]]
     for vertex in ordered:  # grows while it is walked
         for later in after[vertex]:
@@ -122,19 +105,50 @@ def in_order(graph: Graph) -> list[Vertex]:
     return ordered
 
 
-def _cycle_problem(after: dict[Vertex, list[Vertex]]) -> str:
-    import networkx  # only for the message; it takes a third of a second to load
+def _precedences(vertex: Vertex) -> Iterator[tuple[Vertex, Vertex]]:
+    """List the pairs of vertices, earlier and later, that the edges into a vertex make."""
+    homes = _homes(vertex)
+    if homes[0].owner is not None:
+        yield homes[0].owner, vertex
+    for wire in wires_of(vertex):
+        for source in _behind(wire.source):
+            yield source, vertex
+            yield from ((source, owner) for owner in _entered(homes, source))
+    for wire in wires_within(vertex):
+        yield from (
+            (source, vertex) for source in _behind(wire.source) if body_of(vertex) not in _homes(source)
+        )
 
-    cycle = networkx.find_cycle(networkx.DiGraph(after))
+
+def _entered(homes: list[Scope], source: Vertex) -> Iterator[Vertex]:
+    """List the owners of the bodies that an edge from the source enters on its way inwards."""
+    around = _homes(source)
+    for home in homes:
+        if home.owner is None or home in around:
+            return
+        if home.owner is not source:
+            yield home.owner
+
+
+def _cycle_problem(after: dict[Vertex, list[Vertex]]) -> str:
+    import networkx as nx  # only for the message; it takes a third of a second to load
+
+    cycle = nx.find_cycle(nx.DiGraph(after))
     names = [edge[0].id for edge in cycle]
-    return (f"the nodes form a cycle: {' -> '.join([*names, names[0]])}; "
-            "a flow is acyclic, what repeats goes into a loop")
+    return (
+        f"the nodes form a cycle: {' -> '.join([*names, names[0]])}; "
+        "a flow is acyclic, what repeats goes into a loop"
+    )
 
 
 def resolved(terminal: Terminal) -> Terminal:
     """Follow a `collect` to the output of the map that it closes."""
     owner = terminal.owner
-    while isinstance(owner, Vertex) and isinstance(owner.action, CollectAction) and owner.action.output is not None:
+    while (
+        isinstance(owner, Vertex)
+        and isinstance(owner.action, CollectAction)
+        and owner.action.output is not None
+    ):
         terminal = owner.action.output
         owner = terminal.owner
     return terminal
@@ -161,7 +175,9 @@ def place(graph: Graph, ordered: list[Vertex]) -> None:
                 if home.owner is not None:
                     outside.setdefault(home.owner, []).append(wire)
     for vertex in ordered:
-        within = [wire for wire in (*outside.get(vertex, []), *wires_within(vertex)) if not _is_inside(wire, vertex)]
+        within = [
+            wire for wire in (*outside.get(vertex, []), *wires_within(vertex)) if not _is_inside(wire, vertex)
+        ]
         vertex.scope = _innermost(graph, vertex, [*wires_of(vertex), *within])
         if isinstance(vertex.action, CollectAction):
             _close(graph, vertex, vertex.action)
@@ -186,8 +202,8 @@ def _innermost(graph: Graph, vertex: Vertex, wires: list[Wire]) -> Scope:
             found, why = scope, wire.label
             continue
         graph.problems.append(
-            f"node {vertex.id!r} reads two maps neither inside the other: {why or found.kind.value} and {wire.label}; "
-            "collect one of them first, or zip them in one map"
+            f"node {vertex.id!r} reads two maps neither inside the other: {why or found.kind.value} and "
+            f"{wire.label}; collect one of them first, or zip them in one map"
         )
     return found
 

@@ -15,7 +15,15 @@ from typing import Any, get_args, get_origin
 from dataflow.config import Config
 from dataflow.ports import MISSING, InPort, OutPort, is_maybe, kind_of, plain_type
 
-__all__ = ["Parameters", "Returns", "Shape", "is_node_function", "qualified_id", "read_parameters", "read_result"]
+__all__ = [
+    "Parameters",
+    "Returns",
+    "Shape",
+    "is_node_function",
+    "qualified_id",
+    "read_parameters",
+    "read_result",
+]
 
 OUT = "out"
 
@@ -67,7 +75,9 @@ def is_node_function(function: object) -> bool:
     """Tell whether calling it gives an awaitable or an async iterator."""
     if not callable(function):
         return False
-    call = function if inspect.isroutine(function) else getattr(function, "func", None) or type(function).__call__
+    call: Any = function
+    if not inspect.isroutine(function):
+        call = getattr(function, "func", None) or type(function).__call__
     if inspect.iscoroutinefunction(call) or inspect.isasyncgenfunction(call):
         return True
     hints, _ = hints_of(call)
@@ -82,7 +92,7 @@ def hints_of(function: Callable[..., Any]) -> tuple[dict[str, Any], list[str]]:
         target = type(target).__call__
     try:
         return typing.get_type_hints(target, include_extras=True), []
-    except Exception:  # an annotation is any expression and may raise anything; each is looked at alone below
+    except Exception:  # noqa: BLE001 - an annotation is any expression; each is looked at alone
         return _hints_one_by_one(target)
 
 
@@ -94,10 +104,12 @@ def _hints_one_by_one(target: Callable[..., Any]) -> tuple[dict[str, Any], list[
         holder = type("holder", (), {"__annotations__": {name: annotation}})
         try:
             hints[name] = typing.get_type_hints(holder, names, include_extras=True)[name]
-        except Exception as error:  # as above
+        except Exception as error:  # noqa: BLE001 - as above
             hints[name] = Any
-            problems.append(f"annotation {annotation!r} of {name!r} cannot be resolved ({error}); "
-                            "it must be importable from the function's module")
+            problems.append(
+                f"annotation {annotation!r} of {name!r} cannot be resolved ({error}); "
+                "it must be importable from the function's module"
+            )
     return hints, problems
 
 
@@ -138,7 +150,9 @@ def read_parameters(
 def read_result(function: Callable[..., Any], annotation: object) -> tuple[Returns, list[str]]:
     """Turn a return annotation into output ports (S1.3)."""
     if inspect.isasyncgenfunction(function) or get_origin(annotation) in (
-        AsyncIterator, AsyncGenerator, AsyncIterable,
+        AsyncIterator,
+        AsyncGenerator,
+        AsyncIterable,
     ):
         items = get_args(annotation)
         listed: object = list[items[0]] if items else list  # type: ignore[valid-type]
@@ -151,8 +165,14 @@ def read_result(function: Callable[..., Any], annotation: object) -> tuple[Retur
     out = OutPort(OUT, plain, kind_of(plain), conditional=conditional)
     if fields is None:
         return Returns(Shape.SINGLE, (out,), plain), []
-    problems = [f"the result's field {name!r} has the name of the whole; rename it" for name, _, _ in fields if name == OUT]
-    ports = tuple(OutPort(name, plain_type(hint), kind_of(hint), skips) for name, hint, skips in fields if name != OUT)
+    problems = [
+        f"the result's field {name!r} has the name of the whole; rename it"
+        for name, _, _ in fields
+        if name == OUT
+    ]
+    ports = tuple(
+        OutPort(name, plain_type(hint), kind_of(hint), skips) for name, hint, skips in fields if name != OUT
+    )
     shape = Shape.KEYS if typing.is_typeddict(plain) else Shape.FIELDS
     return Returns(shape, (out, *ports), plain), problems
 

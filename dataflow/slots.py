@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from dataflow.declarations import output_names
 from dataflow.graph import CollectAction, Constant, Graph, LoopAction, MapAction, Scope, Terminal, Vertex
 from dataflow.plan import ScopePlan
 from dataflow.ports import DONE, ERROR
-from dataflow.resolve import output_names
 from dataflow.scoping import resolved, scope_of, wires_of, wires_within
 from dataflow.tokens import UNSETTLED
 
@@ -96,7 +96,8 @@ class Slots:
         known = self._known.get((scope, terminal))
         if known is not None:
             return known
-        assert scope.parent is not None and scope.owner is not None, "the root imports nothing"
+        assert scope.owner is not None, "the root imports nothing"
+        assert scope.parent is not None, "as above"
         parent = self.plans[scope.parent]
         own = self._known[scope, terminal] = self.new(scope, parent.names[outer])
         self.plans[scope].imports += ((outer, own),)

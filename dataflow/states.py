@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import StrEnum
 from typing import Final
 
 __all__ = [
@@ -20,7 +20,7 @@ __all__ = [
 ]
 
 
-class NodeState(str, Enum):
+class NodeState(StrEnum):
     """How far a firing has come; a state is never better than the truth."""
 
     WAITING = "waiting"
@@ -35,7 +35,7 @@ class NodeState(str, Enum):
     NOT_RUN = "not_run"
 
 
-class RunStatus(str, Enum):
+class RunStatus(StrEnum):
     """How far a run has come."""
 
     RUNNING = "running"

@@ -1,0 +1,152 @@
+"""Declaring: a vertex for each entry of each block, before any name is looked up (S1.2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+from dataflow.errors import DataflowError, FlowInvalid
+from dataflow.graph import (
+    CallAction,
+    CollectAction,
+    Graph,
+    JoinAction,
+    LoopAction,
+    MapAction,
+    Scope,
+    ScopeKind,
+    Vertex,
+)
+from dataflow.nodetype import opaque_type
+from dataflow.wiring import LoopBlock, MapBlock, PlacedNode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from dataflow.nodetype import NodeType
+    from dataflow.wiring import Block, Placed, Wiring
+
+__all__ = ["Declarations", "FindType", "Names", "kind_of_vertex", "output_names"]
+
+FindType: TypeAlias = "Callable[[str], NodeType]"
+
+
+@dataclass(slots=True, eq=False)
+class Names:
+    """The names of one block, looked up outwards."""
+
+    scope: Scope
+    around: Names | None = None
+    vertices: dict[str, Vertex] = field(default_factory=dict)
+
+    def outwards(self) -> Iterator[Names]:
+        names: Names | None = self
+        while names is not None:
+            yield names
+            names = names.around
+
+
+class Declarations:
+    """The graph of a flow as declared, and the names that each of its blocks has."""
+
+    def __init__(self, wiring: Wiring, find_type: FindType) -> None:
+        self._find_type = find_type
+        root = Scope(ScopeKind.ROOT, parameters=dict.fromkeys(wiring.inputs))
+        self.graph = Graph(wiring.name, root, problems=list(wiring.problems))
+        self.graph.input_types = {name: given.type for name, given in wiring.inputs.items()}
+        self.blocks: list[tuple[Block, Names]] = [(wiring.block, Names(root))]
+        for block, names in self.blocks:  # grows while it is walked
+            for position, placed in enumerate(block.nodes.values()):
+                self._declare(placed, names, position)
+
+    @property
+    def root(self) -> Names:
+        return self.blocks[0][1]
+
+    def inside(self, body: Block) -> Names:
+        """Return the names of a body."""
+        return next(names for block, names in self.blocks if block is body)
+
+    def problem(self, text: str) -> None:
+        self.graph.problems.append(text)
+
+    def _declare(self, placed: Placed, names: Names, position: int) -> None:
+        if any(placed.id in outer.vertices for outer in names.outwards()):
+            self.problem(f"node id {placed.id!r} shadows a node of an outer block; rename one of them")
+        vertex = Vertex(placed.id, (position, 0), names.scope, self._action(placed))
+        match vertex.action:
+            case LoopAction(scope=scope) | MapAction(scope=scope):
+                scope.owner = vertex
+                assert isinstance(placed, LoopBlock | MapBlock)
+                self.blocks.append((placed.body, Names(scope, names)))
+        names.vertices[placed.id] = vertex
+        self.graph.vertices.append(vertex)
+
+    def _action(self, placed: Placed) -> CallAction | LoopAction | MapAction:
+        match placed:
+            case PlacedNode():
+                return self._call(placed)
+            case LoopBlock():
+                if placed.limit is not None and placed.limit <= 0:
+                    self.problem(
+                        f"loop {placed.id!r}: limit must be 1 or more, or None for unlimited, found {placed.limit}"
+                    )
+                if placed.limit is None and placed.test is None:
+                    self.problem(f"loop {placed.id!r} has neither a limit nor a test: it would never end")
+                return LoopAction(
+                    placed, Scope(ScopeKind.LOOP, parameters=dict.fromkeys(placed.carries)), placed.test
+                )
+            case MapBlock():
+                if not placed.over:
+                    self.problem(f"map {placed.id!r} goes over nothing: `over` names its lists")
+                scope = Scope(ScopeKind.MAP, parameters=dict.fromkeys(placed.over))
+                return MapAction(scope, placed.options, outputs=tuple(placed.body.outputs))
+        raise AssertionError(f"unknown entry {placed!r}")
+
+    def _call(self, placed: PlacedNode) -> CallAction:
+        node_type = placed.type
+        if isinstance(node_type, str):
+            try:
+                found = self._find_type(node_type)
+            except DataflowError as error:
+                self.problem(f"node {placed.id!r}: {error}")
+                found = opaque_type(node_type)
+            node_type = found
+            if node_type.is_opaque:
+                self.graph.opaque.append(node_type.id)
+        if node_type.is_opaque:
+            return CallAction(node_type, placed.policy)
+        config, problems = node_type.read_config(placed.config, placed.config_is_json)
+        for text in problems:
+            self.problem(f"node {placed.id!r} ({node_type.id}): {text}")
+        if not problems:
+            try:
+                node_type = node_type.configured(config)
+            except FlowInvalid as invalid:
+                for text in invalid.problems:
+                    self.problem(f"node {placed.id!r}: {text}")
+        return CallAction(node_type, placed.policy.over(node_type.policy), config)
+
+
+def output_names(vertex: Vertex) -> list[str]:
+    """List the output ports of a vertex, `$done` and `$error` aside."""
+    match vertex.action:
+        case CallAction(type=node_type):
+            return list(node_type.outputs)
+        case LoopAction(block=block):
+            return list(block.body.outputs)
+        case MapAction(outputs=outputs):
+            return list(outputs)
+        case JoinAction() | CollectAction():
+            return ["out"]
+
+
+def kind_of_vertex(vertex: Vertex) -> str:
+    """Say what a vertex is, for messages."""
+    match vertex.action:
+        case LoopAction():
+            return "loop"
+        case MapAction():
+            return "map"
+        case CallAction() | JoinAction() | CollectAction():
+            return "node"

@@ -1,0 +1,105 @@
+"""Failures: what handles one, and how a frame fails, is closed and ends (S9.3, S9.4)."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from dataflow.failure import failure_of
+from dataflow.plan import Call
+from dataflow.ports import ERROR, MISSING
+from dataflow.states import CANCELLED, FAILED, NOT_RUN, READY, WAITING
+from dataflow.tokens import UNSETTLED, Errored, Skip
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from dataflow.failure import Failure
+    from dataflow.frames import Frame
+    from dataflow.plan import PlanNode
+    from dataflow.scheduler import Scheduler
+
+__all__ = ["Failing"]
+
+
+class Failing:
+    """The part of the scheduler that handles failures and closes frames."""
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        self.scheduler = scheduler
+        self._frames: deque[tuple[Frame, Errored]] = deque()  # failed, to be closed
+
+    @property
+    def has_frames(self) -> bool:
+        return bool(self._frames)
+
+    def failed(self, frame: Frame, node: PlanNode, error: BaseException) -> None:
+        """Handle the failure of a node as its settings say, or fail its frame (S9.3)."""
+        failure = failure_of(error, node.id, frame.path_of(node), 1)
+        cause = Errored(failure.path, failure)
+        frame.reasons[node.index] = cause
+        handled = None if frame.is_closing else _handled(node, failure)
+        if handled is None:
+            self.scheduler.failures.append((failure, error))
+            self.broken(frame, node, failure)
+            return
+        skip = Skip(failure.path, "failed, and the failure is handled", cause)
+        for port, slot in node.outputs.items():
+            self.scheduler.put(frame, slot, handled.get(port, skip))
+        self.scheduler.finish(frame, node, FAILED)
+
+    def broken(self, frame: Frame, node: PlanNode, failure: Failure) -> None:
+        """Fail the frame of a node whose failure nothing handled (S9.4)."""
+        cause = Errored(frame.path_of(node), failure)
+        frame.reasons.setdefault(node.index, cause)
+        frame.error = frame.error or failure
+        if not frame.is_closing:
+            for slot in node.outputs.values():
+                if frame.values[slot] is UNSETTLED:
+                    self.scheduler.put(frame, slot, cause)
+        self.scheduler.finish(frame, node, FAILED)
+        self._close_later(frame, cause)
+
+    def test_failed(self, frame: Frame, node: PlanNode, body: Frame, error: BaseException) -> None:
+        """Fail the round whose test raised; the loop fails with it (S6.1)."""
+        failure = failure_of(error, node.id, frame.path_of(node), 1)
+        self.scheduler.failures.append((failure, error))
+        body.error = body.error or failure
+        self._close_later(body, Errored(failure.path, failure))
+
+    def _close_later(self, frame: Frame, cause: Errored) -> None:
+        if self.scheduler.errors == "fail_fast":
+            self._frames.append((frame, cause))
+
+    def close_next(self) -> None:
+        """Close the frame that failed first."""
+        self.close(*self._frames.popleft())
+
+    def close(self, frame: Frame, cause: Skip | Errored) -> None:
+        """Stop a frame and all inside it: nothing more starts; running firings are to be cancelled."""
+        todo = [frame]
+        while todo:
+            closing = todo.pop()
+            if closing.is_closing:
+                continue
+            closing.is_closing = True
+            self.scheduler.to_cancel = True
+            for node in closing.plan.nodes:
+                state = closing.states[node.index]
+                if state in (WAITING, READY):  # what was about to start is cancelled, the rest never ran
+                    closing.reasons[node.index] = cause
+                    self.scheduler.finish(closing, node, NOT_RUN if state == WAITING else CANCELLED)
+            for opened in closing.opened.values():
+                todo.extend(opened.live.values())
+
+
+def _handled(node: PlanNode, failure: Failure) -> Mapping[str, Any] | None:
+    """Return what a handled failure leaves on the node's ports, None if nothing handles it."""
+    policy = node.action.policy if isinstance(node.action, Call) else None
+    if policy is not None and policy.default is not MISSING:
+        return {"out": policy.default}
+    if policy is not None and policy.on_error == "skip":
+        return {}
+    if ERROR in node.outputs or (policy is not None and policy.on_error == "route"):
+        return {ERROR: failure}
+    return None

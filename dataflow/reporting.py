@@ -1,0 +1,38 @@
+"""What an event tells of a node's end (S19)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dataflow.events import EventKind
+from dataflow.separation import separate
+from dataflow.states import STATES
+from dataflow.tokens import UNSETTLED, Errored, Skip
+
+if TYPE_CHECKING:
+    from dataflow.events import Reporter
+    from dataflow.frames import Frame
+    from dataflow.plan import PlanNode
+
+__all__ = ["report_end"]
+
+
+def report_end(reporter: Reporter, frame: Frame, node: PlanNode, state: int) -> None:
+    """Report that a node has come to its end, with what its ports hold."""
+    tokens = {port: frame.values[slot] for port, slot in node.outputs.items()}
+    ports = {port: _told(token) for port, token in tokens.items() if token is not UNSETTLED}
+    data: dict[str, Any] = {"state": STATES[state].value, "ports": ports, "metadata": {}}
+    reason = frame.reasons.get(node.index)
+    if reason is not None:
+        data["reason"] = reason.reason
+    reporter.emit(EventKind.NODE_FINISHED, frame.path_of(node), data)
+
+
+def _told(token: Any) -> dict[str, Any]:
+    match token:
+        case Skip(reason=reason):
+            return {"skip": reason}
+        case Errored(failure=failure):
+            return {"error": failure}
+        case _:
+            return {"value": separate(token)}

@@ -1,0 +1,169 @@
+"""Sources: references and expressions of the wiring become wires of the graph (S1.5, S5.3, S7.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dataflow.declarations import kind_of_vertex, output_names
+from dataflow.errors import choices
+from dataflow.graph import (
+    CallAction,
+    CollectAction,
+    Constant,
+    Graph,
+    Input,
+    Join,
+    JoinAction,
+    MapAction,
+    Scope,
+    ScopeKind,
+    Terminal,
+    Vertex,
+    Wire,
+)
+from dataflow.ports import DONE, ERROR
+from dataflow.wiring import (
+    CARRY,
+    INPUT,
+    ITEM,
+    Collect,
+    Each,
+    Fallback,
+    Gather,
+    Literally,
+    Merge,
+    Reference,
+    Source,
+)
+
+if TYPE_CHECKING:
+    from dataflow.declarations import Names
+    from dataflow.policy import EachOptions
+
+__all__ = ["Reader", "Sources"]
+
+
+@dataclass(slots=True, eq=False)
+class Reader:
+    """Who a source is resolved for: in which block, as what, and where in its order."""
+
+    names: Names
+    label: str  # for messages: "port 'join.title'"
+    id: str  # names the map that it is the first to read
+    position: int
+
+
+class Sources:
+    """Turns sources into wires, adding a vertex for each join and each map that they open."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._joins: dict[tuple[int, Source], Wire | None] = {}
+        self._maps: dict[Terminal, tuple[EachOptions, Vertex]] = {}
+
+    def _problem(self, text: str) -> None:
+        self._graph.problems.append(text)
+
+    def wire(self, source: Source, reader: Reader) -> Wire | None:
+        """Resolve a source; None if it cannot be, which is recorded as a problem."""
+        match source:
+            case Reference():
+                return self.reference(source, reader)
+            case Literally():
+                return Wire(Terminal(Constant(source.value, source.is_json), "value"), "a constant")
+        key = (id(reader.names), source)
+        if key not in self._joins:
+            self._joins[key] = self._expression(source, reader)
+        return self._joins[key]
+
+    def _expression(self, source: Source, reader: Reader) -> Wire | None:
+        match source:
+            case Merge(sources):
+                return self._join(Join.MERGE, sources, reader)
+            case Gather(sources):
+                return self._join(Join.GATHER, sources, reader)
+            case Fallback(first, default):
+                return self._join(Join.FALLBACK, (first, default), reader)
+            case Each(inner, options):
+                return self._each(inner, options, reader)
+            case Collect(inner):
+                wire = self.wire(inner, reader)
+                if wire is None:
+                    return None
+                vertex = self._add("collect", CollectAction(wire), reader)
+                return Wire(Terminal(vertex, "out"), f"collect({wire.label})")
+        raise AssertionError(f"unknown source {source!r}")
+
+    def _join(self, mode: Join, sources: tuple[Source, ...], reader: Reader) -> Wire | None:
+        if not sources:
+            self._problem(f"{reader.label}: {mode.value} needs at least one source")
+            return None
+        wires = [wire for source in sources if (wire := self.wire(source, reader)) is not None]
+        if len(wires) < len(sources):
+            return None
+        vertex = self._add(mode.value, JoinAction(mode), reader)
+        vertex.inputs["sources"] = Input("sources", wires)
+        return Wire(Terminal(vertex, "out"), f"{mode.value}({', '.join(wire.label for wire in wires)})")
+
+    def _each(self, source: Source, options: EachOptions, reader: Reader) -> Wire | None:
+        wire = self.wire(source, reader)
+        if wire is None:
+            return None
+        known = self._maps.get(wire.source)
+        if known is not None and known[1].home is reader.names.scope:
+            if known[0] != options:
+                self._problem(
+                    f"{reader.label}: each({wire.label}) has other options than the same each read by "
+                    f"{known[1].id!r}; two calls share a map only with equal options (S7.1)"
+                )
+            vertex = known[1]
+        else:
+            scope = Scope(ScopeKind.MAP, parameters={"item": None})
+            vertex = self._add(reader.id, MapAction(scope, options, {"item": "item"}, named=False), reader)
+            scope.owner = vertex
+            vertex.inputs["item"] = Input("item", [wire])
+            self._maps[wire.source] = (options, vertex)
+        action = vertex.action
+        assert isinstance(action, MapAction)
+        return Wire(Terminal(action.scope, "item"), f"each({wire.label})")
+
+    def _add(self, id: str, action: JoinAction | CollectAction | MapAction, reader: Reader) -> Vertex:
+        vertex = Vertex(id, (reader.position, -1), reader.names.scope, action)
+        self._graph.vertices.append(vertex)
+        return vertex
+
+    def reference(self, reference: Reference, reader: Reader) -> Wire | None:
+        """Look a port up, from the reader's block outwards."""
+        kinds = {INPUT: ScopeKind.ROOT, CARRY: ScopeKind.LOOP, ITEM: ScopeKind.MAP}
+        if reference.node in kinds:
+            return self._parameter(reference, kinds[reference.node], reader)
+        for names in reader.names.outwards():
+            if (vertex := names.vertices.get(reference.node)) is not None:
+                return self._output(vertex, reference, reader)
+        known = [name for names in reader.names.outwards() for name in names.vertices]
+        self._problem(f"{reader.label} reads '{reference}': no node {reference.node!r}; {choices(known)}")
+        return None
+
+    def _parameter(self, reference: Reference, kind: ScopeKind, reader: Reader) -> Wire | None:
+        scopes = [names.scope for names in reader.names.outwards() if names.scope.kind is kind]
+        for scope in scopes:
+            if reference.port in scope.parameters:
+                return Wire(Terminal(scope, reference.port), str(reference))
+        known = [name for scope in scopes for name in scope.parameters]
+        self._problem(f"{reader.label} reads '{reference}', which does not exist here; {choices(known)}")
+        return None
+
+    def _output(self, vertex: Vertex, reference: Reference, reader: Reader) -> Wire | None:
+        ports = output_names(vertex)
+        if reference.port in ports or reference.port in (DONE, ERROR) or _is_opaque(vertex):
+            return Wire(Terminal(vertex, reference.port), str(reference))
+        self._problem(
+            f"{reader.label} reads '{reference}': {kind_of_vertex(vertex)} {vertex.id!r} has no output port "
+            f"{reference.port!r}; {choices(ports)}"
+        )
+        return None
+
+
+def _is_opaque(vertex: Vertex) -> bool:
+    return isinstance(vertex.action, CallAction) and vertex.action.type.is_opaque

@@ -1,0 +1,52 @@
+"""Steps: what placing a node hands back, to read its ports from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from dataflow.placeholders import PortRef
+from dataflow.ports import DONE, ERROR
+from dataflow.wiring import Reference
+
+if TYPE_CHECKING:
+    from dataflow.blocks import OpenBlock
+    from dataflow.failure import Failure
+    from dataflow.ports import Signal
+
+__all__ = ["Step"]
+
+R_co = TypeVar("R_co", covariant=True)
+
+
+class Step(Generic[R_co]):
+    """A placed node: its ports are read from `out`, `done` and `error`."""
+
+    __slots__ = ("_block", "_id")
+
+    def __init__(self, block: OpenBlock, id: str) -> None:
+        self._block = block
+        self._id = id
+
+    def _port(self, name: str) -> Any:
+        return PortRef(self._block, Reference(self._id, name))
+
+    @property
+    def out(self) -> R_co:
+        """The result; a result with named fields has a port a field: `step.out.title`."""
+        port: R_co = self._port("out")
+        return port
+
+    @property
+    def error(self) -> Failure:
+        """The failure of the node, a skip if it succeeded. Wiring it handles the failure (S9.3)."""
+        port: Failure = self._port(ERROR)
+        return port
+
+    @property
+    def done(self) -> Signal:
+        """The signal that the node has succeeded."""
+        port: Signal = self._port(DONE)
+        return port
+
+    def __repr__(self) -> str:
+        return f"<step {self._id}>"
