@@ -8,6 +8,6 @@ __all__ = ["Config"]
 
 
 class Config(BaseModel):
-    """Subclass it for the settings of a node: a parameter annotated with the subclass is config, not a port."""
+    """The base of a node's settings: a parameter annotated with a subclass is config, not a port."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")

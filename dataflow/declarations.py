@@ -88,9 +88,7 @@ class Declarations:
                 return self._call(placed)
             case LoopBlock():
                 if placed.limit is not None and placed.limit <= 0:
-                    self.problem(
-                        f"loop {placed.id!r}: limit must be 1 or more, or None for unlimited, found {placed.limit}"
-                    )
+                    self.problem(f"loop {placed.id!r}: limit must be 1 or more or None, found {placed.limit}")
                 if placed.limit is None and placed.test is None:
                     self.problem(f"loop {placed.id!r} has neither a limit nor a test: it would never end")
                 return LoopAction(

@@ -95,12 +95,10 @@ class Flow(Builder):
         `errors="continue"` finishes what does not depend on a failure before the run fails (S9.4).
         """
         other = copy.copy(self)
-        other._set(replace(self._wiring, settings=Settings(errors, max_concurrency, limits, timeout)))
+        settings = Settings(errors, max_concurrency, limits, timeout)
+        other._wiring = replace(self.wiring, settings=settings)  # noqa: SLF001 - of its own class
+        other._compiled = None  # noqa: SLF001 - as above
         return other
-
-    def _set(self, wiring: Wiring) -> None:
-        self._wiring = wiring
-        self._compiled = None
 
     async def run(self, **inputs: Any) -> Result:
         """Run the flow to its end; raises RunFailed if it fails, FlowInvalid for wrong inputs."""

@@ -118,8 +118,8 @@ class Result:
             slot = node.outputs.get(reference.port) if node is not None else None
         if slot is None:
             raise DataflowError(
-                f"port {_name(port)} is not one of the flow's own ports: inside a map collect it, inside a loop "
-                f"take its result; {choices(list(self._root_nodes))}"
+                f"port {_name(port)} is not one of the flow's own: inside a map collect it, of a loop take "
+                f"its result; {choices(list(self._root_nodes))}"
             )
         return self._root.values[slot]
 

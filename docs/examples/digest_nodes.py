@@ -68,6 +68,7 @@ WORD = re.compile(
 LETTER = re.compile(r"[^\W_]")
 LINE = re.compile(r"\S(?:[^\n]*\S)?")
 SPACE = re.compile(r"\s*")
+NEWLINES = re.compile(r"(?:\r?\n)*")
 
 
 class Parts(NamedTuple):
@@ -215,12 +216,12 @@ def outline(text: str) -> tuple[Block | None, bool]:
 
 def sections(text: str, begin: int, end: int, headed: bool, least: int) -> Iterator[str]:
     """Cut before each heading, or before each paragraph, as soon as a section has `least` characters."""
-    start = begin
+    start = skip(NEWLINES, text, begin, end)
     for block in blocks(text, begin, end):
         if (block.level or not headed) and block.start - start >= least:
-            yield text[start : block.start].strip("\r\n")
-            start = block.start
-    yield text[start:end].strip("\r\n")
+            yield text[start : block.start].rstrip("\r\n")
+            start = skip(NEWLINES, text, block.start, end)
+    yield text[start:end].rstrip("\r\n")
 
 
 def sentences(text: str) -> Iterator[Sentence]:
@@ -235,7 +236,7 @@ def sentences(text: str) -> Iterator[Sentence]:
 
 
 def read(text: str, block: Block, heading: Block | None) -> Iterator[Sentence]:
-    first = start = skip_space(text, block.start, block.end)
+    first = start = skip(SPACE, text, block.start, block.end)
     for stop in STOP.finditer(text, start, block.end):
         if ends_sentence(text, start, stop, block.end):
             yield from lines(text, Sentence(start, stop.end("stop"), first, heading))
@@ -292,15 +293,15 @@ def excerpt(text: str, chosen: list[Sentence]) -> str:
 
 def gap(text: str, before: Sentence, after: Sentence, blank_line: str) -> str:
     """Give the white space that followed a sentence, or a blank line where both could be read as one."""
-    follows = skip_space(text, before.end, after.start)
+    follows = skip(SPACE, text, before.end, after.start)
     opening = text[after.start]
     neighbours = before.block == after.block and follows == after.start
     safe = before.block == after.block and opening.isalnum() and not opening.islower()
     return text[before.end : follows] if neighbours or safe else blank_line
 
 
-def skip_space(text: str, start: int, end: int) -> int:
-    found = SPACE.match(text, start, end)
+def skip(what: re.Pattern[str], text: str, start: int, end: int) -> int:
+    found = what.match(text, start, end)
     return found.end() if found else start
 
 
