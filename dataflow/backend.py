@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Coroutine
 
 __all__ = [
+    "cancel_requests",
     "cancellation_types",
     "forget_cancellation",
     "in_event_loop",
@@ -58,6 +59,12 @@ def cancellation_types() -> tuple[type[BaseException], ...]:
     import trio
 
     return (trio.Cancelled,)
+
+
+def cancel_requests() -> Callable[[], int]:
+    """Return a function that counts the cancel requests to this asyncio task; on trio there are none."""
+    task = asyncio.current_task() if on_asyncio() else None
+    return task.cancelling if task is not None else int
 
 
 def forget_cancellation() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from dataflow.placeholders import PortRef, ports_within
+from dataflow.placeholders import Handle, PortRef, ports_within
 from dataflow.steps import Step
 from dataflow.wiring import CARRY, Block, Literally, LoopBlock, Reference, Source, Wiring
 
@@ -126,8 +126,11 @@ def source_of(block: OpenBlock, operand: Operand, reader: str) -> Source:
 
 
 def _check_constant(block: OpenBlock, value: object, reader: str) -> None:
-    if ports_within(value):
+    if isinstance(value, Step):
+        block.problem(f"{reader} is given a step; wire one of its ports: step.out, step.done or step.error")
+    elif isinstance(value, Handle):
+        kind = type(value).__name__.lower()
+        block.problem(f"{reader} is given a {kind}, which is no port; wire one of its ports")
+    elif ports_within(value):
         kind = type(value).__name__
         block.problem(f"{reader} is given a {kind} with ports in it; write gather(...) for a list of values")
-    elif isinstance(value, Step):
-        block.problem(f"{reader} is given a step; wire one of its ports: step.out, step.done or step.error")

@@ -5,6 +5,7 @@ A port is typed as the value it will carry, so a type checker checks the wiring 
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
@@ -15,7 +16,7 @@ from dataflow.declare import Node
 from dataflow.errors import FlowInvalid, ValueMismatch
 from dataflow.looping import Loop, When
 from dataflow.names import parse_reference
-from dataflow.nodetype import NodeType, opaque_type, type_of_function
+from dataflow.nodetype import NodeType, derive, opaque_type
 from dataflow.placeholders import Operand, PortRef, literally
 from dataflow.policy import Policy
 from dataflow.ports import DONE, MISSING, Signal, plain_type
@@ -51,6 +52,7 @@ class Builder:
     def __init__(self, name: str = "flow") -> None:
         self._wiring = Wiring(name)
         self._open = OpenBlock(self._wiring.block, self._wiring)
+        self._types: dict[Callable[..., Any], NodeType] = {}
         self._compiled: tuple[int, FlowPlan] | None = None
 
     @property
@@ -85,9 +87,12 @@ class Builder:
 
     def add(self, fn: Callable[P, Awaitable[R]], /, *args: P.args, **kwargs: P.kwargs) -> Step[R]:
         """Place a node; each argument is a port, an expression over ports or a constant."""
+        if isinstance(fn, Builder):
+            self._wiring.problems.append(f"flow {fn.name!r} as a node: flow nodes come with a later release")
+            return Step(self._open, self._place(opaque_type(fn.name), None, fn.name).id)
         explicit = fn.placed_as if isinstance(fn, Node) else None
         try:
-            node_type = fn.type if isinstance(fn, Node) else type_of_function(fn)
+            node_type = fn.type if isinstance(fn, Node) else self._type_of(fn)
         except FlowInvalid as invalid:
             self._wiring.problems.extend(invalid.problems)
             node_type = opaque_type(getattr(fn, "__name__", type(fn).__name__))
@@ -185,6 +190,14 @@ class Builder:
             self._wiring.problems.append(f"node id {explicit!r} is used twice")
             return self._open.new_id(explicit)
         return explicit
+
+    def _type_of(self, function: Callable[..., Any]) -> NodeType:
+        """Derive the type of a plain function, once a flow."""
+        if not isinstance(function, Hashable):  # a callable object may have no hash
+            return derive(function)
+        if function not in self._types:
+            self._types[function] = derive(function)
+        return self._types[function]
 
     def _place(
         self, node_type: NodeType, explicit: str | None, base: str, config: Any = MISSING

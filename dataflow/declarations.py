@@ -89,6 +89,8 @@ class Declarations:
             case LoopBlock():
                 if placed.limit is not None and placed.limit <= 0:
                     self.problem(f"loop {placed.id!r}: limit must be 1 or more or None, found {placed.limit}")
+                if placed.on_limit not in ("exit", "fail"):
+                    self.problem(f"loop {placed.id!r}: on_limit is exit or fail, found {placed.on_limit!r}")
                 if placed.limit is None and placed.test is None:
                     self.problem(f"loop {placed.id!r} has neither a limit nor a test: it would never end")
                 return LoopAction(

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import anyio
 from anyio.lowlevel import checkpoint
 
-from dataflow.backend import cancellation_types, forget_cancellation, on_asyncio
+from dataflow.backend import cancel_requests, cancellation_types, forget_cancellation, on_asyncio
 from dataflow.binding import bind
 from dataflow.current import CURRENT, Firing
 from dataflow.errors import DataflowError, NodeFailed
@@ -24,6 +24,7 @@ from dataflow.failure import failure_of
 from dataflow.isolation import as_coroutine, isolated
 from dataflow.plan import Call
 from dataflow.scheduler import Scheduler
+from dataflow.separation import separate
 from dataflow.signature import Shape
 from dataflow.states import READY, RUNNING, RunStatus
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from dataflow.frames import Frame
     from dataflow.plan import FlowPlan, PlanNode
     from dataflow.policy import Errors
+    from dataflow.scheduler import FiringId
 
 __all__ = ["Engine"]
 
@@ -46,26 +48,33 @@ LOOK_EVERY: Final = 32
 class Worker:
     """A task that runs one firing after the other, and can be cancelled with the one it runs."""
 
-    __slots__ = ("context", "engine", "firing", "scope")
+    __slots__ = ("firing", "own_cancels", "scope")
 
-    def __init__(self, engine: Engine) -> None:
-        self.engine = engine
-        self.firing: tuple[Frame, int] | None = None
+    def __init__(self) -> None:
+        self.firing: FiringId | None = None
         self.scope = anyio.CancelScope()
-        self.context = engine.context.copy()
-        self.context.run(CURRENT.set, self)
+        self.own_cancels = cancel_requests()
+
+
+class CurrentFiring:
+    """What `this_firing` finds in the context of a firing, also after the firing has ended."""
+
+    __slots__ = ("engine", "frame", "index")
+
+    def __init__(self, engine: Engine, frame: Frame, index: int) -> None:
+        self.engine = engine
+        self.frame = frame
+        self.index = index
 
     def this_firing(self) -> Firing:
-        engine, firing = self.engine, self.firing
-        if firing is None:
-            return Firing(engine.run_id, "")
-        path = firing[0].path_of(firing[0].plan.nodes[firing[1]])
+        return Firing(self.engine.run_id, self.frame.path_of(self.frame.plan.nodes[self.index]), 1, self.emit)
 
-        def emit(piece: object, port: str) -> None:
-            if engine.reporter.is_listening:
-                engine.reporter.emit(EventKind.PIECE, path, {"port": port, "piece": piece})
-
-        return Firing(engine.run_id, path, 1, emit)
+    def emit(self, piece: object, port: str) -> None:
+        """Report a piece, unless the firing has ended and the piece comes too late."""
+        reporter = self.engine.reporter
+        if reporter.is_listening and self.frame.states[self.index] == RUNNING:
+            path = self.frame.path_of(self.frame.plan.nodes[self.index])
+            reporter.emit(EventKind.PIECE, path, {"port": port, "piece": separate(piece)})
 
 
 class Engine:
@@ -80,8 +89,9 @@ class Engine:
         self.status = RunStatus.RUNNING
         self.ended = anyio.Event()
         self.cancel_reason: str | None = None
+        self.interruption: BaseException | None = None  # no Exception, raised by a node
         self.is_leaving = False  # the task that owns the run is being cancelled itself
-        self._ready: deque[tuple[Frame, int]] = deque()
+        self._ready: deque[FiringId] = deque()
         self._workers: set[Worker] = set()
         self._starting = 0
         self._spawn: Callable[[Callable[[], Coroutine[Any, Any, None]]], object] | None = None
@@ -121,7 +131,9 @@ class Engine:
 
     def _started(self, inputs: Mapping[str, Any]) -> None:
         if self.reporter.is_listening:
-            self.reporter.emit(EventKind.RUN_STARTED, "", {"flow": self.plan.name, "inputs": dict(inputs)})
+            self.reporter.emit(
+                EventKind.RUN_STARTED, "", {"flow": self.plan.name, "inputs": separate(dict(inputs))}
+            )
         if self.plan.unused_policies:
             names = ", ".join(self.plan.unused_policies)
             text = f"flow {self.plan.name!r} sets what has no effect in this release: {names}"
@@ -134,7 +146,7 @@ class Engine:
 
     async def _work(self) -> None:
         self._starting -= 1
-        worker = Worker(self)
+        worker = Worker()
         self._workers.add(worker)
         with worker.scope:
             await self._fire_in_turn(worker)
@@ -169,7 +181,7 @@ class Engine:
         firing = ready.popleft() if ready else None
         while firing is not None and not worker.scope.cancel_called:
             frame, index = firing
-            newly: list[tuple[Frame, int]] = []
+            newly: list[FiringId] = []
             if frame.states[index] == READY:  # else its frame was closed after it became ready
                 newly = await self._fire(worker, frame, index)
             if self.scheduler.to_cancel:
@@ -186,7 +198,7 @@ class Engine:
         if firing is not None:
             ready.appendleft(firing)
 
-    async def _fire(self, worker: Worker, frame: Frame, index: int) -> list[tuple[Frame, int]]:
+    async def _fire(self, worker: Worker, frame: Frame, index: int) -> list[FiringId]:
         """Run one firing to its end and settle it."""
         node = frame.plan.nodes[index]
         call = node.action
@@ -196,38 +208,55 @@ class Engine:
         if self.reporter.is_listening:
             data = {"type": call.type.id, "attempt": 1}
             self.reporter.emit(EventKind.NODE_STARTED, frame.path_of(node), data)
+        current = CurrentFiring(self, frame, index)
         try:
-            positional, keywords = bind(frame, node, call)
-            context = worker.context.copy()
-            called = context.run(call.type.call, *positional, **keywords)
-            if call.type.shape is Shape.PIECES:
-                called = self._read_pieces(frame, node, called)
-            result = await isolated(as_coroutine(called), context, self._suspended)
-        except Exception as error:  # noqa: BLE001 - a node is the user's code and may raise anything
-            newly = self.scheduler.fail(frame, index, error)
+            result = await self._call(current, node, call)
         except self._cancellation:
-            if worker.scope.cancel_called or self.is_leaving or not on_asyncio():
+            if self._is_cancelling(worker):
                 raise
-            forget_cancellation()
-            itself = NodeFailed(node.id, "cancelled its own task, or awaited one that was cancelled")
-            newly = self.scheduler.fail(frame, index, itself)
+            newly = self._cancelled_itself(frame, node)
+        except Exception as error:  # noqa: BLE001 - a node is the user's code and may raise anything
+            newly = self._raised(worker, frame, node, error)
+        except BaseException as error:  # noqa: BLE001 - raised again by whoever owns the run
+            self.interruption = error
+            newly = self.scheduler.fail(frame, index, error)
+            self.cancel(f"interrupted by {type(error).__name__}")
         else:
-            if worker.scope.cancel_called:  # it may have been cut short and returned all the same
-                newly = self.scheduler.cancelled(frame, index)
-            else:
-                newly = self.scheduler.succeed(frame, index, result)
+            newly = self._returned(worker, frame, node, result)
         worker.firing = None
         return newly
 
-    async def _read_pieces(self, frame: Frame, node: PlanNode, pieces: AsyncIterator[Any]) -> list[Any]:
-        """Read an async-generator node to its end, reporting each piece (S3.5)."""
-        found = []
-        async for piece in pieces:
-            found.append(piece)
-            if self.reporter.is_listening:
-                data = {"port": "out", "piece": piece}
-                self.reporter.emit(EventKind.PIECE, frame.path_of(node), data)
-        return found
+    async def _call(self, current: CurrentFiring, node: PlanNode, call: Call) -> Any:
+        """Call the function in a context of its own."""
+        positional, keywords = bind(current.frame, node, call)
+        context = self.context.copy()
+        context.run(CURRENT.set, current)
+        called = context.run(call.type.call, *positional, **keywords)
+        if call.type.shape is Shape.PIECES:
+            called = _read_pieces(current, called)
+        return await isolated(as_coroutine(called), context, self._suspended)
+
+    def _is_cancelling(self, worker: Worker) -> bool:
+        """Tell whether a cancellation was asked for, by the engine or by who owns the run."""
+        return worker.scope.cancel_called or self.is_leaving or not on_asyncio()
+
+    def _returned(self, worker: Worker, frame: Frame, node: PlanNode, result: Any) -> list[FiringId]:
+        if worker.scope.cancel_called:  # it may have been cut short and returned all the same
+            return self.scheduler.cancelled(frame, node.index)
+        if worker.own_cancels() and not self.is_leaving:
+            return self._cancelled_itself(frame, node)
+        return self.scheduler.succeed(frame, node.index, result)
+
+    def _raised(self, worker: Worker, frame: Frame, node: PlanNode, error: Exception) -> list[FiringId]:
+        if worker.scope.cancel_called:  # no failure of its own, but not to be lost either (S9.5)
+            LOG.warning("node %s raised while it was being cancelled", frame.path_of(node), exc_info=error)
+            return self.scheduler.cancelled(frame, node.index)
+        return self.scheduler.fail(frame, node.index, error)
+
+    def _cancelled_itself(self, frame: Frame, node: PlanNode) -> list[FiringId]:
+        forget_cancellation()
+        error = NodeFailed(node.id, "cancelled its own task, or awaited one that was cancelled")
+        return self.scheduler.fail(frame, node.index, error)
 
     def _cancel_closed(self) -> None:
         """Cancel the workers whose firing is in a frame that was closed."""
@@ -262,3 +291,12 @@ class Engine:
             self.reporter.emit(EventKind.RUN_FINISHED, "", {"status": self.status.value})
         self.reporter.close()
         self.ended.set()
+
+
+async def _read_pieces(current: CurrentFiring, pieces: AsyncIterator[Any]) -> list[Any]:
+    """Read an async-generator node to its end, reporting each piece (S3.5)."""
+    found = []
+    async for piece in pieces:
+        found.append(piece)
+        current.emit(piece, "out")
+    return found

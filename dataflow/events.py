@@ -50,18 +50,22 @@ def _now() -> datetime:
 class Reporter:
     """Gives the events of one run to its streams. While nobody listens, nothing is made."""
 
-    __slots__ = ("_clock", "_run", "_seq", "_streams", "is_listening")
+    __slots__ = ("_clock", "_has_ended", "_run", "_seq", "_streams", "is_listening")
 
     def __init__(self, run: str, clock: Callable[[], datetime] = _now) -> None:
         self.is_listening = False
         self._run = run
         self._clock = clock
         self._seq = 0
+        self._has_ended = False
         self._streams: list[EventStream] = []
 
     def listen(self) -> EventStream:
-        """Open a stream of the events from now on."""
+        """Open a stream of the events from now on; of a run that has ended it is empty."""
         stream = EventStream()
+        if self._has_ended:
+            stream.close()
+            return stream
         self._streams.append(stream)
         self.is_listening = True
         return stream
@@ -76,6 +80,7 @@ class Reporter:
     def close(self) -> None:
         """End every stream: the run has ended, however it ended."""
         self.is_listening = False
+        self._has_ended = True
         for stream in self._streams:
             stream.close()
 

@@ -39,13 +39,15 @@ class Failing:
         cause = Errored(failure.path, failure)
         frame.reasons[node.index] = cause
         handled = None if frame.is_closing else _handled(node, failure)
+        left: Skip | Errored = Skip(failure.path, "failed, and the failure is handled", cause)
+        if handled is None and node.failure_is_taken and not frame.is_closing:
+            handled, left = {}, cause  # the error itself stands on the ports, for those who take it
         if handled is None:
             self.scheduler.failures.append((failure, error))
             self.broken(frame, node, failure)
             return
-        skip = Skip(failure.path, "failed, and the failure is handled", cause)
         for port, slot in node.outputs.items():
-            self.scheduler.put(frame, slot, handled.get(port, skip))
+            self.scheduler.put(frame, slot, handled.get(port, left))
         self.scheduler.finish(frame, node, FAILED)
 
     def broken(self, frame: Frame, node: PlanNode, failure: Failure) -> None:

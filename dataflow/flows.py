@@ -22,6 +22,7 @@ from dataflow.placeholders import Placeholder
 from dataflow.policy import Settings
 from dataflow.ports import MISSING
 from dataflow.run import Run, executing, new_run_id
+from dataflow.separation import separate
 from dataflow.signature import hints_of
 
 if TYPE_CHECKING:
@@ -148,7 +149,7 @@ class Flow(Builder):
                 problems.append(f"input {name!r} is required")
                 continue
             try:
-                values[name] = check_value(value, port.type)
+                values[name] = separate(check_value(value, port.type))  # the caller keeps its own (S3.4)
             except ValueMismatch as mismatch:
                 problems.append(f"input {name!r}: {mismatch}")
         if problems:
@@ -174,9 +175,10 @@ class Flow(Builder):
 
         Loading imports what the document names under `uses`: load only files you trust.
         """
-        from dataflow.loading import load_flow  # as above
+        from dataflow.loading import read_document  # as above
 
-        return load_flow(path, format=format)
+        with Flow.from_wiring(*read_document(path, format=format)) as loaded:
+            return loaded
 
 
 class TypedFlow(Flow, Generic[P, R]):

@@ -60,7 +60,10 @@ def _node(slots: Slots, scope: Scope, vertex: Vertex, action: Action, feeds: tup
     )
     is_plain = all(len(feed.slots) == 1 or feed.many for feed in feeds)
     outputs, label = slots.outputs(vertex), encode(vertex.id)
-    return PlanNode(slots.index[vertex], vertex.id, label, action, feeds, outputs, names_frame, is_plain)
+    uses = [(scope, slot) for slot in outputs.values() if (scope, slot) in slots.uses]
+    taken = bool(uses) and all(slots.uses[use] == slots.failure_uses.get(use) for use in uses)
+    index = slots.index[vertex]
+    return PlanNode(index, vertex.id, label, action, feeds, outputs, names_frame, taken, is_plain)
 
 
 class _Laying:
@@ -72,16 +75,20 @@ class _Laying:
         self.feeds = {name: self.feed(given) for name, given in vertex.inputs.items()}
 
     def feed(self, given: Input) -> Feed:
-        port = given.port
+        port, scope = given.port, self.vertex.fires_in
+        takes = port is not None and takes_failure(port.type)
+        read = tuple(self.slots.read(wire, scope) for wire in given.wires)
+        for slot in read if takes else ():
+            self.slots.failure_uses[scope, slot] = self.slots.failure_uses.get((scope, slot), 0) + 1
         return Feed(
             given.name,
-            tuple(self.slots.read(wire, self.vertex.fires_in) for wire in given.wires),
+            read,
             tuple(wire.label for wire in given.wires),
-            many=given.name == AFTER or (port is not None and port.many),
+            many=port is None or port.many,  # `$after` and the sources of a join take any number
             required=given.required,
             default=port.default if port is not None else None,
             check=port.type if given.checked and port is not None else None,
-            takes_failure=port is not None and takes_failure(port.type),
+            takes_failure=takes,
             is_signal=given.name == AFTER or (port is not None and port.kind is PortKind.SIGNAL),
         )
 
@@ -199,6 +206,9 @@ def _connect(slots: Slots, scope: Scope, plan: ScopePlan) -> None:
     plan.settled = tuple(slot for slot in sorted(looked_at) if plan.initial[slot] is not UNSETTLED)
     plan.readers = [tuple(nodes) for nodes in readers]
     outside = {slot for _, slot in plan.imports} | set(plan.parameters.values())
+    for node in plan.nodes:  # one container may stand on several ports
+        used = [slot for slot in node.outputs.values() if (scope, slot) in slots.uses]
+        outside.update(used if len(used) > 1 else ())
     plan.shared = bytearray(
         scope.kind is ScopeKind.ROOT  # whose values are kept
         or plan.initial[slot] is not UNSETTLED

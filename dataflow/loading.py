@@ -1,4 +1,4 @@
-"""Loading flows: from a document, or by name from Python (S20).
+"""Loading documents, and the Python that they name (S20).
 
 Loading imports what a document names, so load only files you trust; with `imports=False` nothing of
 theirs is imported, and types that are not looked into take any port.
@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dataflow.branching import BUILT_IN
-from dataflow.errors import FlowInvalid, FormatError, PackError, choices
-from dataflow.flows import Flow
+from dataflow.errors import FormatError, PackError, choices
 from dataflow.formats.native import load
 from dataflow.functions import is_function_name
 from dataflow.nodetype import NodeType, opaque_type
@@ -27,24 +26,23 @@ if TYPE_CHECKING:
     from os import PathLike
     from types import ModuleType
 
-__all__ = ["find_flow", "load_flow"]
+    from dataflow.declarations import FindType
+    from dataflow.wiring import Wiring
+
+__all__ = ["import_file", "read_document"]
 
 FORMATS = ("native",)
 
 
-def load_flow(path: str | PathLike[str], *, format: str | None = None, imports: bool = True) -> Flow:
-    """Load and check a document; raises FormatError or FlowInvalid."""
+def read_document(
+    path: str | PathLike[str], *, format: str | None = None, imports: bool = True
+) -> tuple[Wiring, FindType]:
+    """Read a document without checking the flow; raises FormatError or FlowInvalid.
+
+    The second result looks up the node types that the document names.
+    """
     if format not in (None, *FORMATS):
         raise FormatError(str(path), f"there is no format {format!r}; {choices(FORMATS)}")
-    flow = read_flow(path, imports=imports)
-    problems = flow.check()
-    if problems:
-        raise FlowInvalid(flow.name, problems)
-    return flow
-
-
-def read_flow(path: str | PathLike[str], *, imports: bool = True) -> Flow:
-    """Read a document without checking the flow; raises FormatError."""
     file = Path(path)
     try:
         text = file.read_text(encoding="utf-8-sig")
@@ -53,38 +51,7 @@ def read_flow(path: str | PathLike[str], *, imports: bool = True) -> Flow:
     except OSError as error:
         raise FormatError(str(path), f"cannot be read: {error.strerror or error}") from error
     wiring = load(text, str(path))
-    return Flow.from_wiring(wiring, partial(_find, file.parent, uses=wiring.uses, imports=imports))
-
-
-def find_flow(target: str, *, imports: bool = True) -> Flow:
-    """Find what the command line calls FILE: a document, `path.py[:flow]` or `module:flow`.
-
-    Raises FormatError, FlowInvalid or PackError; Python targets are imported in any case.
-    """
-    path, colon, name = target.rpartition(":")
-    if Path(target).suffix == ".py" or (colon and path.endswith(".py")):
-        file = target if Path(target).suffix == ".py" else path
-        return _only_flow(target, _import_file(Path(file), target), name if file == path else "")
-    if colon and is_function_name(target) and not Path(target).exists():
-        try:
-            module = importlib.import_module(path)
-        except ImportError as error:
-            raise PackError(target, f"cannot be imported: {error}") from error
-        return _only_flow(target, module, name)
-    return read_flow(target, imports=imports)
-
-
-def _only_flow(target: str, module: ModuleType, name: str) -> Flow:
-    flows = {key: value for key, value in vars(module).items() if isinstance(value, Flow)}
-    if name:
-        if name not in flows:
-            raise PackError(target, f"there is no flow {name!r}; {choices(list(flows))}")
-        return flows[name]
-    if len({id(flow) for flow in flows.values()}) != 1:
-        raise PackError(
-            target, f"holds {len(flows)} flows, so name one, as in {target}:NAME; {choices(list(flows))}"
-        )
-    return next(iter(flows.values()))
+    return wiring, partial(_find, file.parent, uses=wiring.uses, imports=imports)
 
 
 def _find(folder: Path, id: str, *, uses: Mapping[str, str], imports: bool) -> NodeType:
@@ -115,7 +82,7 @@ def _function(module: ModuleType, prefix: str, name: str) -> Any:
 
 def _used_module(folder: Path, prefix: str, place: str) -> ModuleType:
     if place.endswith(".py"):
-        return _import_file(folder / place, f"uses {prefix}")
+        return import_file(folder / place, f"uses {prefix}")
     try:
         return importlib.import_module(place)
     except Exception as error:  # importing runs somebody's module, which may raise anything
@@ -124,8 +91,8 @@ def _used_module(folder: Path, prefix: str, place: str) -> ModuleType:
         ) from error
 
 
-def _import_file(file: Path, wanted_by: str) -> ModuleType:
-    """Import a Python file once, under a name that no installed module can have."""
+def import_file(file: Path, wanted_by: str) -> ModuleType:
+    """Import a Python file once, under a name that no installed module can have; raises PackError."""
     if not file.is_file():
         raise PackError(wanted_by, f"there is no file {file}")
     real = file.resolve()

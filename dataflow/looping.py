@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from dataflow.blocks import OpenBlock, source_of
-from dataflow.placeholders import PortRef, literally
+from dataflow.placeholders import Handle, PortRef, literally
 from dataflow.wiring import CARRY, Carried, LoopBlock, LoopTest, Reference
 
 if TYPE_CHECKING:
@@ -20,14 +20,14 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class When(Generic[T]):
+class When(Handle, Generic[T]):
     """The two exits of a branch."""
 
     yes: T
     no: T
 
 
-class Carry(Generic[T]):
+class Carry(Handle, Generic[T]):
     """A carried port: what each round begins with, and what the loop ended with."""
 
     __slots__ = ("_block", "_loop", "_name")
@@ -63,7 +63,7 @@ class Carry(Generic[T]):
         carried.next = source_of(self._block, literally(value), where)
 
 
-class Loop:
+class Loop(Handle):
     """A loop being wired (S6.1)."""
 
     __slots__ = ("_block", "_loop")

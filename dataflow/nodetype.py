@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 from pydantic import ValidationError
 
@@ -22,11 +22,11 @@ from dataflow.signature import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Callable, Mapping
 
     from dataflow.config import Config
 
-__all__ = ["NodeType", "opaque_type", "type_of_function"]
+__all__ = ["NodeType", "derive", "opaque_type"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,7 +54,16 @@ class NodeType:
         """Return the type with the ports that this config gives it (S1.3); raises FlowInvalid."""
         if self.ports_of is None:
             return self
-        ports = self.ports_of(config)
+        try:
+            ports = Ports(*self.ports_of(config))
+        except Exception as error:
+            told = f"ports= failed with {type(error).__name__}: {error}"
+            raise FlowInvalid(self.id, [f"{told}; expected Ports(inputs, outputs)"]) from error
+        if ports.inputs and not self.parameters.open:
+            names = ", ".join(ports.inputs)
+            raise FlowInvalid(
+                self.id, [f"ports= names inputs ({names}), but the function has no **kwargs for them"]
+            )
         inputs = dict(self.inputs)
         for name, given in ports.inputs.items():
             if name in inputs or name in (self.parameters.config_name, self.parameters.star):
@@ -75,7 +84,7 @@ class NodeType:
             outputs[name] = OutPort(name, plain_type(port.type), kind_of(port.type), port.conditional)
         return {"outputs": outputs, "shape": Shape.PORTS}
 
-    def read_config(self, given: object, from_json: bool = False) -> tuple[Config | None, list[str]]:
+    def read_config(self, given: Any, from_json: bool = False) -> tuple[Config | None, list[str]]:
         """Check a config, or make the default one; the second result lists the problems."""
         model, name = self.parameters.config, self.parameters.config_name
         if model is None:
@@ -88,7 +97,7 @@ class NodeType:
         if given is not MISSING and not isinstance(given, dict):
             return None, [f"config {name!r} must be a {model.__name__}, found {type(given).__name__}"]
         try:
-            return model.model_validate({} if given is MISSING else given, strict=from_json or None), []
+            return _validated(model, {} if given is MISSING else given, from_json), []
         except ValidationError as error:
             return None, [
                 f"config {'.'.join(map(str, item['loc'])) or name}: {item['msg']}"
@@ -96,18 +105,11 @@ class NodeType:
             ]
 
 
-_TYPES: WeakKeyDictionary[Callable[..., Any], NodeType] = WeakKeyDictionary()
-
-
-def type_of_function(function: Callable[..., Awaitable[Any]]) -> NodeType:
-    """Return the node type of a plain async function; one function has one type. Raises FlowInvalid."""
-    try:
-        known = _TYPES.get(function)
-    except TypeError:  # some callables take no weak reference; they are read each time
-        return derive(function)
-    if known is None:
-        known = _TYPES[function] = derive(function)
-    return known
+def _validated(model: type[Config], given: dict[str, Any], from_json: bool) -> Config:
+    """Check a config: what comes from a document by strict JSON rules (S1.7)."""
+    if from_json:
+        return model.model_validate_json(json.dumps(given), strict=True)
+    return model.model_validate(given)
 
 
 def derive(
@@ -126,8 +128,11 @@ def derive(
             name, [f"{name} is no async function: write `async def`, or `@threaded` for code that blocks"]
         )
     hints, problems = hints_of(function)
-    parameters, more = read_parameters(function, hints, ports is not None)
-    returns, yet_more = read_result(function, hints.get("return", Any))
+    try:
+        parameters, more = read_parameters(function, hints, ports is not None)
+        returns, yet_more = read_result(function, hints.get("return", Any))
+    except (ValueError, NameError) as error:  # no signature, as of some builtins; or a field of the result
+        raise FlowInvalid(name, [f"{name}: its ports cannot be read: {error}"]) from error
     problems = [*problems, *more, *yet_more]
     if problems:
         raise FlowInvalid(name, [f"{name}: {problem}" for problem in problems])

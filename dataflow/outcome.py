@@ -38,6 +38,8 @@ def outputs_of(node: str, node_type: NodeType, result: Any) -> Mapping[str, Any]
 
 
 def _fields(node: str, node_type: NodeType, result: Any) -> dict[str, Any]:
+    if result is SKIP:
+        return {}
     declared = get_origin(node_type.result) or node_type.result
     assert isinstance(declared, type), "a result with fields is a class"
     if not isinstance(result, declared):
@@ -49,6 +51,8 @@ def _fields(node: str, node_type: NodeType, result: Any) -> dict[str, Any]:
 
 def _keys(node: str, node_type: NodeType, result: Any) -> dict[str, Any]:
     ports = [name for name in node_type.outputs if name != "out" or node_type.shape is Shape.PORTS]
+    if result is SKIP:
+        return {}
     if not isinstance(result, dict):
         raise NodeFailed(
             node, f"returned {type(result).__name__}, expected a dict of its ports; {choices(ports)}"

@@ -10,7 +10,7 @@ from dataflow.branching import BUILT_IN
 from dataflow.declare import Node
 from dataflow.errors import PackError, choices
 from dataflow.functions import is_function_name, load_function
-from dataflow.nodetype import NodeType, type_of_function
+from dataflow.nodetype import NodeType, derive
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -59,7 +59,7 @@ def _name_of(node: object) -> str:
 
 def type_of(node: Any, id: str = "") -> NodeType:
     """Return the node type of a node or an async function, under another id if one is given."""
-    found = node.type if isinstance(node, Node) else type_of_function(node)
+    found = node.type if isinstance(node, Node) else derive(node)
     return found.renamed(id) if id else found
 
 

@@ -6,7 +6,7 @@ every use as one is refused with advice (S20).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 from dataflow.errors import PortMisuse
 from dataflow.wiring import Literally, Reference
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dataflow.blocks import OpenBlock
     from dataflow.wiring import Source
 
-__all__ = ["Expression", "Operand", "Placeholder", "PortRef", "literally", "ports_within"]
+__all__ = ["Expression", "Handle", "Operand", "Placeholder", "PortRef", "literally", "ports_within"]
 
 _BRANCH = "decide with f.when(port, predicate) or inside a node"
 _NODE = "do it inside a node and wire the port into it"
@@ -26,6 +26,7 @@ _ADVICE = {
     "bool": _BRANCH, "==": _BRANCH, "!=": _BRANCH, "<": _BRANCH, "<=": _BRANCH, ">": _BRANCH, ">=": _BRANCH,
     "in": _BRANCH, "iteration": _EACH, "len": _NODE, "str": _NODE, "an f-string": _NODE, "a call": _NODE,
     "[...]": "give the node a result with named fields, or take the item inside a node",
+    "await": "a port is wired, not awaited; its value is in the result of the run", "with": _NODE,
     "int": _NODE, "float": _NODE, "index": _NODE, "arithmetic": _NODE,
 }  # fmt: skip
 
@@ -50,7 +51,9 @@ class Placeholder:
     __str__ = _refusal("str")
     __format__ = _refusal("an f-string")
     __call__ = _refusal("a call")
-    __getitem__ = _refusal("[...]")
+    __await__ = _refusal("await")
+    __enter__ = __exit__ = __aenter__ = __aexit__ = _refusal("with")
+    __getitem__ = __setitem__ = __delitem__ = _refusal("[...]")
     __int__ = _refusal("int")
     __float__ = _refusal("float")
     __index__ = _refusal("index")
@@ -65,6 +68,9 @@ class Placeholder:
     __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = _refusal("arithmetic")
     __mod__ = __rmod__ = __pow__ = __rpow__ = __matmul__ = __rmatmul__ = _refusal("arithmetic")
     __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = _refusal("arithmetic")
+    __lshift__ = __rlshift__ = __rshift__ = __rrshift__ = _refusal("arithmetic")
+    __divmod__ = __rdivmod__ = __round__ = _refusal("arithmetic")
+    __floor__ = __ceil__ = __trunc__ = _refusal("arithmetic")
     __neg__ = __pos__ = __abs__ = __invert__ = _refusal("arithmetic")
 
 
@@ -120,15 +126,26 @@ class Expression(Placeholder):
 Operand: TypeAlias = PortRef | Expression | Literally
 
 
+class Handle:
+    """Something that wiring hands back and that is no port itself: a step, a branch, a loop."""
+
+    __slots__ = ()
+
+
 def literally(value: object) -> Operand:
     """Return a placeholder as it is and wrap anything else as a constant."""
     return value if isinstance(value, PortRef | Expression) else Literally(value)
 
 
-def ports_within(value: Any) -> bool:
-    """Tell whether a constant list, tuple, set or dict holds a placeholder, at its first level."""
-    if isinstance(value, dict):
-        value = list(value.values())
-    return isinstance(value, list | tuple | set | frozenset) and any(
-        isinstance(v, Placeholder) for v in value
-    )
+def ports_within(value: object) -> bool:
+    """Tell whether a constant holds a placeholder or a handle in its lists, tuples, sets and dicts."""
+    todo: list[object] = [value]
+    seen: set[int] = set()
+    while todo:
+        one = todo.pop()
+        if isinstance(one, Placeholder | Handle):
+            return True
+        if isinstance(one, dict | list | tuple | set | frozenset) and id(one) not in seen:
+            seen.add(id(one))
+            todo.extend(one.values() if isinstance(one, dict) else one)
+    return False

@@ -103,6 +103,7 @@ class PlanNode:
     feeds: tuple[Feed, ...]
     outputs: Mapping[str, int]  # output port -> slot
     names_frame: bool  # its path is the frame's own: it was the first to read the map (S2.2)
+    failure_is_taken: bool  # every use of its ports is a Failure port, which takes an error (S9.4)
     is_plain: bool  # if all it waits for are values it fires; else the firing rule is looked at
 
     @property

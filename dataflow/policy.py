@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from dataflow.ports import MISSING
 
@@ -33,9 +33,21 @@ Errors = Literal["fail_fast", "continue"]
 Backoff = Literal["none", "fixed", "exponential"]
 
 
-def _positive(name: str, value: float | None) -> None:
-    if value is not None and (isinstance(value, bool) or not (value > 0 and math.isfinite(value))):
-        raise ValueError(f"{name} must be a positive number, found {value!r}")
+def _positive(name: str, value: object) -> None:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if value is not None and not (is_number and value > 0 and math.isfinite(value)):  # type: ignore[operator]  # a number by now
+        raise ValueError(f"{name} must be a positive number or None, found {value!r}")
+
+
+def _whole(name: str, value: object, least: int) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise ValueError(f"{name} must be a whole number of {least} or more, found {value!r}")
+
+
+def _one_of(name: str, value: object, allowed: object) -> None:
+    names = get_args(allowed)
+    if value not in names:
+        raise ValueError(f"{name} must be one of {', '.join(names)}, found {value!r}")
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -59,9 +71,12 @@ class Retry:
         jitter: bool = False,
         before: Callable[[Firing], None] | None = None,
     ) -> None:
-        if isinstance(retries, bool) or retries < 0:
-            raise ValueError(f"retries must be 0 or more, found {retries!r}")
+        _whole("retries", retries, 0)
+        _one_of("backoff", backoff, Backoff)
         _positive("first", first)
+        given: object = on
+        if not isinstance(given, tuple | list) or not all(isinstance(one, str | type) for one in on):
+            raise ValueError(f"on must be a tuple of exception types and texts, found {on!r}")
         object.__setattr__(self, "retries", retries)
         object.__setattr__(self, "on", tuple(on))
         object.__setattr__(self, "backoff", backoff)
@@ -78,7 +93,8 @@ class Limit:
     def __init__(self, slots: int | None = None, *, per_second: float | None = None) -> None:
         if slots is None and per_second is None:
             raise ValueError("a limit needs slots, per_second or both")
-        _positive("slots", slots)
+        if slots is not None:
+            _whole("slots", slots, 1)
         _positive("per_second", per_second)
         self.slots = slots
         self.per_second = per_second
@@ -130,6 +146,11 @@ class EachOptions:
     max_concurrency: int | None = None
     on_error: ItemErrors = "fail"
 
+    def __post_init__(self) -> None:
+        if self.max_concurrency is not None:
+            _whole("max_concurrency", self.max_concurrency, 1)
+        _one_of("on_error", self.on_error, ItemErrors)
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -140,23 +161,32 @@ class Settings:
     limits: Mapping[str, Limit | int] | None = None
     timeout: float | None = None
 
+    def __post_init__(self) -> None:
+        _one_of("errors", self.errors, Errors)
+        if self.max_concurrency is not None:
+            _whole("max_concurrency", self.max_concurrency, 1)
+        for name, limit in (self.limits or {}).items():
+            if not isinstance(limit, Limit):
+                _whole(f"limit {name!r}", limit, 1)
+        _positive("timeout", self.timeout)
+
 
 def policy_of(
     *,
-    retries: Retry | int = MISSING,  # type: ignore[assignment]  # the marker for "not given"
-    enabled: bool = MISSING,  # type: ignore[assignment]
+    retries: Any = MISSING,
+    enabled: Any = MISSING,
     **given: Any,
 ) -> Policy:
     """Build a policy from the keywords of `node` and `with_`; raises ValueError for a bad one."""
     for name in ("timeout", "deadline"):
-        if given.get(name, MISSING) is not MISSING:
+        if name in given and given[name] is not MISSING:
             _positive(name, given[name])
-    for name, allowed in (
-        ("memo", ("off", "run", "process", "store")),
-        ("on_error", ("fail", "skip", "route")),
-    ):
-        value = given.get(name, MISSING)
-        if value is not MISSING and value not in allowed:
-            raise ValueError(f"{name} must be one of {', '.join(allowed)}, found {value!r}")
-    retry = Retry(retries) if isinstance(retries, int) else retries
-    return Policy(retry=retry, enabled=enabled, **given)
+    for name, allowed in (("memo", MemoPolicy), ("on_error", OnError)):
+        if name in given and given[name] is not MISSING:
+            _one_of(name, given[name], allowed)
+    limit = given.get("limit", MISSING)
+    if limit is not MISSING and not isinstance(limit, str):
+        _whole("limit", limit, 1)
+    if retries is MISSING or isinstance(retries, Retry):
+        return Policy(retry=retries, enabled=enabled, **given)
+    return Policy(retry=Retry(retries), enabled=enabled, **given)

@@ -132,6 +132,8 @@ async def executing(
                 raise
     finally:
         engine.left()
+    if engine.interruption is not None:
+        raise engine.interruption
     if broken is not None:
         raise broken
     run.raise_unseen()

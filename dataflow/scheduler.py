@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from dataflow.plan import FlowPlan, PlanNode, ScopePlan
     from dataflow.policy import Errors
 
-__all__ = ["Firing", "Scheduler"]
+__all__ = ["FiringId", "Scheduler"]
 
-#: A firing: the frame it is in and the number of its node.
-Firing: TypeAlias = "tuple[Frame, int]"
+#: Which firing: the frame it is in and the number of its node.
+FiringId: TypeAlias = "tuple[Frame, int]"
 
 
 class Scheduler:
@@ -60,17 +60,17 @@ class Scheduler:
         self._loops = Loops(self)
         self._maps = Maps(self)
         self._frames = 1
-        self._newly: list[Firing] = []
+        self._newly: list[FiringId] = []
         self._settled: deque[tuple[Frame, int]] = deque()
         self._ended: deque[Frame] = deque()
 
-    def start(self, inputs: Mapping[str, Any]) -> list[Firing]:
+    def start(self, inputs: Mapping[str, Any]) -> list[FiringId]:
         """Open the root frame; returns the firings to begin with, in declared order (S14.2)."""
         slots = self.plan.root.parameters
         self.begin(self.root, {slots[name]: value for name, value in inputs.items()})
         return self._advance()
 
-    def succeed(self, frame: Frame, index: int, result: Any) -> list[Firing]:
+    def succeed(self, frame: Frame, index: int, result: Any) -> list[FiringId]:
         """Settle a firing that returned; returns the newly ready ones (S3.2)."""
         node = frame.plan.nodes[index]
         call = node.action
@@ -94,12 +94,12 @@ class Scheduler:
         self.finish(frame, node, DONE)
         return self._advance()
 
-    def fail(self, frame: Frame, index: int, error: BaseException) -> list[Firing]:
+    def fail(self, frame: Frame, index: int, error: BaseException) -> list[FiringId]:
         """Settle a firing that raised; returns the newly ready ones (S9.3, S9.4)."""
         self.failing.failed(frame, frame.plan.nodes[index], error)
         return self._advance()
 
-    def cancelled(self, frame: Frame, index: int) -> list[Firing]:
+    def cancelled(self, frame: Frame, index: int) -> list[FiringId]:
         """Settle a firing that was cancelled, since its frame was closed."""
         self.finish(frame, frame.plan.nodes[index], CANCELLED)
         return self._advance()
@@ -176,7 +176,7 @@ class Scheduler:
         if self.reporter.is_listening and node.is_visible:
             report_end(self.reporter, frame, node, state)
 
-    def _advance(self) -> list[Firing]:
+    def _advance(self) -> list[FiringId]:
         """Work off what has settled and ended; returns what became ready, in declared order.
 
         A failed frame is closed only when all that had settled is told, so that what depends on the
@@ -312,7 +312,7 @@ class Scheduler:
         self.report(EventKind.WARNING, frame, node, code=code, text=text)
 
 
-def _declared_order(firing: Firing) -> tuple[int, int]:
+def _declared_order(firing: FiringId) -> tuple[int, int]:
     frame, index = firing
     return frame.number, index
 

@@ -115,9 +115,9 @@ def _precedences(vertex: Vertex) -> Iterator[tuple[Vertex, Vertex]]:
             yield source, vertex
             yield from ((source, owner) for owner in _entered(homes, source))
     for wire in wires_within(vertex):
-        yield from (
-            (source, vertex) for source in _behind(wire.source) if body_of(vertex) not in _homes(source)
-        )
+        for source in _behind(wire.source):
+            if source is not vertex and body_of(vertex) not in _homes(source):
+                yield source, vertex
 
 
 def _entered(homes: list[Scope], source: Vertex) -> Iterator[Vertex]:

@@ -10,7 +10,7 @@ from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaita
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import Any, get_args, get_origin
+from typing import Any, Final, get_args, get_origin
 
 from dataflow.config import Config
 from dataflow.ports import MISSING, InPort, OutPort, is_maybe, kind_of, plain_type
@@ -25,7 +25,9 @@ __all__ = [
     "read_result",
 ]
 
-OUT = "out"
+OUT: Final = "out"
+_AWAITED: Final = (Awaitable, Coroutine)
+_ITERATED: Final = (AsyncIterator, AsyncGenerator, AsyncIterable)
 
 
 class Shape(Enum):
@@ -75,14 +77,24 @@ def is_node_function(function: object) -> bool:
     """Tell whether calling it gives an awaitable or an async iterator."""
     if not callable(function):
         return False
-    call: Any = function
-    if not inspect.isroutine(function):
-        call = getattr(function, "func", None) or type(function).__call__
+    call = _routine(function)
     if inspect.iscoroutinefunction(call) or inspect.isasyncgenfunction(call):
         return True
     hints, _ = hints_of(call)
-    returned = get_origin(hints.get("return")) or hints.get("return")
-    return returned in (Awaitable, Coroutine, AsyncIterator, AsyncGenerator, AsyncIterable)
+    return _origin(hints.get("return")) in (
+        Awaitable,
+        Coroutine,
+        AsyncIterator,
+        AsyncGenerator,
+        AsyncIterable,
+    )
+
+
+def _routine(function: Any) -> Any:
+    """Return what is run by a call: the function of a partial, the `__call__` of an object."""
+    if inspect.isroutine(function):
+        return function
+    return getattr(function, "func", None) or type(function).__call__
 
 
 def hints_of(function: Callable[..., Any]) -> tuple[dict[str, Any], list[str]]:
@@ -149,19 +161,17 @@ def read_parameters(
 
 def read_result(function: Callable[..., Any], annotation: object) -> tuple[Returns, list[str]]:
     """Turn a return annotation into output ports (S1.3)."""
-    if inspect.isasyncgenfunction(function) or get_origin(annotation) in (
-        AsyncIterator,
-        AsyncGenerator,
-        AsyncIterable,
-    ):
+    routine = _routine(function)
+    iterates = not inspect.iscoroutinefunction(routine) and _origin(annotation) in _ITERATED
+    if iterates or inspect.isasyncgenfunction(routine):
         items = get_args(annotation)
         listed: object = list[items[0]] if items else list  # type: ignore[valid-type]
         return Returns(Shape.PIECES, (OutPort(OUT, listed, kind_of(listed)),), listed), []
-    if get_origin(annotation) in (Awaitable, Coroutine):
-        annotation = get_args(annotation)[-1]
-    plain = plain_type(annotation)
+    if not inspect.iscoroutinefunction(routine) and _origin(annotation) in _AWAITED:
+        annotation = (get_args(annotation) or (Any,))[-1]
+    plain, is_whole_maybe = plain_type(annotation), is_maybe(annotation)
     fields = _fields_of(plain)
-    conditional = is_maybe(annotation) or any(conditional for _, _, conditional in fields or ())
+    conditional = is_whole_maybe or any(conditional for _, _, conditional in fields or ())
     out = OutPort(OUT, plain, kind_of(plain), conditional=conditional)
     if fields is None:
         return Returns(Shape.SINGLE, (out,), plain), []
@@ -171,10 +181,16 @@ def read_result(function: Callable[..., Any], annotation: object) -> tuple[Retur
         if name == OUT
     ]
     ports = tuple(
-        OutPort(name, plain_type(hint), kind_of(hint), skips) for name, hint, skips in fields if name != OUT
+        OutPort(name, plain_type(hint), kind_of(hint), skips or is_whole_maybe)
+        for name, hint, skips in fields
+        if name != OUT
     )
     shape = Shape.KEYS if typing.is_typeddict(plain) else Shape.FIELDS
     return Returns(shape, (out, *ports), plain), problems
+
+
+def _origin(annotation: object) -> object:
+    return get_origin(annotation) or annotation
 
 
 def _fields_of(plain: object) -> list[tuple[str, object, bool]] | None:

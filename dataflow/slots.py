@@ -33,6 +33,7 @@ class Slots:
         self.plans = {scope: ScopePlan(scope.kind) for scope in self.members}
         self.index: dict[Vertex, int] = {}
         self.uses: dict[tuple[Scope, int], int] = {}
+        self.failure_uses: dict[tuple[Scope, int], int] = {}  # of them, by ports that take a Failure
         self._known: dict[tuple[Scope, Terminal], int] = {}
         used = {resolved(wire.source) for wire in self._all_wires()}
         for scope, members in self.members.items():

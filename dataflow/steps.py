@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from dataflow.placeholders import PortRef
+from dataflow.placeholders import Handle, PortRef
 from dataflow.ports import DONE, ERROR
 from dataflow.wiring import Reference
 
@@ -18,7 +18,7 @@ __all__ = ["Step"]
 R_co = TypeVar("R_co", covariant=True)
 
 
-class Step(Generic[R_co]):
+class Step(Handle, Generic[R_co]):
     """A placed node: its ports are read from `out`, `done` and `error`."""
 
     __slots__ = ("_block", "_id")

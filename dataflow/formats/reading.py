@@ -1,0 +1,40 @@
+"""Read the text of a document, YAML or JSON: its value, and where each part of it stands."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from dataflow.formats.json_reading import read_json
+from dataflow.formats.tree import Lines, Positions, Tree
+from dataflow.formats.yaml_reading import read_yaml
+
+__all__ = ["read"]
+
+MOST_BYTES: Final = 10_000_000
+BYTE_ORDER_MARK: Final = "\ufeff"
+
+
+def read(text: str, name: str) -> tuple[Any, Positions]:
+    """Read a document; `name` is its file's, which is read as JSON if it ends in `.json`, else as YAML.
+
+    Raises FormatError with line and column: for what is no YAML or JSON, duplicate keys, keys that are no
+    text, aliases inside their own anchor, aliases that expand beyond 10 MB, more than 10 MB, more than 100
+    levels, numbers of more than 1000 digits.
+    """
+    tree = Tree(name)
+    _check_size(text, tree)
+    text = text.removeprefix(BYTE_ORDER_MARK)
+    if name.lower().endswith(".json"):
+        read_json(text, tree)
+    else:
+        read_yaml(text, tree)
+    return tree.finish()
+
+
+def _check_size(text: str, tree: Tree) -> None:
+    if len(text) * 4 <= MOST_BYTES:
+        return
+    data = text.encode(errors="surrogatepass")
+    if len(data) > MOST_BYTES:
+        index = len(data[:MOST_BYTES].decode(errors="ignore"))
+        tree.fail(f"is larger than {MOST_BYTES // 1_000_000} MB", Lines(text).place(index))

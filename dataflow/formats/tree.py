@@ -1,0 +1,252 @@
+"""Build the value of a document from its parts, and remember where each part stands."""
+
+from __future__ import annotations
+
+import json
+import re
+from array import array
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
+
+from dataflow.errors import FormatError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["MOST_DIGITS", "MOST_LEVELS", "Lines", "Path", "Positions", "Tree", "place_of"]
+
+Path: TypeAlias = tuple[str | int, ...]
+
+#: How deeply mappings and lists may stand inside each other.
+MOST_LEVELS: Final = 100
+#: How long a number may be; Python itself refuses more than 4300 digits.
+MOST_DIGITS: Final = 1000
+#: What aliases may add to a document, in characters; each value counts as ten besides its text.
+MOST_ALIASED: Final = 10_000_000
+SIZE_OF_VALUE: Final = 10
+
+_BREAK: Final = re.compile(r"\r\n?|\n")
+_COLUMN_BITS: Final = 32
+_COLUMN_MASK: Final = (1 << _COLUMN_BITS) - 1
+
+
+def place_of(line: int, column: int) -> int:
+    """Put a line and a column, counted from 1, into one number, since a document has many places."""
+    return line << _COLUMN_BITS | column
+
+
+def _line_and_column(place: int) -> tuple[int, int]:
+    return place >> _COLUMN_BITS, place & _COLUMN_MASK
+
+
+class Lines:
+    """The lines of a text, to tell the place of a character."""
+
+    __slots__ = ("_starts",)
+
+    def __init__(self, text: str) -> None:
+        self._starts = [0, *(match.end() for match in _BREAK.finditer(text))]
+
+    def place(self, index: int) -> int:
+        """Return the place of the character at an index."""
+        line = bisect_right(self._starts, index)
+        return place_of(line, index - self._starts[line - 1] + 1)
+
+
+@dataclass(slots=True)
+class _Marks:
+    """The places of the entries of one container: by key, or in order for a list."""
+
+    entries: dict[str, int] | array[int]
+    inner: dict[str | int, _Marks] | None = None  # the entries that are containers themselves
+
+    def add_inner(self, step: str | int, marks: _Marks) -> None:
+        if self.inner is None:
+            self.inner = {}
+        self.inner[step] = marks
+
+
+class Positions:
+    """Where each part of a document begins: an entry of a mapping at its key."""
+
+    __slots__ = ("_marks", "_root")
+
+    def __init__(self, root: int, marks: _Marks | None) -> None:
+        self._root = root
+        self._marks = marks
+
+    def find(self, path: Iterable[str | int]) -> tuple[int, int]:
+        """Return line and column, counted from 1, of a part, or of the nearest part around it."""
+        place, marks = self._root, self._marks
+        for step in path:
+            found = None if marks is None else _place_in(marks, step)
+            if found is None:
+                break
+            place = found
+            marks = marks.inner.get(step) if marks and marks.inner else None
+        return _line_and_column(place)
+
+
+def _place_in(marks: _Marks, step: str | int) -> int | None:
+    entries = marks.entries
+    if isinstance(entries, dict):
+        return entries.get(step) if isinstance(step, str) else None
+    return entries[step] if isinstance(step, int) and step < len(entries) else None
+
+
+@dataclass(slots=True)
+class _Open:
+    """A container that is being filled."""
+
+    value: list[Any] | dict[str, Any]
+    marks: _Marks
+    place: int
+    anchor: str | None
+    key: str | None = None  # the key whose value comes next
+    size: int = SIZE_OF_VALUE
+    levels: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Anchored:
+    """A value that aliases may stand for."""
+
+    value: Any
+    marks: _Marks | None
+    size: int
+    levels: int
+
+
+@dataclass(slots=True)
+class Tree:
+    """A document being built from the parts that a scanner meets. Every method may raise FormatError."""
+
+    name: str  # of the file, for messages
+    stack: list[_Open] = field(default_factory=list)
+    anchors: dict[str, _Anchored | None] = field(default_factory=dict)  # None while it is being filled
+    aliased: int = 0  # what aliases have added so far
+    found: list[tuple[Any, Positions]] = field(default_factory=list)  # the whole document, once it is there
+
+    @property
+    def innermost(self) -> list[Any] | dict[str, Any] | None:
+        """The container that the next part goes into."""
+        return self.stack[-1].value if self.stack else None
+
+    @property
+    def expects_key(self) -> bool:
+        return bool(self.stack) and self.stack[-1].key is None and isinstance(self.stack[-1].value, dict)
+
+    def fail(self, reason: str, place: int) -> NoReturn:
+        """Refuse the document for what stands at a place."""
+        raise FormatError(self.name, reason, *_line_and_column(place))
+
+    def finish(self) -> tuple[Any, Positions]:
+        """Return the document with the positions of its parts."""
+        if not self.found:
+            self.fail("is empty", place_of(1, 1))
+        return self.found[0]
+
+    def scalar(self, value: object, place: int, anchor: str | None = None) -> None:
+        """Take a text, number, bool or null: a key where one is due, else a value."""
+        size = SIZE_OF_VALUE + (len(value) if isinstance(value, str) else 0)
+        if anchor is not None:
+            self.anchors[anchor] = _Anchored(value, None, size, 0)
+        if self.expects_key:
+            self._key(value, place)
+        else:
+            self._add(value, None, place, size, 0)
+
+    def open(self, value: list[Any] | dict[str, Any], place: int, anchor: str | None = None) -> None:
+        """Begin an empty list or mapping; what comes next goes into it."""
+        if self.expects_key:
+            self._key(value, place)
+        if len(self.stack) >= MOST_LEVELS:
+            self._fail_depth(place)
+        if anchor is not None:
+            self.anchors[anchor] = None
+        marks = _Marks({} if isinstance(value, dict) else array("Q"))
+        self.stack.append(_Open(value, marks, place, anchor))
+
+    def close(self) -> None:
+        """End the innermost list or mapping."""
+        done = self.stack.pop()
+        marks = done.marks if done.value else None
+        if done.anchor is not None:
+            self.anchors[done.anchor] = _Anchored(done.value, marks, done.size, done.levels)
+        self._add(done.value, marks, done.place, done.size, done.levels)
+
+    def alias(self, name: str, place: int) -> None:
+        """Take a copy of what an anchor names."""
+        if name not in self.anchors:
+            self.fail(f"alias *{name} names no anchor that comes before it", place)
+        anchored = self.anchors[name]
+        if anchored is None:
+            self.fail(f"alias *{name} stands inside its own anchor", place)
+        self.aliased += anchored.size
+        if self.aliased > MOST_ALIASED:
+            self.fail(f"the aliases up to here expand to more than {MOST_ALIASED // 1_000_000} MB", place)
+        if len(self.stack) + anchored.levels > MOST_LEVELS:
+            self._fail_depth(place)
+        if self.expects_key:
+            self._key(anchored.value, place)
+        else:
+            self._add(_copy(anchored.value), anchored.marks, place, anchored.size, anchored.levels)
+
+    def _fail_depth(self, place: int) -> NoReturn:
+        self.fail(f"nests deeper than {MOST_LEVELS} levels", place)
+
+    def _key(self, key: object, place: int) -> None:
+        top = self.stack[-1]
+        entries = top.marks.entries
+        assert isinstance(entries, dict), "only mappings have keys"
+        if not isinstance(key, str):
+            self.fail(f"a key must be text, found {_described(key)}", place)
+        if key in entries:
+            line, _ = _line_and_column(entries[key])
+            self.fail(f"key {_shortened(key)} stands here for the second time; the first is in line {line}", place)
+        entries[key] = place
+        top.key = key
+        top.size += SIZE_OF_VALUE + len(key)
+
+    def _add(self, value: Any, marks: _Marks | None, place: int, size: int, levels: int) -> None:
+        if not self.stack:
+            self.found.append((value, Positions(place, marks)))
+            return
+        top = self.stack[-1]
+        top.size += size
+        top.levels = max(top.levels, levels + 1)
+        into, entries = top.value, top.marks.entries
+        if isinstance(into, dict):
+            assert top.key is not None, "the key came first"
+            step: str | int = top.key
+            into[top.key] = value
+            top.key = None
+        else:
+            assert isinstance(entries, array), "as made"
+            step = len(into)
+            into.append(value)
+            entries.append(place)
+        if marks is not None:
+            top.marks.add_inner(step, marks)
+
+
+def _copy(value: Any) -> Any:
+    """Copy lists and mappings; they nest no deeper than MOST_LEVELS."""
+    if isinstance(value, list):
+        return [_copy(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _copy(item) for key, item in value.items()}
+    return value
+
+
+def _shortened(text: str) -> str:
+    return repr(text if len(text) <= 60 else text[:57] + "...")
+
+
+def _described(key: object) -> str:
+    if isinstance(key, list | dict):
+        return "a list" if isinstance(key, list) else "a mapping"
+    kinds = {bool: "the boolean", int: "the number", float: "the number"}
+    kind = kinds.get(type(key), "")
+    return f"{kind} {json.dumps(key)}; put it in quotes".lstrip()

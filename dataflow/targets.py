@@ -1,0 +1,48 @@
+"""Targets: what the command line calls FILE, a document or a flow in Python (S20)."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dataflow.errors import PackError, choices
+from dataflow.flows import Flow
+from dataflow.functions import is_function_name
+from dataflow.loading import import_file, read_document
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+__all__ = ["find_flow"]
+
+
+def find_flow(target: str, *, imports: bool = True) -> Flow:
+    """Find what the command line calls FILE: a document, `path.py[:flow]` or `module:flow`.
+
+    Raises FormatError, FlowInvalid or PackError; Python targets are imported in any case.
+    """
+    path, colon, name = target.rpartition(":")
+    if Path(target).suffix == ".py" or (colon and path.endswith(".py")):
+        file = target if Path(target).suffix == ".py" else path
+        return _only_flow(target, import_file(Path(file), target), name if file == path else "")
+    if colon and is_function_name(target) and not Path(target).exists():
+        try:
+            module = importlib.import_module(path)
+        except ImportError as error:
+            raise PackError(target, f"cannot be imported: {error}") from error
+        return _only_flow(target, module, name)
+    return Flow.from_wiring(*read_document(target, imports=imports))
+
+
+def _only_flow(target: str, module: ModuleType, name: str) -> Flow:
+    flows = {key: value for key, value in vars(module).items() if isinstance(value, Flow)}
+    if name:
+        if name not in flows:
+            raise PackError(target, f"there is no flow {name!r}; {choices(list(flows))}")
+        return flows[name]
+    if len({id(flow) for flow in flows.values()}) != 1:
+        raise PackError(
+            target, f"holds {len(flows)} flows, so name one, as in {target}:NAME; {choices(list(flows))}"
+        )
+    return next(iter(flows.values()))
