@@ -5,7 +5,8 @@ What cannot be decided agrees: type variables, names not yet resolved, annotatio
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, Callable, Iterable, Mapping
+from collections.abc import AsyncIterable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from enum import Enum
 from types import NoneType
@@ -44,8 +45,9 @@ NOT_ITERABLE = _NotIterable.NOT_ITERABLE
 MOST_PAIRS = 30
 MOST_STEPS = 50_000
 
-# Iterable, yet one thing to a user; over a mapping, keys or values would be a guess.
-WHOLES = (str, bytes, bytearray, memoryview, Mapping, BaseModel, AsyncIterable)
+# Iterable, yet not what a map goes over: one thing to a user; keys or values would be a guess; without
+# an order (S14.1); read only once.
+WHOLES = (str, bytes, bytearray, memoryview, BaseModel, Mapping, AbstractSet, Iterator, AsyncIterable)
 
 
 @dataclass(slots=True)

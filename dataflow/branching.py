@@ -41,12 +41,12 @@ async def _decide(config: Decide, value: Any) -> Mapping[str, Any]:
 
 async def _choose(config: Choose, value: Any) -> Mapping[str, Any]:
     case = load_function(config.pick)(value)
+    if case is None:
+        return {}
     if case in config.cases:
         return {case: value}
     if "default" in config.cases:
         return {"default": value}
-    if case is None:
-        return {}
     raise NodeFailed(
         "control.switch", f"picked {case!r}; cases: {', '.join(config.cases)}, or None for none of them"
     )

@@ -5,7 +5,6 @@ A port is typed as the value it will carry, so a type checker checks the wiring 
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
@@ -87,9 +86,12 @@ class Builder:
 
     def add(self, fn: Callable[P, Awaitable[R]], /, *args: P.args, **kwargs: P.kwargs) -> Step[R]:
         """Place a node; each argument is a port, an expression over ports or a constant."""
-        if isinstance(fn, Builder):
-            self._wiring.problems.append(f"flow {fn.name!r} as a node: flow nodes come with a later release")
-            return Step(self._open, self._place(opaque_type(fn.name), None, fn.name).id)
+        given: object = fn
+        if isinstance(given, Builder):
+            self._wiring.problems.append(
+                f"flow {given.name!r} as a node: flow nodes come with a later release"
+            )
+            return Step(self._open, self._place(opaque_type(given.name), None, given.name).id)
         explicit = fn.placed_as if isinstance(fn, Node) else None
         try:
             node_type = fn.type if isinstance(fn, Node) else self._type_of(fn)
@@ -193,11 +195,13 @@ class Builder:
 
     def _type_of(self, function: Callable[..., Any]) -> NodeType:
         """Derive the type of a plain function, once a flow."""
-        if not isinstance(function, Hashable):  # a callable object may have no hash
+        try:
+            known = self._types.get(function)
+        except TypeError:  # a callable object may have no hash
             return derive(function)
-        if function not in self._types:
-            self._types[function] = derive(function)
-        return self._types[function]
+        if known is None:
+            known = self._types[function] = derive(function)
+        return known
 
     def _place(
         self, node_type: NodeType, explicit: str | None, base: str, config: Any = MISSING

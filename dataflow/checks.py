@@ -167,7 +167,7 @@ class _Checker:
         if not port.many and len(sure) > 1:
             self.problem(
                 f"{where} takes one value, but {sure[0].label} and {sure[1].label} both always bring one; "
-                "use merge, gather or race"
+                "use merge or gather"
             )
 
     def check_constant(self, constant: Constant, port: InPort, where: str) -> None:

@@ -18,7 +18,7 @@ from dataflow.graph import (
     Vertex,
 )
 from dataflow.nodetype import opaque_type
-from dataflow.wiring import LoopBlock, MapBlock, PlacedNode
+from dataflow.wiring import CARRY, INPUT, ITEM, LoopBlock, MapBlock, PlacedNode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -71,6 +71,8 @@ class Declarations:
         self.graph.problems.append(text)
 
     def _declare(self, placed: Placed, names: Names, position: int) -> None:
+        if placed.id in ("", INPUT, CARRY, ITEM):
+            self.problem(f"node id {placed.id!r} is reserved; give the node another name")
         if any(placed.id in outer.vertices for outer in names.outwards()):
             self.problem(f"node id {placed.id!r} shadows a node of an outer block; rename one of them")
         vertex = Vertex(placed.id, (position, 0), names.scope, self._action(placed))

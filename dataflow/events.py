@@ -110,6 +110,7 @@ class EventStream:
         while not self._events:
             if self._has_ended:
                 raise StopAsyncIteration
-            self._arrived = anyio.Event()
+            if self._arrived.is_set():  # else others wait for it too
+                self._arrived = anyio.Event()
             await self._arrived.wait()
         return self._events.popleft()

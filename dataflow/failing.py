@@ -85,6 +85,7 @@ class Failing:
             if closing.is_closing:
                 continue
             closing.is_closing = True
+            closing.closed_by = cause
             self.scheduler.to_cancel = True
             for node in closing.plan.nodes:
                 state = closing.states[node.index]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import traceback as traceback_module
 from pathlib import Path
 from types import UnionType
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Failure", "failure_of", "takes_failure"]
 
-_ENGINE: Final = str(Path(__file__).parent)
+_ENGINE: Final = f"{Path(__file__).parent}{os.sep}"
 
 
 class Failure(NamedTuple):

@@ -18,7 +18,7 @@ class Frame:
     """One instance of a scope. `values` is indexed by slot; `waits` and `states` by node."""
 
     __slots__ = (
-        "error", "is_closing", "name", "number", "odd", "opened", "owner", "parent", "plan",
+        "closed_by", "error", "is_closing", "name", "number", "odd", "opened", "owner", "parent", "plan",
         "reasons", "states", "unsettled", "values", "waits",
     )  # fmt: skip
 
@@ -38,6 +38,7 @@ class Frame:
         self.opened: dict[int, Opened] = {}  # by the node that opened it
         self.reasons: dict[int, Skip | Errored] = {}  # why nodes were skipped, not run, failed or cancelled
         self.error: Failure | None = None  # the first failure that nothing in the frame handled
+        self.closed_by: Skip | Errored | None = None  # why it is closing
         self.is_closing = False  # failed or cancelled: nothing more starts in it
 
     @property

@@ -96,8 +96,9 @@ class NodeType:
             return default, []
         if given is not MISSING and not isinstance(given, dict):
             return None, [f"config {name!r} must be a {model.__name__}, found {type(given).__name__}"]
+        values: dict[str, Any] = given if isinstance(given, dict) else {}
         try:
-            return _validated(model, {} if given is MISSING else given, from_json), []
+            return _validated(model, values, from_json), []
         except ValidationError as error:
             return None, [
                 f"config {'.'.join(map(str, item['loc'])) or name}: {item['msg']}"

@@ -34,8 +34,9 @@ Backoff = Literal["none", "fixed", "exponential"]
 
 
 def _positive(name: str, value: object) -> None:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if value is not None and not (is_number and value > 0 and math.isfinite(value)):  # type: ignore[operator]  # a number by now
+    if value is None:
+        return
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
         raise ValueError(f"{name} must be a positive number or None, found {value!r}")
 
 

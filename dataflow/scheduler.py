@@ -101,6 +101,8 @@ class Scheduler:
 
     def cancelled(self, frame: Frame, index: int) -> list[FiringId]:
         """Settle a firing that was cancelled, since its frame was closed."""
+        if frame.closed_by is not None:
+            frame.reasons[index] = frame.closed_by
         self.finish(frame, frame.plan.nodes[index], CANCELLED)
         return self._advance()
 

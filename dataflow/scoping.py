@@ -203,7 +203,7 @@ def _innermost(graph: Graph, vertex: Vertex, wires: list[Wire]) -> Scope:
             continue
         graph.problems.append(
             f"node {vertex.id!r} reads two maps neither inside the other: {why or found.kind.value} and "
-            f"{wire.label}; collect one of them first, or zip them in one map"
+            f"{wire.label}; collect one of them first"
         )
     return found
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final, get_args, get_origin
 
 from dataflow.config import Config
-from dataflow.ports import MISSING, InPort, OutPort, is_maybe, kind_of, plain_type
+from dataflow.ports import MISSING, InPort, OutPort, PortKind, is_maybe, kind_of, plain_type
 
 __all__ = [
     "Parameters",
@@ -170,7 +170,7 @@ def read_result(function: Callable[..., Any], annotation: object) -> tuple[Retur
     if not inspect.iscoroutinefunction(routine) and _origin(annotation) in _AWAITED:
         annotation = (get_args(annotation) or (Any,))[-1]
     plain, is_whole_maybe = plain_type(annotation), is_maybe(annotation)
-    fields = _fields_of(plain)
+    fields = _fields_of(plain) if kind_of(plain) is PortKind.DATA else None
     conditional = is_whole_maybe or any(conditional for _, _, conditional in fields or ())
     out = OutPort(OUT, plain, kind_of(plain), conditional=conditional)
     if fields is None:

@@ -104,6 +104,7 @@ async def test_a_text_of_a_title_alone_has_no_sections() -> None:
         ("    # Indented", ""),
         ("####### Seven", ""),
         ("#", ""),
+        ("# ***", ""),
         ("## Second level", ""),
         ("Two lines\nof text\n=======", ""),
         ("- item\n===", ""),
@@ -179,6 +180,8 @@ async def test_sections_are_slices_of_the_text_in_order(text: str) -> None:
 
 
 @given(DOCUMENTS)
+@example("## A\n\r```\nB.")
+@example("A\n- \r\r\n")
 async def test_every_sentence_of_a_text_is_in_a_section(text: str) -> None:
     found = [sentence for chunk in (await split(text)).chunks for sentence in sentences_of(chunk)]
     assert found == list(sentences_of(text.removeprefix("\ufeff")))
@@ -344,6 +347,7 @@ async def test_text_in_any_script_survives() -> None:
 @example("T\n=\nFoo", 0, 2)
 @example("# ## #\n\nFoo.\n\n# Bar\n\nBaz.", 0, 2)
 @example("Foo.\n\n# T\n\nBar. Baz.", 0, 1)
+@example("\xa0#\n===\n\nFoo.\n\n# Bar\n\nBaz.", 0, 2)
 async def test_no_round_adds_moves_or_merges_anything(source: str, target: int, keep: int) -> None:
     outcome = await plain_loop(source, target, keep=keep)
     assert not problems_of(outcome.digest, source, target, outcome.ended_by_limit)

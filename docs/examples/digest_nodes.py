@@ -43,7 +43,7 @@ MARK = re.compile(
       (?P<blank>  \s*\n )                                              # blank lines, taken together
     | (?P<atx>    [ ]{0,3} \#{1,6} (?: [ \t\r] [^\n]*+ )?+ $ )         # a heading
     | (?P<fence>  [ \t]*+ (?: `{3,}+ (?= [^`\n]*+ $ ) | ~{3,}+ ) [^\n]*+ )
-    | (?P<rule>   [ ]{0,3} (?: =++ | -++ ) [ \t]*+ \r?+ $ )            # a line, or the underline of a heading
+    | (?P<rule>   [ ]{0,3} (?: =++ | -++ ) [ \t\r]*+ $ )               # a line, or the underline of a heading
     | (?P<table>  [ ]{0,3} \| [^\n]*+ )
     | (?P<item>   [ \t]*+ (?: [-*+] | \d{1,3}+ [.)] ) [ \t] )          # begins a block and belongs to it
     )""",
@@ -68,7 +68,7 @@ WORD = re.compile(
 LETTER = re.compile(r"[^\W_]")
 LINE = re.compile(r"\S(?:[^\n]*\S)?")
 SPACE = re.compile(r"\s*")
-NEWLINES = re.compile(r"(?:\r?\n)*")
+NEWLINES = re.compile(r"[\r\n]*\n")
 
 
 class Parts(NamedTuple):
@@ -105,8 +105,8 @@ class Sentence(NamedTuple):
 async def split(doc: str) -> Parts:
     """Take a text apart into its title and its sections, each with its heading.
 
-    The title is the first top-level heading, which is in no section; without one it is "". A byte order mark
-    at the start is dropped. Blank sections are left out, so a blank text has none.
+    The title is the first top-level heading with a word in it, which is in no section; without one it is "".
+    A byte order mark at the start is dropped. Blank sections are left out, so a blank text has none.
     """
     text = doc.removeprefix("\ufeff")
     title, headed = outline(text)
@@ -205,7 +205,7 @@ def outline(text: str) -> tuple[Block | None, bool]:
     """Find the title, and whether there is any other heading."""
     title, headed = None, False
     for block in blocks(text, 0, len(text)):
-        if title is None and block.level == 1 and heading_text(text, block):
+        if title is None and block.level == 1 and LETTER.search(heading_text(text, block)):
             title = block
         elif block.level:
             headed = True

@@ -1,0 +1,158 @@
+"""A row of the table of behaviours: a flow, a stimulus, the exact outcome; and how a row is played."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+from dataflow import Event, Flow, NodeState, Result, RunFailed
+from tests.behaviour.nodes import Tally, tallying
+
+ENDED: Final = {
+    NodeState.DONE,
+    NodeState.SKIPPED,
+    NodeState.FAILED,
+    NodeState.CANCELLED,
+    NodeState.NOT_RUN,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """One behaviour.
+
+    outputs   exactly these, by value and type
+    runs      how often each body was entered, by node id; a body not named was never entered
+    states    by path; `others` is the state of every path not named, None if it does not matter
+    why       by port or path: a piece of each reason, from there back to where it began
+    warnings  a piece of each warning, and no others
+    events    kind, path and data that are among the events, in this order
+    failures  path, type and a piece of the message of each, and no others
+    """
+
+    id: str
+    rule: str
+    flow: Callable[[], Flow]
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+    status: Literal["completed", "failed"] = "completed"
+    outputs: Mapping[str, Any] = field(default_factory=dict)
+    runs: Mapping[str, int] | None = None
+    states: Mapping[str, str] = field(default_factory=dict)
+    others: Literal["done"] | None = None
+    why: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    events: tuple[tuple[str, str, Mapping[str, Any]], ...] = ()
+    failures: tuple[tuple[str, str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What a run came to, and what it told on its way."""
+
+    result: Result
+    tally: Tally
+    events: tuple[Event, ...] = ()
+    failed: RunFailed | None = None
+
+
+async def play(flow: Flow, inputs: Mapping[str, Any], checkpoints: int = 0) -> Played:
+    """Run a flow with a listener."""
+    with tallying(checkpoints) as tally:
+        async with flow.start(**inputs) as run:
+            events = [event async for event in run.events()]
+            try:
+                return Played(await run, tally, tuple(events))
+            except RunFailed as failed:
+                return Played(failed.result, tally, tuple(events), failed)
+
+
+async def play_unheard(flow: Flow, inputs: Mapping[str, Any], checkpoints: int = 0) -> Played:
+    """Run a flow with nobody listening."""
+    with tallying(checkpoints) as tally:
+        try:
+            return Played(await flow.run(**inputs), tally)
+        except RunFailed as failed:
+            return Played(failed.result, tally, (), failed)
+
+
+def typed(value: Any) -> Any:
+    """Tell 0, 0.0 and False apart, at any depth."""
+    match value:
+        case list() | tuple():
+            return type(value), [typed(item) for item in value]
+        case dict():
+            return dict, {key: typed(item) for key, item in value.items()}
+        case _:
+            return type(value), value
+
+
+def states_of(result: Result) -> dict[str, str]:
+    return {path: state.value for path, state in result.states.items()}
+
+
+def reasons(result: Result, place: str) -> list[str]:
+    """Return what `why` tells, from the place back to where it began."""
+    return result.why(place).splitlines()[1:]
+
+
+def check_outcome(case: Case, played: Played) -> None:
+    """Hold a run against its row."""
+    result = played.result
+    assert result.status == case.status
+    assert typed(dict(result.outputs)) == typed(dict(case.outputs))
+    if case.runs is not None:
+        assert played.tally.runs() == case.runs
+    states = states_of(result)
+    assert {path: states.get(path) for path in case.states} == case.states
+    if case.others is not None:
+        assert {state for path, state in states.items() if path not in case.states} <= {case.others}
+    for place, pieces in case.why.items():
+        check_pieces(reasons(result, place), pieces)
+    check_pieces(list(result.warnings), case.warnings)
+    failures = played.failed.failures if played.failed is not None else ()
+    assert [(f.path, f.type) for f in failures] == [(path, kind) for path, kind, _ in case.failures]
+    check_pieces([f.message for f in failures], tuple(text for *_, text in case.failures))
+
+
+def check_pieces(found: list[str], pieces: tuple[str, ...]) -> None:
+    assert len(found) == len(pieces), found
+    for text, piece in zip(found, pieces, strict=True):
+        assert piece in text, found
+
+
+def check_events(case: Case, events: tuple[Event, ...]) -> None:
+    """Find the row's events, in its order, among those of the run."""
+    rest = iter(events)
+    for kind, path, data in case.events:
+        assert any(
+            event.kind == kind and event.path == path and data.items() <= event.data.items() for event in rest
+        ), f"{kind} of {path!r} with {data} is not among the events, or not in this order"
+
+
+def check_telling(played: Played) -> None:
+    """Hold what every run tells against what it came to (S14.3, S18, S19)."""
+    events, result = played.events, played.result
+    assert [event.seq for event in events] == list(range(1, len(events) + 1))
+    assert {event.run for event in events} == {result.run_id}
+    assert [event.time for event in events] == sorted(event.time for event in events)
+    assert [event.kind for event in events].count(events[0].kind) == 1
+    assert (events[0].kind, events[-1].kind) == ("run_started", "run_finished")
+    assert events[-1].data["status"] == result.status
+    finished = [event for event in events if event.kind == "node_finished"]
+    assert sorted(event.path for event in finished) == sorted(result.states)
+    assert {event.path: event.data["state"] for event in finished} == states_of(result)
+    assert set(result.states.values()) <= ENDED
+    started = {event.path: event.seq for event in events if event.kind == "node_started"}
+    ended = {event.path: event.seq for event in finished}
+    assert all(started[path] < ended[path] for path in started)
+    assert set(played.tally.paths) <= set(started)
+
+
+def check_order(flow: Flow, played: Played) -> None:
+    """Hold the events against the edges: an effect's never precedes its cause's (S14.3)."""
+    ended = {event.path: event.seq for event in played.events if event.kind == "node_finished"}
+    started = {event.path: event.seq for event in played.events if event.kind == "node_started"}
+    for edge in flow.wiring.block.edges:
+        if edge.source.node in ended and edge.target in started:
+            assert ended[edge.source.node] < started[edge.target]

@@ -1,0 +1,45 @@
+"""The table of behaviours, on both event loops, with nodes that never wait and with nodes that do."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Final
+
+import pytest
+
+from tests.behaviour.cases_branches import BRANCHES
+from tests.behaviour.table import (
+    Case,
+    check_events,
+    check_order,
+    check_outcome,
+    check_telling,
+    play,
+    play_unheard,
+)
+
+TABLE: Final[tuple[Case, ...]] = (*BRANCHES,)
+
+each_case = pytest.mark.parametrize("case", TABLE, ids=lambda case: case.id)
+each_pace = pytest.mark.parametrize("checkpoints", [0, 2], ids=["straight", "suspending"])
+
+
+@each_pace
+@each_case
+async def test_a_flow_behaves_as_its_row_says(case: Case, checkpoints: int) -> None:
+    flow = case.flow()
+    assert flow.check() == []
+    played = await play(flow, case.inputs, checkpoints)
+    check_outcome(case, played)
+    check_events(case, played.events)
+    check_telling(played)
+    check_order(flow, played)
+
+
+@each_case
+async def test_a_flow_behaves_the_same_with_nobody_listening(case: Case) -> None:
+    check_outcome(case, await play_unheard(case.flow(), case.inputs))
+
+
+def test_each_row_has_an_id_of_its_own() -> None:
+    assert [id for id, times in Counter(case.id for case in TABLE).items() if times > 1] == []

@@ -1,0 +1,124 @@
+"""Each error carries data and makes its own text (S20)."""
+
+from __future__ import annotations
+
+import pytest
+
+from dataflow import (
+    DataflowError,
+    Failure,
+    Flow,
+    FlowInvalid,
+    FormatError,
+    LoopLimit,
+    NodeFailed,
+    PackError,
+    PortMisuse,
+    Result,
+    RunFailed,
+    ValueMismatch,
+)
+from dataflow.errors import choices
+
+TEXTS = [
+    (FlowInvalid("f", ["a is wrong"]), "flow 'f' has 1 problem:\n  - a is wrong"),
+    (
+        FlowInvalid("f", ["a is wrong", "b is wrong"]),
+        "flow 'f' has 2 problems:\n  - a is wrong\n  - b is wrong",
+    ),
+    (FlowInvalid("f", []), "flow 'f' has 0 problems:"),
+    (
+        PortMisuse("'a.out'", "bool", "decide inside a node"),
+        "flow '(being wired)' has 1 problem:\n  - port 'a.out' has no value while the flow is wired, "
+        "so it cannot be used with bool; decide inside a node",
+    ),
+    (ValueMismatch("str", "int"), "expected int, found str"),
+    (ValueMismatch("str", "int", "[0].size"), "[0].size: expected int, found str"),
+    (NodeFailed("a", "returned too much"), "node 'a' returned too much"),
+    (
+        LoopLimit("loop", 3),
+        "node 'loop' reached its limit of 3 rounds and its test still asks for another",
+    ),
+    (PackError("shots.ocr", "is missing"), "shots.ocr: is missing"),
+    (FormatError("a.yaml", "is empty"), "a.yaml: is empty"),
+    (FormatError("a.yaml", "is no list", 3, 7), "a.yaml:3:7: is no list"),
+]
+
+
+@pytest.mark.parametrize(("error", "text"), TEXTS, ids=lambda value: type(value).__name__)
+def test_the_text_of_an_error_is_whole(error: DataflowError, text: str) -> None:
+    assert str(error) == text
+
+
+@pytest.mark.parametrize(
+    ("kind", "parent"),
+    [
+        (FlowInvalid, DataflowError),
+        (PortMisuse, FlowInvalid),
+        (ValueMismatch, DataflowError),
+        (NodeFailed, DataflowError),
+        (LoopLimit, NodeFailed),
+        (RunFailed, DataflowError),
+        (PackError, DataflowError),
+        (FormatError, DataflowError),
+    ],
+)
+def test_an_error_is_one_of_the_more_general_kind(kind: type, parent: type) -> None:
+    assert kind.__bases__ == (parent,)
+
+
+def test_errors_carry_their_data() -> None:
+    invalid = FlowInvalid("f", ["a", "b"])
+    misuse = PortMisuse("'a.out'", "bool", "advice")
+    mismatch = ValueMismatch("str", "int", "[0]")
+    failed = NodeFailed("a", "broke")
+    limit = LoopLimit("loop", 3)
+    pack = PackError("shots", "is missing")
+    place = FormatError("a.yaml", "is empty", 1, 2)
+    assert (invalid.flow, invalid.problems) == ("f", ("a", "b"))
+    assert (misuse.port, misuse.use) == ("'a.out'", "bool")
+    assert (mismatch.found, mismatch.expected, mismatch.place) == ("str", "int", "[0]")
+    assert (failed.node, failed.reason) == ("a", "broke")
+    assert (limit.node, limit.loop, limit.limit) == ("loop", "loop", 3)
+    assert (pack.name, pack.reason) == ("shots", "is missing")
+    assert (place.place, place.reason, place.line, place.column) == ("a.yaml", "is empty", 1, 2)
+
+
+@pytest.mark.parametrize(
+    ("names", "text"),
+    [
+        ([], "there are none"),
+        (["a"], "choices: a"),
+        (["b", "a"], "choices: b, a"),
+        ([f"n{number}" for number in range(12)], f"choices: {', '.join(f'n{n}' for n in range(12))}"),
+        (
+            [f"n{number}" for number in range(14)],
+            f"choices: {', '.join(f'n{n}' for n in range(12))} and 2 more",
+        ),
+    ],
+)
+def test_choices_are_listed_in_order_and_shortened(names: list[str], text: str) -> None:
+    assert choices(names) == text
+
+
+async def completed() -> Result:
+    return await Flow("f").run()
+
+
+def failures(count: int) -> list[Failure]:
+    return [Failure(f"n{n}", f"loop[0]/n{n}", 1, "ValueError", f"no {n}", "") for n in range(count)]
+
+
+async def test_a_failed_run_names_path_attempt_and_error() -> None:
+    result = await completed()
+    error = RunFailed(result, failures(1))
+    assert str(error) == f"run {result.run_id} failed: loop[0]/n0 (attempt 1): ValueError: no 0"
+    assert error.result is result
+    assert error.failures == tuple(failures(1))
+
+
+async def test_a_failed_run_names_five_failures_and_counts_the_rest() -> None:
+    result = await completed()
+    told = [f"loop[0]/n{n} (attempt 1): ValueError: no {n}" for n in range(5)]
+    assert str(RunFailed(result, failures(5))) == f"run {result.run_id} failed: {'; '.join(told)}"
+    assert str(RunFailed(result, failures(7))) == f"run {result.run_id} failed: {'; '.join([*told, 'and 2 more'])}"

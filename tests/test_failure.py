@@ -1,0 +1,111 @@
+"""What is kept of an exception that a node raised."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any, Optional, Union
+
+import pytest
+
+import dataflow
+from dataflow import Failure, Flow, RunFailed
+from dataflow.failure import failure_of, takes_failure
+from dataflow.functions import load_function
+
+
+class Wordless(Exception):
+    """An error whose text cannot be made."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+
+def raised(error: Exception) -> Exception:
+    try:
+        raise error
+    except Exception as caught:
+        return caught
+
+
+def test_a_failure_names_node_path_attempt_and_error() -> None:
+    failure = failure_of(ValueError("too long"), "check", "loop[0]/check", 2)
+    assert failure == Failure(
+        "check", "loop[0]/check", 2, "ValueError", "too long", "ValueError: too long\n"
+    )
+
+
+def test_the_traceback_begins_in_the_code_that_raised() -> None:
+    text = failure_of(raised(ValueError("too long")), "a", "a", 1).traceback
+    assert text.startswith(f'Traceback (most recent call last):\n  File "{__file__}"')
+    assert text.endswith("ValueError: too long\n")
+
+
+async def test_the_frames_of_the_engine_are_left_out_before_those_of_the_node() -> None:
+    async def broken() -> int:
+        raise ValueError("too long")
+
+    flow = Flow()
+    flow.add(broken)
+    with pytest.raises(RunFailed) as caught:
+        await flow.run()
+    text = caught.value.failures[0].traceback
+    assert text.startswith(f'Traceback (most recent call last):\n  File "{__file__}"')
+    assert "engine.py" not in text
+
+
+def test_the_frames_of_a_package_beside_the_engine_are_kept() -> None:
+    file = str(Path(dataflow.__file__).parent.with_name("dataflow_mine") / "nodes.py")
+    namespace: dict[str, Any] = {}
+    exec(compile("import json\n\ndef check(): return json.loads('x')", file, "exec"), namespace)
+    try:
+        namespace["check"]()
+    except ValueError as error:
+        trace = error.__traceback__ and error.__traceback__.tb_next
+        text = failure_of(error.with_traceback(trace), "a", "a", 1).traceback
+    assert text.startswith(f'Traceback (most recent call last):\n  File "{file}"')
+
+
+def test_a_failure_inside_the_engine_keeps_its_traceback() -> None:
+    try:
+        load_function("math:no_such")
+    except AttributeError as error:
+        text = failure_of(error.with_traceback(error.__traceback__ and error.__traceback__.tb_next), "", "", 1).traceback
+    assert "functions.py" in text
+
+
+def test_the_cause_of_an_error_is_told() -> None:
+    error = ValueError("outer")
+    error.__cause__ = KeyError("inner")
+    assert "KeyError: 'inner'" in failure_of(raised(error), "a", "a", 1).traceback
+
+
+def test_an_error_without_a_text_is_told_all_the_same() -> None:
+    failure = failure_of(raised(Wordless()), "a", "a", 1)
+    assert (failure.type, failure.message) == ("Wordless", "(its text cannot be made: RuntimeError)")
+    assert "Wordless" in failure.traceback
+
+
+def test_an_interrupt_is_a_failure_too() -> None:
+    assert failure_of(KeyboardInterrupt(), "a", "a", 1).type == "KeyboardInterrupt"
+
+
+@pytest.mark.parametrize(
+    ("annotation", "takes"),
+    [
+        (Failure, True),
+        (Failure | None, True),
+        (Optional[Failure], True),  # noqa: UP045 - the older spelling
+        (Union[str, Failure], True),  # noqa: UP007 - as above
+        (str | Failure | None, True),
+        (list[Failure], False),
+        (str, False),
+        (object, False),
+        (Any, False),
+        (None, False),
+        (tuple, False),
+        (math, False),
+    ],
+)
+def test_only_a_port_of_the_type_failure_takes_an_error(annotation: object, takes: bool) -> None:
+    assert takes_failure(annotation) is takes
