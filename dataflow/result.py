@@ -22,19 +22,9 @@ if TYPE_CHECKING:
     from dataflow.frames import Frame
     from dataflow.plan import FlowPlan, PlanNode
 
-__all__ = ["Ask", "Result"]
+__all__ = ["Result"]
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class Ask:
-    """A value that a paused run waits for."""
-
-    id: str
-    prompt: str
-    show: Any
-    schema: dict[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +35,6 @@ class Result:
     status: Literal["completed", "paused", "failed", "cancelled"]
     outputs: Mapping[str, Any]
     warnings: Sequence[str] = ()
-    asks: Sequence[Ask] = ()
     _plan: FlowPlan = field(kw_only=True, repr=False)
     _root: Frame = field(kw_only=True, repr=False)
 

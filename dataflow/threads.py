@@ -7,6 +7,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import anyio
+from anyio.to_thread import current_default_thread_limiter
 
 from dataflow.backend import waker
 
@@ -31,7 +32,8 @@ async def call_in_thread(
 ) -> Any:
     """Call a blocking function in a daemon thread that sees the caller's contextvars.
 
-    When the caller is cancelled the thread runs on and its outcome is dropped.
+    As many run at once as anyio's default limiter of threads allows. When the caller is cancelled the
+    thread runs on and its outcome is dropped.
     """
     call = _Call()
     context = contextvars.copy_context()
@@ -45,8 +47,14 @@ async def call_in_thread(
             call.error = error
         wake()
 
-    threading.Thread(target=work, daemon=True, name=f"dataflow {getattr(function, '__name__', '')}").start()
-    await finished.wait()
+    limiter = current_default_thread_limiter()
+    await limiter.acquire_on_behalf_of(call)
+    try:
+        name = f"dataflow {getattr(function, '__name__', '')}"
+        threading.Thread(target=work, daemon=True, name=name).start()
+        await finished.wait()
+    finally:
+        limiter.release_on_behalf_of(call)
     if call.error is not None:
         raise call.error
     return call.result

@@ -21,7 +21,7 @@ def load(target: str, *, imports: bool) -> Flow:
 
     A Python target finds the modules beside it, as a script that is run does.
     """
-    from dataflow.loading import find_flow  # pulls in the formats
+    from dataflow.targets import find_flow  # pulls in the formats
 
     _make_importable(target)
     try:

@@ -204,7 +204,9 @@ class Tree:
             self.fail(f"a key must be text, found {_described(key)}", place)
         if key in entries:
             line, _ = _line_and_column(entries[key])
-            self.fail(f"key {_shortened(key)} stands here for the second time; the first is in line {line}", place)
+            self.fail(
+                f"key {_shortened(key)} stands here for the second time; the first is in line {line}", place
+            )
         entries[key] = place
         top.key = key
         top.size += SIZE_OF_VALUE + len(key)

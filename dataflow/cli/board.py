@@ -1,0 +1,211 @@
+"""What a run looks like while it goes on: its events folded into one row a node.
+
+A row stands for all firings of a node, however many rounds and items there are, so a run of any size has as
+many rows as its flow has nodes. Nothing here knows of terminals.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from dataflow.events import EventKind
+from dataflow.plan import LoopOf, MapOf
+from dataflow.states import NodeState
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from datetime import datetime
+
+    from dataflow.events import Event
+    from dataflow.plan import FlowPlan, PlanNode
+
+__all__ = ["Board", "Row", "is_item", "row_key"]
+
+#: What tells the instances of a node apart in its path: rounds, items, attempts of a flow node (S2.2).
+_INSTANCES: Final = re.compile(r"\[[^\]]*\]|~\d+")
+_BY_WEIGHT: Final = (
+    NodeState.FAILED,
+    NodeState.TIMED_OUT,
+    NodeState.CANCELLED,
+    NodeState.DONE,
+    NodeState.SKIPPED,
+    NodeState.NOT_RUN,
+)
+MOST_RECENT: Final = 100
+
+
+def row_key(path: str) -> str:
+    """Return the path of a node without rounds, items and attempts."""
+    return _INSTANCES.sub("", path)
+
+
+def is_item(path: str) -> bool:
+    """Tell whether the path is that of an item or round, not of the map or loop itself."""
+    return path.endswith("]")
+
+
+@dataclass(slots=True, eq=False)
+class Row:
+    """A node over all its rounds and items."""
+
+    key: str
+    order: int
+    parent: Row | None = None
+    opens: str = ""  # "loop" or "map" for what opens frames
+    limit: int | None = None  # of a loop
+    active: int = 0  # firings that are running, and maps or loops that are open
+    ended: Counter[NodeState] = field(default_factory=Counter)  # firings
+    outcome: NodeState | None = None  # how the map or loop itself ended
+    items: int = 0  # of all maps that were opened
+    rounds: int = 0
+    since: datetime | None = None  # it is running since then
+    spent: float = 0.0  # seconds in which it was running before
+
+    @property
+    def depth(self) -> int:
+        return 0 if self.parent is None else self.parent.depth + 1
+
+    @property
+    def name(self) -> str:
+        return self.key.rpartition("/")[2]
+
+    @property
+    def state(self) -> NodeState:
+        """The state to show: running if anything is, else the gravest end, else waiting."""
+        if self.active:
+            return NodeState.RUNNING
+        if self.outcome is not None:
+            return self.outcome
+        return next((state for state in _BY_WEIGHT if self.ended[state]), NodeState.WAITING)
+
+    @property
+    def expected(self) -> int:
+        """How many firings the maps that were opened will bring; 0 where no map tells."""
+        if self.opens == "map":
+            return self.items
+        return self.parent.items if self.parent is not None and self.parent.opens == "map" else 0
+
+    def seconds(self, now: datetime) -> float:
+        """Return how long it has been running up to a moment."""
+        return self.spent + (0.0 if self.since is None else (now - self.since).total_seconds())
+
+    def began(self, moment: datetime) -> None:
+        if not self.active:
+            self.since = moment
+        self.active += 1
+
+    def stopped(self, moment: datetime) -> None:
+        self.active -= 1
+        if not self.active:
+            self.spent, self.since = self.seconds(moment), None
+
+
+class Board:
+    """The rows of a run, in the order of the flow."""
+
+    def __init__(self, plan: FlowPlan | None = None) -> None:
+        self.rows: dict[str, Row] = {}
+        self.active: dict[str, Row] = {}  # what is running
+        self.failed: dict[str, Row] = {}
+        self.recent: dict[str, Row] = {}  # what ended lately, the latest last
+        for key, node in _outline(plan) if plan is not None else ():
+            row = self._row(key)
+            match node.action:
+                case LoopOf(limit=limit):
+                    row.opens, row.limit = "loop", limit
+                case MapOf():
+                    row.opens = "map"
+
+    def apply(self, event: Event) -> None:
+        """Take in an event."""
+        if not event.path:
+            return
+        row = self._row(row_key(event.path))
+        match event.kind:
+            case EventKind.NODE_STARTED:
+                if event.data["type"] in ("loop", "map"):
+                    row.opens = event.data["type"]
+                row.began(event.time)
+                self.active[row.key] = row
+            case EventKind.NODE_FINISHED:
+                self._ended(row, event)
+            case EventKind.LOOP_ROUND:
+                row.rounds += 1
+            case EventKind.MAP_OPENED:
+                row.items += event.data["items"]
+
+    def _ended(self, row: Row, event: Event) -> None:
+        state = NodeState(event.data["state"])
+        if row.active and state not in (NodeState.SKIPPED, NodeState.NOT_RUN):
+            row.stopped(event.time)
+        if row.opens and not is_item(event.path):
+            row.outcome = state
+        else:
+            row.ended[state] += 1
+        if state in (NodeState.FAILED, NodeState.TIMED_OUT):
+            self.failed[row.key] = row
+        if not row.active:
+            self.active.pop(row.key, None)
+        self.recent.pop(row.key, None)
+        self.recent[row.key] = row
+        if len(self.recent) > MOST_RECENT:
+            del self.recent[next(iter(self.recent))]
+
+    def _row(self, key: str) -> Row:
+        """Return the row of a key; what no plan has told of is put behind all others."""
+        row = self.rows.get(key)
+        if row is None:
+            above, slash, _ = key.rpartition("/")
+            row = Row(key, len(self.rows), self._row(above) if slash else None)
+            row.order = len(self.rows)
+            self.rows[key] = row
+        return row
+
+    def select(self, most: int) -> list[Row]:
+        """Choose the rows to show: all, or first what failed, then what runs, then what ended last."""
+        if len(self.rows) <= most:
+            return self._in_order(self.rows.values())
+        chosen: dict[str, Row] = {}
+        share = max(most // 3, 1)
+        recent = reversed(self.recent.values())
+        for rows, room in ((self.failed.values(), share), (self.active.values(), most), (recent, most)):
+            _choose(chosen, rows, min(most, len(chosen) + room))
+        _choose(chosen, self.rows.values(), most)
+        return self._in_order(chosen.values())
+
+    def _in_order(self, rows: Iterable[Row]) -> list[Row]:
+        return sorted(rows, key=_place)
+
+
+def _place(row: Row) -> tuple[int, ...]:
+    """Sort a row below the one it stands in."""
+    return (*(_place(row.parent) if row.parent is not None else ()), row.order)
+
+
+def _choose(chosen: dict[str, Row], rows: Iterable[Row], most: int) -> None:
+    """Add rows with the rows that they stand in, as long as there is room."""
+    for row in rows:
+        if len(chosen) >= most:
+            return
+        lineage = []
+        above: Row | None = row
+        while above is not None and above.key not in chosen:
+            lineage.append(above)
+            above = above.parent
+        if len(chosen) + len(lineage) <= most:
+            chosen.update((one.key, one) for one in lineage)
+
+
+def _outline(plan: FlowPlan) -> Iterator[tuple[str, PlanNode]]:
+    """Go through the visible nodes of a plan, each with the key of its row."""
+    todo: list[tuple[str, PlanNode]] = [("", node) for node in reversed(plan.root.nodes)]
+    while todo:
+        above, node = todo.pop()
+        key = above if node.names_frame else f"{above}/{node.label}" if above else node.label
+        if node.is_visible:
+            yield key, node
+        if isinstance(node.action, LoopOf | MapOf):
+            todo.extend((key, inner) for inner in reversed(node.action.body.nodes))

@@ -1,0 +1,167 @@
+"""The sources of a flow document: ports, constants, and expressions over them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final
+
+from pydantic import AfterValidator, Discriminator, Field, Tag
+from typing_extensions import TypeAliasType
+
+from dataflow.document.parts import Count, Part
+from dataflow.names import parse_reference
+from dataflow.policy import ItemErrors
+
+__all__ = [
+    "EXPRESSIONS",
+    "AllSource",
+    "CollectSource",
+    "ConstantSource",
+    "EachSource",
+    "FallbackSource",
+    "GatherSource",
+    "MergeContextsSource",
+    "MergeSource",
+    "OnItemError",
+    "PortSource",
+    "RaceSource",
+    "Source",
+    "Sources",
+]
+
+
+def _check_source(text: str) -> str:
+    parse_reference(text)
+    return text
+
+
+PortName = Annotated[
+    str,
+    Field(
+        description="A port: `node.port`, `node` for `node.out`, `$in.name` an input of the flow, "
+        "`$carry.name` in a loop, `$item.name` in a map, `node.$error`, `node.$done`. Blanks and "
+        "`. / [ ] ~ $ %` inside a name are percent-encoded.",
+        min_length=1,
+        examples=["split.title", "split", "$in.path"],
+    ),
+    AfterValidator(_check_source),
+]
+
+
+OnItemError = Annotated[ItemErrors, Field(description="What the error of an item does to the map.")]
+
+
+class MergeSource(Part):
+    """The first source, in order, that is not a skip."""
+
+    merge: Sources
+
+
+class GatherSource(Part):
+    """The list of the live sources, in order."""
+
+    gather: Sources
+
+
+class RaceSource(Part):
+    """The first source that settles with a value. Comes with a later release."""
+
+    race: Sources
+
+
+class FallbackSource(Part):
+    """The first source unless it is a skip, else the second."""
+
+    fallback: Annotated[list[Source], Field(min_length=2, max_length=2)]
+
+
+class ConstantSource(Part):
+    """A constant, never read as a port or a template."""
+
+    value: Any
+
+
+class EachSource(Part):
+    """The item of a map over a list; what reads it runs once per item."""
+
+    each: Source
+    key: str | None = Field(
+        default=None,
+        description="Names the items: a function `module:qualname` of the item; equal keys fail.",
+    )
+    max_concurrency: Count | None = Field(default=None, description="Bounds the items in flight.")
+    on_error: OnItemError = "fail"
+
+
+class CollectSource(Part):
+    """The list of what the items of the innermost map gave."""
+
+    collect: Source
+
+
+class AllSource(Part):
+    """The list of the live values of all rounds; an output of a loop. Comes with a later release."""
+
+    all: Source
+
+
+class MergeContextsSource(Part):
+    """One conversation made of several. Comes with a later release."""
+
+    merge_contexts: Sources
+    how: str | None = Field(
+        default=None, description="`pick`, `append`, `results` or a function `module:qualname`."
+    )
+
+
+#: The expressions by the key that tells them apart.
+EXPRESSIONS: Final[dict[str, type[Part]]] = {
+    "merge": MergeSource,
+    "gather": GatherSource,
+    "race": RaceSource,
+    "fallback": FallbackSource,
+    "value": ConstantSource,
+    "each": EachSource,
+    "collect": CollectSource,
+    "all": AllSource,
+    "merge_contexts": MergeContextsSource,
+}
+
+
+def _kind_of_source(value: object) -> str | None:
+    if isinstance(value, str):
+        return "<port>"
+    keys = value if isinstance(value, dict) else ()
+    return next((f"<{key}>" for key in EXPRESSIONS if key in keys), None)
+
+
+Source = TypeAliasType(
+    "Source",
+    Annotated[
+        Annotated[PortName, Tag("<port>")]
+        | Annotated[MergeSource, Tag("<merge>")]
+        | Annotated[GatherSource, Tag("<gather>")]
+        | Annotated[RaceSource, Tag("<race>")]
+        | Annotated[FallbackSource, Tag("<fallback>")]
+        | Annotated[ConstantSource, Tag("<value>")]
+        | Annotated[EachSource, Tag("<each>")]
+        | Annotated[CollectSource, Tag("<collect>")]
+        | Annotated[AllSource, Tag("<all>")]
+        | Annotated[MergeContextsSource, Tag("<merge_contexts>")],
+        Discriminator(
+            _kind_of_source,
+            custom_error_type="no_source",
+            custom_error_message="expected a source: `node.port`, or a mapping with one of "
+            + ", ".join(EXPRESSIONS),
+        ),
+    ],
+)
+Sources = Annotated[list[Source], Field(min_length=1)]
+
+
+def _kind_of_input(value: object) -> str:
+    return "<several>" if isinstance(value, list) else "<one>"
+
+
+PortSource = Annotated[
+    Annotated[Source, Tag("<one>")] | Annotated[Sources, Tag("<several>")], Discriminator(_kind_of_input)
+]
