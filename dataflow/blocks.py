@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from dataflow.placeholders import Handle, PortRef, ports_within
+from dataflow.signature import Shape
 from dataflow.steps import Step
-from dataflow.wiring import CARRY, Block, Literally, LoopBlock, Reference, Source, Wiring
+from dataflow.wiring import CARRY, Block, Literally, LoopBlock, PlacedNode, Reference, Source, Wiring
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,6 +67,13 @@ class OpenBlock:
 
     def problem(self, text: str) -> None:
         self.wiring.problems.append(text)
+
+    def has_keys(self, reference: Reference) -> bool:
+        """Tell whether a port is the whole of a TypedDict, whose keys are ports."""
+        placed = self.block.nodes.get(reference.node)
+        if reference.port != "out" or not isinstance(placed, PlacedNode) or isinstance(placed.type, str):
+            return False
+        return placed.type.shape is Shape.KEYS
 
     def changed(self) -> None:
         """Note that the flow is no longer what was compiled."""

@@ -7,30 +7,35 @@ from typing import TYPE_CHECKING
 from dataflow.checks import check
 from dataflow.errors import FlowInvalid
 from dataflow.layout import lay_out
+from dataflow.packs import find_type, import_function
 from dataflow.resolve import resolve
 from dataflow.scoping import in_order, place
 
 if TYPE_CHECKING:
-    from dataflow.declarations import FindType
     from dataflow.graph import Graph, Vertex
+    from dataflow.lookup import FindFunction, FindType
     from dataflow.plan import FlowPlan
     from dataflow.wiring import Wiring
 
 __all__ = ["compile_flow", "examine"]
 
 
-def examine(wiring: Wiring, find_type: FindType) -> tuple[Graph, list[Vertex]]:
+def examine(
+    wiring: Wiring, find_type: FindType = find_type, find_function: FindFunction = import_function
+) -> tuple[Graph, list[Vertex]]:
     """Look up, place and check a whole flow; the problems found are in the graph."""
-    graph = resolve(wiring, find_type)
+    graph = resolve(wiring, find_type, find_function)
     ordered = in_order(graph)
     place(graph, ordered)
     check(graph, ordered)
     return graph, ordered
 
 
-def compile_flow(wiring: Wiring, find_type: FindType) -> FlowPlan:
+def compile_flow(
+    wiring: Wiring, find_type: FindType = find_type, find_function: FindFunction = import_function
+) -> FlowPlan:
     """Compile a flow; raises FlowInvalid with all its problems."""
-    graph, ordered = examine(wiring, find_type)
+    graph, ordered = examine(wiring, find_type, find_function)
     if graph.problems:
         raise FlowInvalid(wiring.name, list(dict.fromkeys(graph.problems)))
     return lay_out(graph, ordered, wiring.settings)

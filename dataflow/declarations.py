@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
-from dataflow.errors import DataflowError, FlowInvalid
+from dataflow.errors import FlowInvalid
 from dataflow.graph import (
     CallAction,
     CollectAction,
@@ -17,18 +17,16 @@ from dataflow.graph import (
     ScopeKind,
     Vertex,
 )
-from dataflow.nodetype import opaque_type
+from dataflow.lookup import Lookup
 from dataflow.wiring import CARRY, INPUT, ITEM, LoopBlock, MapBlock, PlacedNode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
-    from dataflow.nodetype import NodeType
+    from dataflow.lookup import FindFunction, FindType
     from dataflow.wiring import Block, Placed, Wiring
 
-__all__ = ["Declarations", "FindType", "Names", "kind_of_vertex", "output_names"]
-
-FindType: TypeAlias = "Callable[[str], NodeType]"
+__all__ = ["Declarations", "Names", "kind_of_vertex", "output_names"]
 
 
 @dataclass(slots=True, eq=False)
@@ -49,10 +47,10 @@ class Names:
 class Declarations:
     """The graph of a flow as declared, and the names that each of its blocks has."""
 
-    def __init__(self, wiring: Wiring, find_type: FindType) -> None:
-        self._find_type = find_type
+    def __init__(self, wiring: Wiring, find_type: FindType, find_function: FindFunction) -> None:
         root = Scope(ScopeKind.ROOT, parameters=dict.fromkeys(wiring.inputs))
         self.graph = Graph(wiring.name, root, problems=list(wiring.problems))
+        self.lookup = Lookup(self.graph, find_type, find_function)
         self.graph.input_types = {name: given.type for name, given in wiring.inputs.items()}
         self.blocks: list[tuple[Block, Names]] = [(wiring.block, Names(root))]
         for block, names in self.blocks:  # grows while it is walked
@@ -95,38 +93,31 @@ class Declarations:
                     self.problem(f"loop {placed.id!r}: on_limit is exit or fail, found {placed.on_limit!r}")
                 if placed.limit is None and placed.test is None:
                     self.problem(f"loop {placed.id!r} has neither a limit nor a test: it would never end")
-                return LoopAction(
-                    placed, Scope(ScopeKind.LOOP, parameters=dict.fromkeys(placed.carries)), placed.test
-                )
+                scope = Scope(ScopeKind.LOOP, parameters=dict.fromkeys(placed.carries))
+                return LoopAction(placed, scope, self.lookup.test(placed))
             case MapBlock():
                 if not placed.over:
                     self.problem(f"map {placed.id!r} goes over nothing: `over` names its lists")
                 scope = Scope(ScopeKind.MAP, parameters=dict.fromkeys(placed.over))
-                return MapAction(scope, placed.options, outputs=tuple(placed.body.outputs))
+                options = self.lookup.options(placed.options, f"map {placed.id!r}")
+                return MapAction(scope, options, outputs=tuple(placed.body.outputs))
         raise AssertionError(f"unknown entry {placed!r}")
 
     def _call(self, placed: PlacedNode) -> CallAction:
-        node_type = placed.type
-        if isinstance(node_type, str):
-            try:
-                found = self._find_type(node_type)
-            except DataflowError as error:
-                self.problem(f"node {placed.id!r}: {error}")
-                found = opaque_type(node_type)
-            node_type = found
-            if node_type.is_opaque:
-                self.graph.opaque.append(node_type.id)
+        where = f"node {placed.id!r}"
+        node_type = self.lookup.type(placed.type, where)
         if node_type.is_opaque:
             return CallAction(node_type, placed.policy)
         config, problems = node_type.read_config(placed.config, placed.config_is_json)
         for text in problems:
-            self.problem(f"node {placed.id!r} ({node_type.id}): {text}")
+            self.problem(f"{where} ({node_type.id}): {text}")
         if not problems:
+            config = self.lookup.config(config, where)
             try:
                 node_type = node_type.configured(config)
             except FlowInvalid as invalid:
                 for text in invalid.problems:
-                    self.problem(f"node {placed.id!r}: {text}")
+                    self.problem(f"{where}: {text}")
         return CallAction(node_type, placed.policy.over(node_type.policy), config)
 
 

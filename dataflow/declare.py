@@ -101,6 +101,19 @@ class Node(Generic[P, R]):
             in_thread=self._in_thread,
         )
 
+    def redeclared(
+        self, name: str, version: str, policy: Policy, ports: Callable[[Any], Ports] | None
+    ) -> Node[P, R]:
+        """Return the node declared once more, as `@node(...)` over `@threaded` does."""
+        return Node(
+            self._function,
+            name=name or self.name,
+            version=version,
+            policy=policy.over(self._policy),
+            ports=ports or self._ports,
+            in_thread=self._in_thread,
+        )
+
     def json_schema(self) -> dict[str, Any]:
         """Describe the input ports as a JSON Schema object."""
         inputs = self.type.inputs
@@ -151,6 +164,8 @@ def node(
     policy = policy_of(**settings)
 
     def declare(function: Callable[..., Any]) -> Node[Any, Any]:
+        if isinstance(function, Node):
+            return function.redeclared(name, version, policy, ports)
         return Node(function, name=name, version=version, policy=policy, ports=ports)
 
     return declare if fn is None else declare(fn)

@@ -94,6 +94,8 @@ class Engine:
         self._ready: deque[FiringId] = deque()
         self._workers: set[Worker] = set()
         self._starting = 0
+        self._has_started = False
+        self._inputs: Mapping[str, Any] = {}
         self._spawn: Callable[[Callable[[], Coroutine[Any, Any, None]]], object] | None = None
         self._cancellation = cancellation_types()
 
@@ -102,10 +104,11 @@ class Engine:
     ) -> None:
         """Spawn the first worker, which starts the run; nothing has run when this returns."""
         self._spawn = spawn
+        self._inputs = inputs
 
         async def first() -> None:
             if not self.scheduler.has_ended:  # it may have been cancelled before it began
-                self._started(inputs)
+                self._start()
                 self._ready.extend(self.scheduler.start(inputs))
             await self._work()
 
@@ -117,6 +120,7 @@ class Engine:
         if self.status is RunStatus.RUNNING and self.cancel_reason is None:
             if not self.scheduler.failures:  # a run that is failing already fails
                 self.cancel_reason = reason
+            self._start()
             self.scheduler.abort(reason)
             self._cancel_closed()
 
@@ -129,11 +133,14 @@ class Engine:
                     self.scheduler.cancelled(*worker.firing)
             self._conclude()
 
-    def _started(self, inputs: Mapping[str, Any]) -> None:
+    def _start(self) -> None:
+        """Report that the run has started, once."""
+        if self._has_started:
+            return
+        self._has_started = True
         if self.reporter.is_listening:
-            self.reporter.emit(
-                EventKind.RUN_STARTED, "", {"flow": self.plan.name, "inputs": separate(dict(inputs))}
-            )
+            data = {"flow": self.plan.name, "inputs": separate(dict(self._inputs))}
+            self.reporter.emit(EventKind.RUN_STARTED, "", data)
         if self.plan.unused_policies:
             names = ", ".join(self.plan.unused_policies)
             text = f"flow {self.plan.name!r} sets what has no effect in this release: {names}"

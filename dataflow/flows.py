@@ -17,7 +17,7 @@ from dataflow.builder import Builder
 from dataflow.checking import check_value
 from dataflow.compiling import compile_flow, examine
 from dataflow.errors import FlowInvalid, ValueMismatch, choices
-from dataflow.packs import find_type
+from dataflow.packs import find_type, import_function
 from dataflow.placeholders import Placeholder
 from dataflow.policy import Settings
 from dataflow.ports import MISSING
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
     from os import PathLike
 
-    from dataflow.declarations import FindType
+    from dataflow.lookup import FindFunction, FindType
     from dataflow.plan import FlowPlan
     from dataflow.policy import Errors, Limit
     from dataflow.result import Result
@@ -45,13 +45,15 @@ class Flow(Builder):
     """A flow: wire it, then run it. `with Flow("name") as f:` checks it at the end of the block."""
 
     _find_type: FindType = staticmethod(find_type)
+    _find_function: FindFunction = staticmethod(import_function)
 
     @classmethod
-    def from_wiring(cls, wiring: Wiring, find_type: FindType) -> Flow:
+    def from_wiring(cls, wiring: Wiring, find_type: FindType, find_function: FindFunction) -> Flow:
         """Make a flow of a wiring that a format has read."""
         made = Flow(wiring.name)
         made._wiring = wiring
         made._find_type = find_type
+        made._find_function = find_function
         return made
 
     def __enter__(self) -> Self:
@@ -73,14 +75,14 @@ class Flow(Builder):
 
     def check(self) -> list[str]:
         """List every problem of the flow; an empty list means that it can run."""
-        graph, _ = examine(self._wiring, self._find_type)
+        graph, _ = examine(self._wiring, self._find_type, self._find_function)
         return list(dict.fromkeys(graph.problems))
 
     def _plan(self) -> FlowPlan:
         """Compile the flow unless it has not changed since; raises FlowInvalid."""
         version = self._wiring.version
         if self._compiled is None or self._compiled[0] != version:
-            self._compiled = (version, compile_flow(self._wiring, self._find_type))
+            self._compiled = (version, compile_flow(self._wiring, self._find_type, self._find_function))
         return self._compiled[1]
 
     def using(

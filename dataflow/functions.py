@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import re
 import sys
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -14,7 +15,7 @@ from pydantic import AfterValidator, PlainSerializer
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["FunctionReference", "is_function_name", "load_function", "name_of_function"]
+__all__ = ["FunctionReference", "NamedFunction", "is_function_name", "load_function", "name_of_function"]
 
 _NAME: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 
@@ -52,6 +53,16 @@ FunctionReference = Annotated[
     AfterValidator(_check),
     PlainSerializer(lambda value: value if isinstance(value, str) else name_of_function(value)),
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class NamedFunction:
+    """A function that a document names; it is looked up when the flow is compiled."""
+
+    name: str
+
+    def __call__(self, *_: Any) -> Any:
+        raise AssertionError(f"{self.name} is looked up before it is called")
 
 
 def load_function(reference: str | Callable[..., Any]) -> Callable[..., Any]:

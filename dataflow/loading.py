@@ -10,7 +10,7 @@ import hashlib
 import importlib
 import importlib.util
 import sys
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,14 +19,14 @@ from dataflow.errors import FormatError, PackError, choices
 from dataflow.formats.native import load
 from dataflow.functions import is_function_name
 from dataflow.nodetype import NodeType, opaque_type
-from dataflow.packs import find_type, type_of
+from dataflow.packs import find_type, import_function, type_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from os import PathLike
     from types import ModuleType
 
-    from dataflow.declarations import FindType
+    from dataflow.lookup import FindFunction, FindType
     from dataflow.wiring import Wiring
 
 __all__ = ["import_file", "read_document"]
@@ -36,10 +36,10 @@ FORMATS = ("native",)
 
 def read_document(
     path: str | PathLike[str], *, format: str | None = None, imports: bool = True
-) -> tuple[Wiring, FindType]:
+) -> tuple[Wiring, FindType, FindFunction]:
     """Read a document without checking the flow; raises FormatError or FlowInvalid.
 
-    The second result looks up the node types that the document names.
+    The other results look up the node types and the functions that the document names.
     """
     if format not in (None, *FORMATS):
         raise FormatError(str(path), f"there is no format {format!r}; {choices(FORMATS)}")
@@ -51,21 +51,35 @@ def read_document(
     except OSError as error:
         raise FormatError(str(path), f"cannot be read: {error.strerror or error}") from error
     wiring = load(text, str(path))
-    return wiring, partial(_find, file.parent, uses=wiring.uses, imports=imports)
+    uses = _Uses(file.parent, wiring.uses, imports)
+    return wiring, uses.find_type, uses.find_function
 
 
-def _find(folder: Path, id: str, *, uses: Mapping[str, str], imports: bool) -> NodeType:
-    """Look up a type of a document: one of its own functions, or what any flow can use."""
-    if id in BUILT_IN:
-        return BUILT_IN[id]
-    prefix, dot, name = id.partition(".")
-    if dot and prefix in uses:
-        if not imports:
+@dataclass(frozen=True, slots=True)
+class _Uses:
+    """What a document can name: the functions of its own files, and what any flow can use."""
+
+    folder: Path
+    uses: Mapping[str, str]
+    imports: bool
+
+    def find_type(self, id: str) -> NodeType:
+        prefix, dot, name = id.partition(".")
+        if id not in BUILT_IN and dot and prefix in self.uses:
+            return type_of(self._own(prefix, name), id) if self.imports else opaque_type(id)
+        if is_function_name(id) and not self.imports:
             return opaque_type(id)
-        return type_of(_function(_used_module(folder, prefix, uses[prefix]), prefix, name), id)
-    if is_function_name(id) and not imports:
-        return opaque_type(id)
-    return find_type(id)
+        return find_type(id)
+
+    def find_function(self, name: str) -> Callable[..., Any] | None:
+        """Find `prefix:function` in an own file, else `module:qualname`."""
+        if not self.imports:
+            return None
+        prefix, _, qualname = name.partition(":")
+        return self._own(prefix, qualname) if prefix in self.uses else import_function(name)
+
+    def _own(self, prefix: str, name: str) -> Any:
+        return _function(_used_module(self.folder, prefix, self.uses[prefix]), prefix, name)
 
 
 def _function(module: ModuleType, prefix: str, name: str) -> Any:

@@ -14,6 +14,7 @@ from dataflow.ports import MISSING, InPort, OutPort, Port, Ports, kind_of, plain
 from dataflow.signature import (
     Parameters,
     Shape,
+    function_name,
     hints_of,
     is_node_function,
     qualified_id,
@@ -55,10 +56,13 @@ class NodeType:
         if self.ports_of is None:
             return self
         try:
-            ports = Ports(*self.ports_of(config))
+            ports = self.ports_of(config)
         except Exception as error:
             told = f"ports= failed with {type(error).__name__}: {error}"
-            raise FlowInvalid(self.id, [f"{told}; expected Ports(inputs, outputs)"]) from error
+            raise FlowInvalid(self.id, [told]) from error
+        if not isinstance(ports, Ports):
+            kind = type(ports).__name__
+            raise FlowInvalid(self.id, [f"ports= returned {kind}; expected Ports(inputs, outputs)"])
         if ports.inputs and not self.parameters.open:
             names = ", ".join(ports.inputs)
             raise FlowInvalid(
@@ -123,7 +127,11 @@ def derive(
     call: Callable[..., Any] | None = None,
 ) -> NodeType:
     """Make a node type from a signature; `call` runs in place of the function. Raises FlowInvalid."""
-    name = getattr(function, "__name__", type(function).__name__)
+    name = function_name(function)
+    if call is not None and is_node_function(function):
+        raise FlowInvalid(
+            name, [f"{name} is an async function: declare it with @node, @threaded is for code that blocks"]
+        )
     if call is None and not is_node_function(function):
         raise FlowInvalid(
             name, [f"{name} is no async function: write `async def`, or `@threaded` for code that blocks"]

@@ -19,21 +19,24 @@ __all__ = ["outputs_of"]
 def outputs_of(node: str, node_type: NodeType, result: Any) -> Mapping[str, Any]:
     """Give each output port its value, or SKIP if it was left out; raises NodeFailed."""
     match node_type.shape:
-        case Shape.SINGLE:
-            given = {"out": result}
-        case Shape.PIECES:
-            return {"out": result}
+        case Shape.SINGLE | Shape.PIECES:
+            given: Mapping[str, Any] = {"out": result}
         case Shape.FIELDS:
             given = _fields(node, node_type, result)
         case Shape.KEYS | Shape.PORTS:
             given = _keys(node, node_type, result)
-    for name, port in node_type.outputs.items():
-        if given.get(name, SKIP) is SKIP and not port.conditional:
-            raise NodeFailed(
-                node,
-                f"left out its output port {name!r}, which it always has to give; "
-                f"declare it as Maybe[...] if it may be left out ({choices(list(node_type.outputs))})",
-            )
+    missing = [
+        name
+        for name, port in node_type.outputs.items()
+        if given.get(name, SKIP) is SKIP and not port.conditional
+    ]
+    if missing:
+        name = next((name for name in missing if name != "out"), "out")  # `out` lacks since a field does
+        raise NodeFailed(
+            node,
+            f"left out its output port {name!r}, which it always has to give; "
+            f"declare it as Maybe[...] if it may be left out ({choices(list(node_type.outputs))})",
+        )
     return given
 
 

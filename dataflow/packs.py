@@ -83,14 +83,22 @@ def import_function(name: str) -> Callable[..., Any]:
         raise PackError(name, f"cannot be imported: {type(error).__name__}: {error}") from error
 
 
+def _offer(entry: metadata.EntryPoint) -> str:
+    """Name the distribution of an entry point; one that is installed twice is one offer."""
+    return f"{entry.dist.name} {entry.dist.version}" if entry.dist is not None else entry.value
+
+
 def load_pack(name: str) -> Pack:
     """Load the pack that an installed distribution offers under the name; raises PackError."""
-    found = [entry for entry in metadata.entry_points(group=GROUP) if entry.name == name]
+    found = {_offer(entry): entry for entry in metadata.entry_points(group=GROUP) if entry.name == name}
+    if len(found) > 1:
+        offers = " and ".join(sorted(found))
+        raise PackError(name, f"is offered by {offers}; uninstall one of them")
     if not found:
         known = sorted({entry.name for entry in metadata.entry_points(group=GROUP)})
         raise PackError(name, f"no installed pack has this name; {choices(known)}")
     try:
-        pack = found[0].load()
+        pack = next(iter(found.values())).load()
     except Exception as error:  # as above
         raise PackError(name, f"the pack cannot be imported: {type(error).__name__}: {error}") from error
     if not isinstance(pack, Pack) or pack.api != API:

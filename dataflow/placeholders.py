@@ -89,6 +89,12 @@ class PortRef(Placeholder):
     def __repr__(self) -> str:
         return f"'{self._reference}'"
 
+    def __getitem__(self, name: object) -> PortRef:
+        """Return the port of a key, where the result is a TypedDict."""
+        if isinstance(name, str) and self._block.has_keys(self._reference):
+            return PortRef(self._block, Reference(self._reference.node, name))
+        raise PortMisuse(repr(self), "[...]", _ADVICE["[...]"])
+
     def __getattr__(self, name: str) -> PortRef:
         if name.startswith("_"):
             raise AttributeError(name)

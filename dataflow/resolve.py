@@ -12,15 +12,16 @@ from dataflow.sources import Reader, Sources
 from dataflow.wiring import CARRY, LoopBlock, Many, MapBlock, PlacedNode, Reference
 
 if TYPE_CHECKING:
-    from dataflow.declarations import FindType, Names
+    from dataflow.declarations import Names
+    from dataflow.lookup import FindFunction, FindType
     from dataflow.wiring import Block, Placed, Source, Wiring
 
 __all__ = ["resolve"]
 
 
-def resolve(wiring: Wiring, find_type: FindType) -> Graph:
+def resolve(wiring: Wiring, find_type: FindType, find_function: FindFunction) -> Graph:
     """Look every name up; the problems found are in the graph."""
-    declared = Declarations(wiring, find_type)
+    declared = Declarations(wiring, find_type, find_function)
     _Connecting(declared).connect(wiring.block)
     return declared.graph
 
@@ -31,7 +32,7 @@ class _Connecting:
     def __init__(self, declared: Declarations) -> None:
         self.declared = declared
         self.graph = declared.graph
-        self.sources = Sources(declared.graph)
+        self.sources = Sources(declared.graph, declared.lookup)
 
     def problem(self, text: str) -> None:
         self.graph.problems.append(text)
@@ -76,6 +77,7 @@ class _Connecting:
                         self.problem(
                             f"port '{placed.id}.{port}' is wired by edges and by a source of its own; use one"
                         )
+                        continue
                     self._feed(vertex, port, sources, self._reader(vertex, port, names))
             case LoopBlock():
                 self._connect_loop(placed, vertex, names)

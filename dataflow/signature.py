@@ -14,11 +14,14 @@ from typing import Any, Final, get_args, get_origin
 
 from dataflow.config import Config
 from dataflow.ports import MISSING, InPort, OutPort, PortKind, is_maybe, kind_of, plain_type
+from dataflow.type_shapes import keys_of
 
 __all__ = [
     "Parameters",
     "Returns",
     "Shape",
+    "function_name",
+    "hints_of",
     "is_node_function",
     "qualified_id",
     "read_parameters",
@@ -71,6 +74,12 @@ def qualified_id(function: Callable[..., Any]) -> str:
         file = getattr(sys.modules.get("__main__"), "__file__", None)
         module = Path(file).stem if file else "__main__"
     return f"{module}:{getattr(target, '__qualname__', type(target).__qualname__)}"
+
+
+def function_name(function: Callable[..., Any]) -> str:
+    """Return the name that a placed node of the function gets; a partial has its function's."""
+    target = getattr(function, "func", function)
+    return getattr(target, "__name__", type(target).__name__)
 
 
 def is_node_function(function: object) -> bool:
@@ -199,9 +208,9 @@ def _fields_of(plain: object) -> list[tuple[str, object, bool]] | None:
     if not isinstance(origin, type):
         return None
     if typing.is_typeddict(origin):
-        hints = typing.get_type_hints(origin, include_extras=True)
-        required: frozenset[str] = getattr(origin, "__required_keys__", frozenset())
-        return [(n, _bare(h), n not in required or is_maybe(h)) for n, h in hints.items()]
+        return [
+            (name, key.hint, not key.required or is_maybe(key.hint)) for name, key in keys_of(plain).items()
+        ]
     if issubclass(origin, tuple) and hasattr(origin, "_fields"):
         names: tuple[str, ...] = origin._fields
     elif dataclasses.is_dataclass(origin):
@@ -210,8 +219,3 @@ def _fields_of(plain: object) -> list[tuple[str, object, bool]] | None:
         return None
     hints = typing.get_type_hints(origin, include_extras=True)
     return [(name, hints.get(name, Any), is_maybe(hints.get(name, Any))) for name in names]
-
-
-def _bare(hint: object) -> object:
-    """Strip Required and NotRequired."""
-    return get_args(hint)[0] if get_origin(hint) in (typing.Required, typing.NotRequired) else hint

@@ -39,6 +39,7 @@ from dataflow.wiring import (
 
 if TYPE_CHECKING:
     from dataflow.declarations import Names
+    from dataflow.lookup import Lookup
     from dataflow.policy import EachOptions
 
 __all__ = ["Reader", "Sources"]
@@ -57,8 +58,9 @@ class Reader:
 class Sources:
     """Turns sources into wires, adding a vertex for each join and each map that they open."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, lookup: Lookup) -> None:
         self._graph = graph
+        self._lookup = lookup
         self._joins: dict[tuple[int, Source], Wire | None] = {}
         self._maps: dict[Terminal, tuple[EachOptions, Vertex]] = {}
 
@@ -120,7 +122,8 @@ class Sources:
             vertex = known[1]
         else:
             scope = Scope(ScopeKind.MAP, parameters={"item": None})
-            vertex = self._add(reader.id, MapAction(scope, options, {"item": "item"}, named=False), reader)
+            found = self._lookup.options(options, reader.label)
+            vertex = self._add(reader.id, MapAction(scope, found, {"item": "item"}, named=False), reader)
             scope.owner = vertex
             vertex.inputs["item"] = Input("item", [wire])
             self._maps[wire.source] = (options, vertex)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
+from dataflow.functions import NamedFunction
 from dataflow.policy import EachOptions, Policy, Settings
 from dataflow.ports import MISSING
 
@@ -31,6 +32,7 @@ __all__ = [
     "Many",
     "MapBlock",
     "Merge",
+    "NamedFunction",
     "Placed",
     "PlacedNode",
     "Reference",

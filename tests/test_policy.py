@@ -52,20 +52,40 @@ def test_a_limit_is_itself_only() -> None:
 @pytest.mark.parametrize(
     ("make", "text"),
     [
-        (lambda: Retry(-1), "retries must be 0 or more, found -1"),
-        (lambda: Retry(True), "retries must be 0 or more, found True"),
-        (lambda: Retry(first=0), "first must be a positive number, found 0"),
-        (lambda: Retry(first=math.nan), "first must be a positive number, found nan"),
+        (lambda: Retry(-1), "retries must be a whole number of 0 or more, found -1"),
+        (lambda: Retry(True), "retries must be a whole number of 0 or more, found True"),
+        (lambda: Retry("3"), "retries must be a whole number of 0 or more, found '3'"),  # type: ignore[arg-type]
+        (lambda: Retry(1.5), "retries must be a whole number of 0 or more, found 1.5"),  # type: ignore[arg-type]
+        (
+            lambda: Retry(backoff="linear"),  # type: ignore[arg-type]
+            "backoff must be one of none, fixed, exponential, found 'linear'",
+        ),
+        (
+            lambda: Retry(on="timeout"),  # type: ignore[arg-type]
+            "on must be a tuple of exception types and texts, found 'timeout'",
+        ),
+        (
+            lambda: Retry(on=(3,)),  # type: ignore[arg-type]
+            "on must be a tuple of exception types and texts, found (3,)",
+        ),
+        (lambda: Retry(first=0), "first must be a positive number or None, found 0"),
+        (lambda: Retry(first=math.nan), "first must be a positive number or None, found nan"),
         (lambda: Limit(), "a limit needs slots, per_second or both"),
-        (lambda: Limit(0), "slots must be a positive number, found 0"),
-        (lambda: Limit(-2), "slots must be a positive number, found -2"),
-        (lambda: Limit(True), "slots must be a positive number, found True"),
-        (lambda: Limit(per_second=0.0), "per_second must be a positive number, found 0.0"),
-        (lambda: Limit(1, per_second=math.inf), "per_second must be a positive number, found inf"),
-        (lambda: policy_of(timeout=0), "timeout must be a positive number, found 0"),
-        (lambda: policy_of(timeout=-1.5), "timeout must be a positive number, found -1.5"),
-        (lambda: policy_of(deadline=math.inf), "deadline must be a positive number, found inf"),
-        (lambda: policy_of(retries=-1), "retries must be 0 or more, found -1"),
+        (lambda: Limit(0), "slots must be a whole number of 1 or more, found 0"),
+        (lambda: Limit(-2), "slots must be a whole number of 1 or more, found -2"),
+        (lambda: Limit(1.5), "slots must be a whole number of 1 or more, found 1.5"),  # type: ignore[arg-type]
+        (lambda: Limit(True), "slots must be a whole number of 1 or more, found True"),
+        (lambda: Limit(per_second=0.0), "per_second must be a positive number or None, found 0.0"),
+        (lambda: Limit(1, per_second=math.inf), "per_second must be a positive number or None, found inf"),
+        (lambda: policy_of(timeout=0), "timeout must be a positive number or None, found 0"),
+        (lambda: policy_of(timeout=-1.5), "timeout must be a positive number or None, found -1.5"),
+        (lambda: policy_of(deadline=math.inf), "deadline must be a positive number or None, found inf"),
+        (lambda: policy_of(timeout="x"), "timeout must be a positive number or None, found 'x'"),
+        (lambda: policy_of(retries=1.5), "retries must be a whole number of 0 or more, found 1.5"),
+        (lambda: policy_of(retries=None), "retries must be a whole number of 0 or more, found None"),
+        (lambda: policy_of(limit=0), "limit must be a whole number of 1 or more, found 0"),
+        (lambda: policy_of(limit=True), "limit must be a whole number of 1 or more, found True"),
+        (lambda: policy_of(retries=-1), "retries must be a whole number of 0 or more, found -1"),
         (lambda: policy_of(memo="ever"), "memo must be one of off, run, process, store, found 'ever'"),
         (lambda: policy_of(on_error="stop"), "on_error must be one of fail, skip, route, found 'stop'"),
     ],

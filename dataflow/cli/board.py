@@ -9,20 +9,21 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from itertools import islice
+from typing import TYPE_CHECKING, Final
 
 from dataflow.events import EventKind
 from dataflow.plan import LoopOf, MapOf
 from dataflow.states import NodeState
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
     from datetime import datetime
 
     from dataflow.events import Event
     from dataflow.plan import FlowPlan, PlanNode
 
-__all__ = ["Board", "Row", "is_item", "row_key"]
+__all__ = ["Board", "Row"]
 
 #: What tells the instances of a node apart in its path: rounds, items, attempts of a flow node (S2.2).
 _INSTANCES: Final = re.compile(r"\[[^\]]*\]|~\d+")
@@ -37,16 +38,6 @@ _BY_WEIGHT: Final = (
 MOST_RECENT: Final = 100
 
 
-def row_key(path: str) -> str:
-    """Return the path of a node without rounds, items and attempts."""
-    return _INSTANCES.sub("", path)
-
-
-def is_item(path: str) -> bool:
-    """Tell whether the path is that of an item or round, not of the map or loop itself."""
-    return path.endswith("]")
-
-
 @dataclass(slots=True, eq=False)
 class Row:
     """A node over all its rounds and items."""
@@ -56,7 +47,7 @@ class Row:
     parent: Row | None = None
     opens: str = ""  # "loop" or "map" for what opens frames
     limit: int | None = None  # of a loop
-    active: int = 0  # firings that are running, and maps or loops that are open
+    active: set[str] = field(default_factory=set)  # paths of what is running, open maps and loops among them
     ended: Counter[NodeState] = field(default_factory=Counter)  # firings
     outcome: NodeState | None = None  # how the map or loop itself ended
     items: int = 0  # of all maps that were opened
@@ -92,13 +83,13 @@ class Row:
         """Return how long it has been running up to a moment."""
         return self.spent + (0.0 if self.since is None else (now - self.since).total_seconds())
 
-    def began(self, moment: datetime) -> None:
+    def began(self, path: str, moment: datetime) -> None:
         if not self.active:
             self.since = moment
-        self.active += 1
+        self.active.add(path)
 
-    def stopped(self, moment: datetime) -> None:
-        self.active -= 1
+    def stopped(self, path: str, moment: datetime) -> None:
+        self.active.discard(path)
         if not self.active:
             self.spent, self.since = self.seconds(moment), None
 
@@ -123,12 +114,12 @@ class Board:
         """Take in an event."""
         if not event.path:
             return
-        row = self._row(row_key(event.path))
+        row = self._row(_INSTANCES.sub("", event.path))
         match event.kind:
             case EventKind.NODE_STARTED:
                 if event.data["type"] in ("loop", "map"):
                     row.opens = event.data["type"]
-                row.began(event.time)
+                row.began(event.path, event.time)
                 self.active[row.key] = row
             case EventKind.NODE_FINISHED:
                 self._ended(row, event)
@@ -139,9 +130,8 @@ class Board:
 
     def _ended(self, row: Row, event: Event) -> None:
         state = NodeState(event.data["state"])
-        if row.active and state not in (NodeState.SKIPPED, NodeState.NOT_RUN):
-            row.stopped(event.time)
-        if row.opens and not is_item(event.path):
+        row.stopped(event.path, event.time)
+        if row.opens and not event.path.endswith("]"):  # the map or loop, not the item of it that it names
             row.outcome = state
         else:
             row.ended[state] += 1
@@ -187,7 +177,7 @@ def _place(row: Row) -> tuple[int, ...]:
 
 def _choose(chosen: dict[str, Row], rows: Iterable[Row], most: int) -> None:
     """Add rows with the rows that they stand in, as long as there is room."""
-    for row in rows:
+    for row in islice(rows, 4 * most):
         if len(chosen) >= most:
             return
         lineage = []

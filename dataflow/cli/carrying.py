@@ -58,10 +58,10 @@ def as_json(value: object, around: tuple[int, ...] = ()) -> Any:
 
 def _carried(value: Any, around: tuple[int, ...]) -> Any:
     match value:
-        case None | bool() | str():
-            return value.value if isinstance(value, Enum) else value
         case Enum():
             return as_json(value.value, around)
+        case None | bool() | str():
+            return value
         case int() if value.bit_length() <= MOST_BITS:
             return int(value)
         case float() if math.isfinite(value):

@@ -34,6 +34,14 @@ class Refused(Exception):
         self.trace = trace
         super().__init__("\n".join(problems))
 
+    @property
+    def reason(self) -> BaseException | None:
+        """The first of the exceptions that led here, if any did."""
+        reason = self.__cause__
+        while reason is not None and reason.__cause__ is not None:
+            reason = reason.__cause__
+        return reason
+
 
 class Interrupted(BaseException):
     """Raised by Ctrl-C and SIGTERM while no run is there to be cancelled."""

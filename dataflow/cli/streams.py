@@ -12,6 +12,8 @@ import sys
 from contextlib import ExitStack, contextmanager, redirect_stdout, suppress
 from typing import TYPE_CHECKING, TextIO
 
+from dataflow.cli.exits import Refused
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -63,24 +65,26 @@ def _descriptor(stream: TextIO | None) -> int | None:
 
 
 def write(stream: TextIO | None, text: str) -> bool:
-    """Write a text and its line end at once; returns False if nobody is there to read it.
+    """Write a text and its line end at once; returns False if nobody is there any more to read it.
 
-    Raises OSError if it cannot be written for another reason.
+    Raises Refused if it cannot be written for another reason.
     """
     if stream is None:
         return False
     try:
         stream.write(text + "\n")
         stream.flush()
-    except BrokenPipeError:
+    except OSError as error:
         _give_up(stream)
-        return False
+        if isinstance(error, BrokenPipeError):
+            return False
+        raise Refused([f"the output cannot be written: {error.strerror}"]) from error
     return True
 
 
 def tell(text: str) -> None:
     """Write a line to standard error, if that is possible."""
-    with suppress(OSError):
+    with suppress(Refused):
         write(sys.stderr, text)
 
 

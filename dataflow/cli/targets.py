@@ -5,7 +5,9 @@ from __future__ import annotations
 import sys
 import traceback
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
 
 from dataflow.cli.exits import Refused
 from dataflow.errors import DataflowError, FlowInvalid, FormatError
@@ -13,7 +15,11 @@ from dataflow.errors import DataflowError, FlowInvalid, FormatError
 if TYPE_CHECKING:
     from dataflow.flows import Flow
 
-__all__ = ["load", "problems_of"]
+__all__ = ["FileArgument", "load", "problems_of"]
+
+FileArgument: TypeAlias = Annotated[
+    str, typer.Argument(metavar="FILE", help="A document, path.py[:flow] or module:flow.", show_default=False)
+]
 
 
 def load(target: str, *, imports: bool) -> Flow:

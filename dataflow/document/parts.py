@@ -105,18 +105,18 @@ class RetryPart(Part):
 class PolicyPart(Part):
     """How a node is run; what is not given is as its type says."""
 
-    retry: RetryPart | None = None
+    retry: RetryPart = RetryPart(retries=0)
     timeout: Seconds | None = Field(default=None, description="Bounds one attempt, in seconds.")
     deadline: Seconds | None = Field(default=None, description="Bounds all attempts, in seconds.")
-    memo: MemoPolicy | None = None
-    on_error: OnError | None = Field(default=None, description="What the last failed attempt does.")
+    memo: MemoPolicy = "off"
+    on_error: OnError = Field(default="fail", description="What the last failed attempt does.")
     default: Any = Field(default=None, description="The value of `out` after the last failed attempt.")
-    limit: str | int | None = Field(
+    limit: Name | Count | None = Field(
         default=None, description="A limit named in `using`, or a number of slots."
     )
-    effect: bool | None = Field(default=None, description="The call changes something outside the run.")
-    enabled: bool | None = None
-    errors: Literal["fail", "collect"] | None = Field(default=None, description="Flow nodes only.")
+    effect: bool = Field(default=False, description="The call changes something outside the run.")
+    enabled: bool = True
+    errors: Literal["fail", "collect"] = Field(default="fail", description="Flow nodes only.")
 
 
 _ONLY_FEEDBACK: Final[JsonDict] = {"properties": {"feedback": {"const": True}}, "required": ["feedback"]}

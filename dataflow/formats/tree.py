@@ -25,6 +25,7 @@ MOST_DIGITS: Final = 1000
 #: What aliases may add to a document, in characters; each value counts as ten besides its text.
 MOST_ALIASED: Final = 10_000_000
 SIZE_OF_VALUE: Final = 10
+MOST_SHOWN: Final = 60  # characters of a name in a message
 
 _BREAK: Final = re.compile(r"\r\n?|\n")
 _COLUMN_BITS: Final = 32
@@ -179,10 +180,10 @@ class Tree:
     def alias(self, name: str, place: int) -> None:
         """Take a copy of what an anchor names."""
         if name not in self.anchors:
-            self.fail(f"alias *{name} names no anchor that comes before it", place)
+            self.fail(f"alias *{_clip(name)} names no anchor that comes before it", place)
         anchored = self.anchors[name]
         if anchored is None:
-            self.fail(f"alias *{name} stands inside its own anchor", place)
+            self.fail(f"alias *{_clip(name)} stands inside its own anchor", place)
         self.aliased += anchored.size
         if self.aliased > MOST_ALIASED:
             self.fail(f"the aliases up to here expand to more than {MOST_ALIASED // 1_000_000} MB", place)
@@ -205,7 +206,7 @@ class Tree:
         if key in entries:
             line, _ = _line_and_column(entries[key])
             self.fail(
-                f"key {_shortened(key)} stands here for the second time; the first is in line {line}", place
+                f"key {_clip(key)!r} stands here for the second time; the first is in line {line}", place
             )
         entries[key] = place
         top.key = key
@@ -242,8 +243,8 @@ def _copy(value: Any) -> Any:
     return value
 
 
-def _shortened(text: str) -> str:
-    return repr(text if len(text) <= 60 else text[:57] + "...")
+def _clip(text: str) -> str:
+    return text if len(text) <= MOST_SHOWN else text[: MOST_SHOWN - 3] + "..."
 
 
 def _described(key: object) -> str:

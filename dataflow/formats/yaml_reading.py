@@ -23,6 +23,8 @@ __all__ = ["read_yaml"]
 #: libyaml where PyYAML was built with it: about twenty times as fast.
 PARSER: Any = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
 
+MOST_CHARACTERS: Final = 200  # of a message of the parser's, which may quote the text
+
 _REFUSED: Final = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _TAG: Final = "tag:yaml.org,2002:"
 
@@ -52,13 +54,13 @@ def read_yaml(text: str, tree: Tree) -> None:
             _take(event, tree)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        reason = f"{error.problem} {error.context}" if error.problem and error.context else error.problem
-        place = (mark.line + 1, mark.column + 1) if mark is not None else (None, None)
-        raise FormatError(tree.name, f"is no YAML: {reason}", *place) from error
+        reason = " ".join(part for part in (error.problem, error.context) if part)[:MOST_CHARACTERS]
+        assert mark is not None, "both parsers say where they are"
+        raise FormatError(tree.name, f"is no YAML: {reason}", mark.line + 1, mark.column + 1) from error
 
 
 def _take(event: yaml.Event, tree: Tree) -> None:
-    mark = event.start_mark
+    mark: Any = event.start_mark
     place = place_of(mark.line + 1, mark.column + 1)
     match event:
         case yaml.ScalarEvent():
@@ -71,7 +73,7 @@ def _take(event: yaml.Event, tree: Tree) -> None:
         case yaml.MappingEndEvent() | yaml.SequenceEndEvent():
             tree.close()
         case yaml.AliasEvent():
-            tree.alias(event.anchor, place)
+            tree.alias(str(event.anchor), place)
         case yaml.DocumentStartEvent() if tree.found:
             tree.fail("a second document begins here; a file holds one", place)
 

@@ -126,15 +126,17 @@ async def summarise(text: str, keep: int) -> str:
         raise ValueError(f"keep must be at least 1, found {keep}")
     counts: Counter[str] = Counter()
     for start in range(0, len(text), SLICE):
+        await checkpoint()
         counts.update(WORD.findall(text[start : start + SLICE].casefold()))
         if len(counts) > VOCABULARY:
             counts = Counter(dict(counts.most_common(VOCABULARY // 2)))
-        await checkpoint()
     ranked = ((score(text, sentence, counts), -sentence.start, sentence) for sentence in sentences(text))
     best: list[tuple[float, int, Sentence]] = []
     while batch := list(islice(ranked, SENTENCES)):
         best = nlargest(keep, best + batch)
-        await checkpoint()
+        if len(batch) == SENTENCES:
+            batch.clear()  # a thousand sections may be waiting here
+            await checkpoint()
     return excerpt(text, sorted(sentence for _, _, sentence in best))
 
 

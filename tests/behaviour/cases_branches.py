@@ -1,4 +1,4 @@
-"""Rows: branches, the firing rule, several edges on one port (S4, S5.1, S5.2)."""
+"""Rows: branches, several edges on one port, the firing rule (S4, S5.2)."""
 
 from __future__ import annotations
 
@@ -7,17 +7,12 @@ from typing import Final
 
 from dataflow import Flow, node
 from tests.behaviour.nodes import (
-    add,
     counted,
     defaulted,
     defaulted_pair,
     ident,
     inc,
-    listed,
-    listed_with,
     one,
-    pair,
-    split,
     src,
 )
 from tests.behaviour.table import Case
@@ -43,13 +38,174 @@ async def tail(y: list[object]) -> list[object]:
     return y
 
 
-def both_exits(*, swapped: bool) -> Flow:
-    """Lead both exits of a branch to one port, over a node each."""
+@counted
+async def t(x: int) -> int:
+    return x
+
+
+@counted
+async def u(x: int) -> int:
+    return x
+
+
+@counted
+async def j(p: int, q: int) -> list[int]:
+    return [p, q]
+
+
+@counted
+async def j_optional(p: object = "dflt", *, q: int) -> list[object]:
+    return [p, q]
+
+
+@counted
+async def k(x: list[object]) -> list[object]:
+    return x
+
+
+def both_exits(*, swapped: bool, direct: bool = False) -> Flow:
+    """Lead both exits of a branch to one port, over a node each or directly."""
     with Flow("B01") as f:
         cond = f.when(f.add(src, x=f.input("x", int)).out, lambda v: v > 5)
-        f.add(left, x=cond.yes)
-        f.add(right, x=cond.no)
+        if not direct:
+            first, second = f.add(left, x=cond.yes).out, "right"
+            f.add(right, x=cond.no)
+        else:
+            first, second = cond.yes, "when.no"
         if swapped:
-            f.connect("right", "join.val")
-            joined = f.add(join, val=f.add(left.__wrapped__, x=cond.yes).out) if False else None  # placeholder
+            f.connect(second, "join.val")
+        joined = f.add(join, val=first)
+        if not swapped:
+            f.connect(second, "join.val")
+        f.output("tail", f.add(tail, y=joined.out).out)
     return f
+
+
+def dead_port(*, optional: bool) -> Flow:
+    """Feed a port that only the branch not taken could feed."""
+    with Flow("B03") as f:
+        cond = f.when(f.add(src, x=f.input("x", int)).out, lambda v: v > 5)
+        first, second = f.add(t, x=cond.yes), f.add(u, x=cond.no)
+        if optional:
+            f.output("k", f.add(k, x=f.add(j_optional, p=first.out, q=second.out).out).out)
+        else:
+            joined = f.add(j, p=first.out, q=second.out)
+            f.output("k", f.add(ident, x=joined.out).out)
+    return f
+
+
+def all_optional_ports_dead(*, one_live: bool) -> Flow:
+    with Flow() as f:
+        cond = f.when(f.input("x", int), lambda v: v > 5)
+        other = f.add(src, x=cond.no if one_live else cond.yes)
+        f.output("o", f.add(defaulted_pair, x=cond.yes, y=other.out).out)
+    return f
+
+
+def dead_chain() -> Flow:
+    with Flow() as f:
+        exits = f.when(f.input("x", int), lambda v: v > 5)
+        first = f.add(inc, x=exits.yes)
+        f.output("o", f.add(inc, x=f.add(inc, x=first.out).out).out)
+    return f
+
+
+def no_connected_ports() -> Flow:
+    with Flow() as f:
+        f.output("o", f.add(one).out)
+        f.output("d", f.add(defaulted).out)
+    return f
+
+
+def disabled(*, optional: bool) -> Flow:
+    with Flow() as f:
+        off = f.add(node(one).with_(enabled=False))
+        if optional:
+            f.output("o", f.add(defaulted_pair, x=off.out, y=f.add(src, x=2).out).out)
+        else:
+            f.output("o", f.add(inc, x=off.out).out)
+    return f
+
+
+B01_TAKEN: Final = {"src": 1, "left": 1, "join": 1, "tail": 1}
+B01_OTHER: Final = {"src": 1, "right": 1, "join": 1, "tail": 1}
+
+BRANCHES: Final = (
+    *(
+        case
+        for swapped, order in ((False, "in order"), (True, "swapped"))
+        for case in (
+            Case(
+                id=f"B01a {order}", rule="S5.2", flow=partial(both_exits, swapped=swapped), inputs={"x": 7},
+                outputs={"tail": ["J", 70]}, runs=B01_TAKEN, states={"right": "skipped"}, others="done",
+                why={"right": ("port 'x' has no value", "exit 'no' not taken")},
+            ),
+            Case(
+                id=f"B01b {order}", rule="S5.2", flow=partial(both_exits, swapped=swapped), inputs={"x": 3},
+                outputs={"tail": ["J", 300]}, runs=B01_OTHER, states={"left": "skipped"}, others="done",
+                why={"left": ("port 'x' has no value", "exit 'yes' not taken")},
+            ),
+            *(
+                Case(
+                    id=f"B01c {order} {x}", rule="S5.2", inputs={"x": x},
+                    flow=partial(both_exits, swapped=swapped, direct=True), outputs={"tail": ["J", x]},
+                    runs={"src": 1, "join": 1, "tail": 1}, others="done",
+                )
+                for x in (7, 3)
+            ),
+        )
+    ),
+    Case(
+        id="B03", rule="S4.3", flow=partial(dead_port, optional=False), inputs={"x": 3},
+        runs={"src": 1, "u": 1}, states={"t": "skipped", "j": "skipped", "ident": "skipped"}, others="done",
+        why={
+            "t": ("t: port 'x' has no value", "when: exit 'yes' not taken"),
+            "j": ("j: port 'p' has no value", "t: port 'x' has no value", "when: exit 'yes' not taken"),
+            "ident.out": ("ident: port 'x'", "j: port 'p'", "t: port 'x'", "when: exit 'yes' not taken"),
+        },
+        warnings=("j is skipped: no value came on p, though one came on q",),
+        events=(("warning", "j", {"code": "join_unreleased"}), ("node_finished", "j", {"state": "skipped"})),
+    ),
+    Case(
+        id="B03 variation", rule="S4.4", flow=partial(dead_port, optional=True), inputs={"x": 3},
+        outputs={"k": ["dflt", 3]}, runs={"src": 1, "u": 1, "j_optional": 1, "k": 1}, states={"t": "skipped"},
+        others="done",
+    ),
+    Case(
+        id="a node all of whose optional ports are dead", rule="S4.3",
+        flow=partial(all_optional_ports_dead, one_live=False), inputs={"x": 3}, runs={},
+        states={"src": "skipped", "defaulted_pair": "skipped"},
+        why={"defaulted_pair": ("port 'x' has no value", "exit 'yes' not taken")},
+    ),
+    Case(
+        id="an optional port that is dead beside a live one", rule="S4.4",
+        flow=partial(all_optional_ports_dead, one_live=True), inputs={"x": 3}, outputs={"o": ["dflt", 3]},
+        runs={"src": 1, "defaulted_pair": 1},
+    ),
+    Case(
+        id="a dead path", rule="S3.3", flow=dead_chain, inputs={"x": 3}, runs={},
+        states={"inc": "skipped", "inc_2": "skipped", "inc_3": "skipped"}, others="done",
+        why={
+            "inc_3.out": (
+                "inc_3: port 'x'", "inc_2: port 'x'", "inc: port 'x'", "when: exit 'yes' not taken",
+            ),
+        },
+        events=(
+            ("branch_evaluated", "when", {"matched": "no"}), ("node_finished", "inc", {"state": "skipped"}),
+            ("node_finished", "inc_2", {"state": "skipped"}),
+            ("node_finished", "inc_3", {"state": "skipped"}),
+        ),
+    ),
+    Case(
+        id="nodes without connected ports", rule="S4.5", flow=no_connected_ports,
+        outputs={"o": 1, "d": "dflt"}, runs={"one": 1, "defaulted": 1}, others="done",
+    ),
+    Case(
+        id="a disabled node", rule="S4.7", flow=partial(disabled, optional=False), runs={},
+        states={"one": "skipped", "inc": "skipped"}, why={"inc": ("inc: port 'x'", "one: disabled")},
+    ),
+    Case(
+        id="a disabled node on an optional port", rule="S4.7", flow=partial(disabled, optional=True),
+        outputs={"o": ["dflt", 2]}, runs={"src": 1, "defaulted_pair": 1}, states={"one": "skipped"},
+    ),
+)  # fmt: skip

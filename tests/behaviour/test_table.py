@@ -8,6 +8,14 @@ from typing import Final
 import pytest
 
 from tests.behaviour.cases_branches import BRANCHES
+from tests.behaviour.cases_failures import FAILURES
+from tests.behaviour.cases_joins import JOINS
+from tests.behaviour.cases_loop_ends import LOOP_ENDS
+from tests.behaviour.cases_loops import LOOPS
+from tests.behaviour.cases_maps import MAPS
+from tests.behaviour.cases_nesting import NESTING
+from tests.behaviour.cases_switches import SWITCHES
+from tests.behaviour.cases_values import VALUES
 from tests.behaviour.table import (
     Case,
     check_events,
@@ -18,7 +26,17 @@ from tests.behaviour.table import (
     play_unheard,
 )
 
-TABLE: Final[tuple[Case, ...]] = (*BRANCHES,)
+TABLE: Final[tuple[Case, ...]] = (
+    *BRANCHES,
+    *FAILURES,
+    *JOINS,
+    *LOOPS,
+    *LOOP_ENDS,
+    *MAPS,
+    *NESTING,
+    *SWITCHES,
+    *VALUES,
+)
 
 each_case = pytest.mark.parametrize("case", TABLE, ids=lambda case: case.id)
 each_pace = pytest.mark.parametrize("checkpoints", [0, 2], ids=["straight", "suspending"])

@@ -1,0 +1,78 @@
+"""The `dataflow` command: its subcommands, and what ends each of them."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from dataflow.cli.check import check
+from dataflow.cli.exits import ExitCode, Interrupted, Refused, code_of_signal
+from dataflow.cli.interrupts import Interrupts
+from dataflow.cli.run import run
+from dataflow.cli.schema import schema
+from dataflow.cli.show import show
+from dataflow.cli.streams import tell, tolerant, write
+from dataflow.cli.texts import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["main"]
+
+DISTRIBUTION: Final = "dataflow-engine"
+MOST_COLUMNS: Final = 110
+
+
+def _version(wanted: bool) -> None:
+    """Write the version and end."""
+    if wanted:
+        from importlib import metadata  # takes a while
+
+        try:
+            version = metadata.version(DISTRIBUTION)
+        except metadata.PackageNotFoundError:
+            version = "(not installed)"
+        write(sys.stdout, f"dataflow {version}")
+        raise typer.Exit
+
+
+def _dataflow(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version and exit.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Run, check and draw dataflow flows. `dataflow COMMAND --help` tells more of each command."""
+
+
+def _app() -> typer.Typer:
+    app = typer.Typer(
+        add_completion=False,
+        no_args_is_help=True,
+        rich_markup_mode=None,  # its boxes do not fit into narrow terminals, and take longer to load
+        pretty_exceptions_enable=False,
+        context_settings={"terminal_width": min(shutil.get_terminal_size().columns, MOST_COLUMNS)},
+    )
+    app.callback()(_dataflow)
+    for command in (run, check, show, schema):
+        app.command()(command)
+    return app
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line with these arguments, by default the process's; returns the exit code (S20)."""
+    with tolerant(), Interrupts(owns_process=arguments is None) as interrupts:
+        try:
+            _app()(args=arguments, prog_name="dataflow", obj=interrupts)
+        except SystemExit as ended:
+            return ended.code if isinstance(ended.code, int) else ExitCode.FAILED
+        except Refused as refused:
+            for problem in refused.problems:
+                tell(f"error: {visible(problem)}")
+            return refused.code
+        except Interrupted as interrupted:
+            tell("cancelled")
+            return code_of_signal(interrupted.number)
+    return ExitCode.COMPLETED

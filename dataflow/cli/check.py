@@ -1,0 +1,91 @@
+"""`dataflow check`: list every problem of a flow without running it."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dataflow.cli.exits import ExitCode, Refused
+from dataflow.cli.streams import write
+from dataflow.cli.targets import FileArgument, load
+from dataflow.cli.texts import counted, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dataflow.wiring import Block
+
+__all__ = ["check"]
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What a check has found."""
+
+    file: str
+    nodes: int
+    problems: Sequence[str]
+    not_looked_into: Sequence[str]
+
+
+def check(
+    file: FileArgument,
+    imports: Annotated[
+        bool, typer.Option("--import", help="Import what the document names, and check that as well.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Write one JSON object.")] = False,
+) -> None:
+    """List every problem of a flow, one a line; exit code 1 if there are any.
+
+    Without --import nothing that a document names is imported: the types that were not looked into are named.
+    A target in Python is imported in any case.
+    """
+    try:
+        findings = examined(file, imports=imports)
+    except Refused as refused:
+        if not as_json and isinstance(refused.reason, OSError):  # nothing was checked
+            raise
+        findings = Findings(file, 0, refused.problems, ())
+    if as_json:
+        from dataflow.cli.carrying import json_line
+
+        write(sys.stdout, json_line(asdict(findings), sys.stdout.encoding if sys.stdout else None))
+    else:
+        _tell(findings)
+    if findings.problems:
+        raise typer.Exit(ExitCode.FAILED)
+
+
+def examined(file: str, *, imports: bool) -> Findings:
+    """Check a flow as far as that is asked for; raises Refused if there is none."""
+    from dataflow.compiling import examine
+
+    flow = load(file, imports=imports)
+    graph, _ = examine(flow.wiring, flow._find_type)  # noqa: SLF001 - not hidden from us
+    problems = [f"{file}: {problem}" for problem in dict.fromkeys(graph.problems)]
+    return Findings(file, _count(flow.wiring.block), problems, list(dict.fromkeys(graph.opaque)))
+
+
+def _count(block: Block) -> int:
+    """Count the nodes of a block and of all blocks in it."""
+    from dataflow.wiring import LoopBlock, MapBlock
+
+    count, todo = 0, [block]
+    while todo:
+        placed = todo.pop().nodes.values()
+        count += len(placed)
+        todo.extend(one.body for one in placed if isinstance(one, LoopBlock | MapBlock))
+    return count
+
+
+def _tell(findings: Findings) -> None:
+    for problem in findings.problems:
+        write(sys.stdout, visible(problem))
+    if not findings.problems:
+        write(sys.stdout, f"ok: {counted(findings.nodes, 'node')}")
+    if findings.not_looked_into:
+        names = ", ".join(map(visible, findings.not_looked_into))
+        write(sys.stdout, f"not looked into without --import: {names}")

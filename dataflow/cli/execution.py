@@ -1,0 +1,56 @@
+"""Running a flow once, watched, so that the first signal cancels it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from dataflow.backend import waker
+from dataflow.errors import RunFailed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from dataflow.cli.interrupts import Interrupts
+    from dataflow.events import Event
+    from dataflow.failure import Failure
+    from dataflow.flows import Flow
+    from dataflow.result import Result
+
+__all__ = ["UNREAD", "Outcome", "execute"]
+
+#: Why a run is cancelled whose events nobody reads any more.
+UNREAD = "nobody reads the events any more"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a run ended, and how long it took."""
+
+    result: Result
+    failures: Sequence[Failure]
+    seconds: float
+    reason: str = ""  # why it was cancelled
+
+
+async def execute(
+    flow: Flow, inputs: Mapping[str, Any], see: Callable[[Event], bool], interrupts: Interrupts
+) -> Outcome:
+    """Run a flow to its end, giving each event to `see`; when that returns False the run is cancelled."""
+    began = perf_counter()
+    reason = ""
+    async with flow.start(**inputs) as run:
+        events = run.events()
+        interrupts.on_signal(waker(partial(run.cancel, "cancelled by a signal")))
+        async for event in events:
+            if not see(event) and not reason:
+                reason = UNREAD
+                run.cancel(reason)
+        interrupts.run_ended()
+        try:
+            result, failures = await run, ()
+        except RunFailed as failed:
+            return Outcome(failed.result, failed.failures, perf_counter() - began)
+    return Outcome(result, failures, perf_counter() - began, reason)

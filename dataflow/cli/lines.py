@@ -1,0 +1,74 @@
+"""Plain lines of progress, for a pipe or a file: one a node that has ended.
+
+Of a map there is one line for all its items, and one for each item that failed. What never ran has none.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from dataflow.cli.streams import tell
+from dataflow.cli.texts import counted, duration, visible
+from dataflow.events import EventKind
+from dataflow.states import NodeState
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from types import TracebackType
+    from typing import Self
+
+    from dataflow.events import Event
+
+__all__ = ["Lines"]
+
+_FAILED: Final = (NodeState.FAILED, NodeState.TIMED_OUT)
+_WIDTH: Final = max(len(state.value) for state in NodeState)
+
+
+class Lines:
+    """A progress that writes lines to standard error."""
+
+    def __init__(self) -> None:
+        self._maps: dict[str, int] = {}  # maps that are open by their path, with their items
+        self._began: dict[str, datetime] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        return None
+
+    def see(self, event: Event) -> None:
+        """Take in an event."""
+        match event.kind:
+            case EventKind.NODE_STARTED:
+                self._began[event.path] = event.time
+            case EventKind.MAP_OPENED:
+                self._maps[event.path] = event.data["items"]
+            case EventKind.NODE_FINISHED:
+                self._ended(event)
+
+    def running(self) -> list[str]:
+        """Return the paths of what is running."""
+        return list(self._began)
+
+    def _ended(self, event: Event) -> None:
+        began = self._began.pop(event.path, None)
+        items = self._maps.pop(event.path, None)  # before looking whether it is itself an item
+        state = NodeState(event.data["state"])
+        if state is NodeState.NOT_RUN or (state not in _FAILED and self._is_in_map(event.path)):
+            return
+        parts = [state.value.ljust(_WIDTH), visible(event.path)]
+        if items is not None:
+            parts.append(counted(items, "item"))
+        if began is not None:
+            parts.append(duration((event.time - began).total_seconds()))
+        elif "reason" in event.data:
+            parts.append(f"({visible(event.data['reason'])})")
+        tell("  ".join(parts))
+
+    def _is_in_map(self, path: str) -> bool:
+        """Tell whether a path leads through an open map."""
+        return any(path[:place] in self._maps for place, letter in enumerate(path) if letter == "[")

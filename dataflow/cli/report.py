@@ -1,0 +1,170 @@
+"""What a run came to: the object of `--json`, or lines for people."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from dataflow.cli.carrying import as_json, json_line
+from dataflow.cli.exits import ExitCode, code_of_signal
+from dataflow.cli.streams import is_terminal, tell, write
+from dataflow.cli.texts import duration, one_line, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import TextIO
+
+    from dataflow.cli.execution import Outcome
+    from dataflow.failure import Failure
+    from dataflow.result import Result
+
+__all__ = [
+    "code_of",
+    "last_line",
+    "output_text",
+    "tell_outcome",
+    "write_object",
+    "write_outputs",
+    "write_refusal",
+]
+
+MOST_TOLD: Final = 20  # warnings and failures
+MOST_LINES: Final = 20  # of an output on a terminal
+MOST_CHARACTERS: Final = 2_000  # as above
+
+
+def code_of(outcome: Outcome, caught: int | None) -> int:
+    """Return the exit code of a run (S20); `caught` is the signal that came, if any."""
+    match outcome.result.status:
+        case "completed":
+            return ExitCode.COMPLETED
+        case "paused":
+            return ExitCode.PAUSED
+        case "failed":
+            return ExitCode.FAILED
+        case "cancelled":
+            return ExitCode.FAILED if caught is None else code_of_signal(caught)
+
+
+def write_object(out: TextIO | None, outcome: Outcome, declared: Iterable[str]) -> None:
+    """Write the one object of `--json` (S20), on one line.
+
+    Beyond what S20 names it has the warnings, and why outputs have no value.
+    """
+    result = outcome.result
+    _write_json(
+        out,
+        {
+            "run": result.run_id,
+            "status": result.status,
+            "outputs": {name: as_json(value) for name, value in result.outputs.items()},
+            "asks": [],
+            "failures": [as_json(failure) for failure in outcome.failures],
+            "checks": [],
+            "warnings": list(result.warnings),
+            "skipped": _without_value(result, declared),
+        },
+    )
+
+
+def write_refusal(out: TextIO | None, problems: Sequence[str], type: str) -> None:
+    """Write the object of `--json` for a run that could not be started."""
+    failures = [
+        {"node": "", "path": "", "attempt": 0, "type": type, "message": problem, "traceback": ""}
+        for problem in problems
+    ]
+    _write_json(
+        out,
+        {
+            "run": None,
+            "status": "failed",
+            "outputs": {},
+            "asks": [],
+            "failures": failures,
+            "checks": [],
+            "warnings": [],
+            "skipped": {},
+        },
+    )
+
+
+def _write_json(out: TextIO | None, value: Mapping[str, Any]) -> None:
+    write(out, json_line(value, out.encoding if out is not None else None))
+
+
+def _without_value(result: Result, declared: Iterable[str]) -> dict[str, str]:
+    """Say of each output that has no value why that is so."""
+    reasons = {}
+    for name in declared:
+        try:
+            _ = result[name]
+        except KeyError as error:
+            reasons[name] = str(error.args[0])
+    return reasons
+
+
+def write_outputs(out: TextIO | None, result: Result, declared: Iterable[str]) -> None:
+    """Write the outputs for people: shortened on a terminal, whole anywhere else."""
+    shorten = is_terminal(out)
+    for name, value in result.outputs.items():
+        write(out, output_text(name, value, shorten=shorten))
+    if result.status == "completed":
+        for reason in _without_value(result, declared).values():
+            tell(one_line(reason))
+
+
+def output_text(name: str, value: object, *, shorten: bool) -> str:
+    """Write an output: on one line with its name, or indented below it."""
+    text = value if isinstance(value, str) else json.dumps(as_json(value), ensure_ascii=False)
+    note = ""
+    if shorten:
+        kept = "\n".join(text[:MOST_CHARACTERS].splitlines()[:MOST_LINES])
+        if len(kept) < len(text.rstrip()):
+            note = f"\n  ... ({len(text):,} characters; a pipe or --json gives them all)"
+        name, text = visible(name), visible(kept)
+    if "\n" not in text and not note:
+        return f"{name}: {text}"
+    lines = "\n".join(f"  {line}" if line else "" for line in text.split("\n"))
+    return f"{name}:\n{lines}{note}"
+
+
+def tell_outcome(outcome: Outcome, *, tracebacks: bool) -> None:
+    """Tell of warnings and failures, and in the last line how the run ended."""
+    warnings = outcome.result.warnings
+    for warning in warnings[:MOST_TOLD]:
+        tell(f"warning: {visible(warning)}")
+    if len(warnings) > MOST_TOLD:
+        tell(f"warning: and {len(warnings) - MOST_TOLD} more")
+    if tracebacks or len(outcome.failures) > 1 or any("\n" in one.message for one in outcome.failures):
+        _tell_failures(outcome.failures, tracebacks=tracebacks)
+    tell(last_line(outcome))
+
+
+def _tell_failures(failures: Sequence[Failure], *, tracebacks: bool) -> None:
+    for failure in failures[:MOST_TOLD]:
+        tell(f"{_place(failure)}: {failure.type}: {visible(failure.message)}")
+        if tracebacks:
+            tell(visible(failure.traceback.rstrip()))
+    if len(failures) > MOST_TOLD:
+        tell(f"and {len(failures) - MOST_TOLD} more failures")
+
+
+def _place(failure: Failure) -> str:
+    """Name the node, and the attempt where it is not the first."""
+    again = f" (attempt {failure.attempt})" if failure.attempt > 1 else ""
+    return f"{visible(failure.path) or 'the run'}{again}"
+
+
+def last_line(outcome: Outcome) -> str:
+    """Say how the run ended, and no better than it did."""
+    match outcome.result.status:
+        case "completed":
+            return f"completed in {duration(outcome.seconds)}"
+        case "paused":
+            return "paused"
+        case "cancelled":
+            return "cancelled" + (f": {outcome.reason}" if outcome.reason else "")
+        case "failed":
+            first, *others = outcome.failures
+            more = f" (and {len(others)} more)" if others else ""
+            return f"failed: {_place(first)}: {first.type}: {one_line(first.message)}{more}"

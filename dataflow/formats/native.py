@@ -1,0 +1,209 @@
+"""The native format: a YAML or JSON document becomes wiring.
+
+Problems of one document are told all at once, each with line and column. Whether the names in it lead to
+something is checked when the wiring is compiled.
+"""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import ValidationError
+
+from dataflow.checking import check_json
+from dataflow.document.flow import FORMAT, FlowDocument, FlowNode, LoopNode, LoopTestPart, MapNode, TypeNode
+from dataflow.errors import FlowInvalid, FormatError, ValueMismatch
+from dataflow.formats.native_dump import dump, dump_yaml
+from dataflow.formats.native_policy import read_policy, read_settings
+from dataflow.formats.native_sources import SourceReading
+from dataflow.formats.problems import LATER, Problem, described, problems_of, report
+from dataflow.formats.reading import read
+from dataflow.formats.schema_types import type_of_schema
+from dataflow.functions import NamedFunction
+from dataflow.ports import MISSING
+from dataflow.wiring import (
+    Block,
+    Carried,
+    Edge,
+    FlowInput,
+    Literally,
+    LoopBlock,
+    LoopTest,
+    Many,
+    MapBlock,
+    PlacedNode,
+    Reference,
+    Wiring,
+)
+
+if TYPE_CHECKING:
+    from dataflow.document.flow import BlockPart, LoopPart, Node
+    from dataflow.document.parts import EdgePart, InputPart
+    from dataflow.document.sources import Source as SourcePart
+    from dataflow.formats.tree import Path, Positions
+    from dataflow.wiring import Placed, Source
+
+__all__ = ["dump", "dump_yaml", "load", "parse"]
+
+
+def load(text: str, name: str) -> Wiring:
+    """Read a document as wiring; `name` is its file's, and names the flow if the document does not.
+
+    Raises FormatError for what cannot be read, FlowInvalid for what is no flow document of this release.
+    """
+    document, positions = parse(text, name)
+    reading = _Reading()
+    wiring = reading.wiring(document, PurePath(name).stem or "flow")
+    if reading.problems:
+        raise FlowInvalid(name, report(reading.problems, positions))
+    return wiring
+
+
+def parse(text: str, name: str) -> tuple[FlowDocument, Positions]:
+    """Read a document and check its form, with the places of its parts. Raises as `load` does."""
+    data, positions = read(text, name)
+    if not isinstance(data, dict):
+        reason = f"is no flow document: expected a mapping with `dataflow: {FORMAT}`, found {described(data)}"
+        raise FormatError(name, reason, *positions.find(()))
+    number = data.get("dataflow")
+    if type(number) is int and number > FORMAT:
+        reason = f"is written in format {number}; this release reads format {FORMAT}"
+        raise FormatError(name, reason, *positions.find(("dataflow",)))
+    try:
+        return FlowDocument.model_validate(data), positions
+    except ValidationError as error:
+        raise FlowInvalid(name, report(problems_of(error, data), positions)) from error
+
+
+class _Reading:
+    """Turns one document into wiring, and collects what keeps it from being that."""
+
+    def __init__(self) -> None:
+        self.problems: list[Problem] = []
+        self.sources = SourceReading(self.problems)
+
+    def problem(self, path: Path, text: str) -> None:
+        self.problems.append(Problem(path, text))
+
+    def wiring(self, document: FlowDocument, name: str) -> Wiring:
+        """Read the whole document."""
+        return Wiring(
+            name=document.name or name,
+            inputs={name: self._input(part, ("inputs", name)) for name, part in document.inputs.items()},
+            block=self._block(document, ()),
+            settings=read_settings(document.using),
+            uses=document.uses,
+            meta=document.meta,
+        )
+
+    def _input(self, part: InputPart, path: Path) -> FlowInput:
+        schema = part.type if "type" in part.model_fields_set else None
+        try:
+            kind = type_of_schema(part.type)
+        except ValueError as error:
+            self.problem((*path, "type"), str(error))
+            return FlowInput(Any, MISSING, schema)
+        if "default" not in part.model_fields_set:
+            return FlowInput(kind, MISSING, schema)
+        try:
+            return FlowInput(kind, check_json(part.default, kind), schema)
+        except ValueMismatch as mismatch:
+            self.problem((*path, "default"), str(mismatch))
+            return FlowInput(kind, MISSING, schema)
+
+    # blocks
+
+    def _block(self, part: BlockPart, path: Path) -> Block:
+        """Read nodes and edges: the plain sources that stand with nodes come first, in declared order."""
+        block = Block()
+        for id, node in part.nodes.items():
+            block.nodes[id] = self._placed(id, node, (*path, "nodes", id), block)
+        for index, edge in enumerate(part.edges):
+            block.edges.append(self._edge(edge, (*path, "edges", index)))
+        block.outputs = self._named(part.outputs, (*path, "outputs"))
+        return block
+
+    def _placed(self, id: str, node: Node, path: Path, block: Block) -> Placed:
+        match node:
+            case TypeNode():
+                return self._node(id, node, path, block)
+            case LoopNode():
+                return self._loop(id, node, (*path, "loop"))
+            case MapNode(map=part):
+                inner = (*path, "map")
+                return MapBlock(
+                    id, node.after, node.meta,
+                    over=self._named(part.over, (*inner, "over")),
+                    options=self.sources.options(part, inner),
+                    body=self._block(part, inner),
+                )  # fmt: skip
+            case FlowNode():
+                self.problem((*path, "flow"), f"a flow as a node {LATER}")
+                return PlacedNode(id)
+
+    def _node(self, id: str, node: TypeNode, path: Path, block: Block) -> PlacedNode:
+        placed = PlacedNode(id, node.after, node.meta, type=node.type, policy=read_policy(node.policy))
+        if "config" in node.model_fields_set:
+            placed.config, placed.config_is_json = node.config, True
+        if "errors" in node.policy.model_fields_set:
+            self.problem((*path, "policy", "errors"), "is for flow nodes only")
+        for port, given in node.inputs.items():
+            self._wire(placed, port, given, (*path, "inputs", port), block)
+        for port, value in node.values.items():
+            if port in placed.inputs:
+                self.problem((*path, "values", port), "has a source in `inputs` already")
+            placed.inputs[port] = Literally(value, is_json=True)
+        return placed
+
+    def _wire(
+        self, placed: PlacedNode, port: str, given: SourcePart | list[SourcePart], path: Path, block: Block
+    ) -> None:
+        """Wire a port: plain sources become edges, anything else stays with the node."""
+        if isinstance(given, list):
+            sources = tuple(self.sources.read(part, (*path, index)) for index, part in enumerate(given))
+        else:
+            sources = (self.sources.read(given, path),)
+        plain = [source for source in sources if isinstance(source, Reference)]
+        if len(plain) == len(sources):
+            block.edges.extend(Edge(source, placed.id, port) for source in plain)
+        else:
+            placed.inputs[port] = sources[0] if len(sources) == 1 else Many(sources)
+
+    def _edge(self, part: EdgePart, path: Path) -> Edge:
+        for name, plain in (("feedback", False), ("each_round", False), ("leave", "last")):
+            if getattr(part, name) != plain:
+                ends = f"{part.source}.{part.source_port} -> {part.target}.{part.target_port}"
+                self.problem((*path, name), f"edge {ends}: `{name}` {LATER}; a loop node can be used instead")
+        source = Reference(part.source, part.source_port)
+        return Edge(source, part.target, part.target_port, part.id, part.meta)
+
+    def _loop(self, id: str, node: LoopNode, path: Path) -> LoopBlock:
+        part = node.loop
+        return LoopBlock(
+            id, node.after, node.meta,
+            limit=part.limit,
+            on_limit=part.on_limit,
+            carries={
+                name: Carried(
+                    self.sources.read(carry.first, (*path, "carry", name, "first")),
+                    self.sources.read(carry.next, (*path, "carry", name, "next")),
+                )
+                for name, carry in part.carry.items()
+            },
+            test=self._test(part, path),
+            body=self._block(part, path),
+        )  # fmt: skip
+
+    def _test(self, part: LoopPart, path: Path) -> LoopTest | None:
+        kind: Literal["until", "while"] = "until" if part.while_ is None else "while"
+        test = part.until if part.while_ is None else part.while_
+        if test is None:
+            return None
+        if isinstance(test, LoopTestPart):
+            source = self.sources.read(test.source, (*path, kind, "source"))
+            return LoopTest(kind, source, NamedFunction(test.test))
+        return LoopTest(kind, self.sources.read(test, (*path, kind)))
+
+    def _named(self, parts: dict[str, SourcePart], path: Path) -> dict[str, Source]:
+        return {name: self.sources.read(part, (*path, name)) for name, part in parts.items()}

@@ -1,0 +1,75 @@
+"""Configs of nodes as they stand in native documents."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import PydanticSerializationError
+
+from dataflow.errors import ValueMismatch
+from dataflow.formats.constants import as_json
+from dataflow.functions import name_of_function
+from dataflow.nodetype import NodeType
+from dataflow.ports import MISSING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from dataflow.wiring import PlacedNode
+
+__all__ = ["UNNAMED", "write_config"]
+
+#: Why a function has no document form.
+UNNAMED = "has no document form; documents name functions at the top of a module, as module:qualname"
+
+
+def write_config(placed: PlacedNode, where: str, problems: list[str]) -> dict[str, Any]:
+    """Write the config of a node, empty if it has none; what has no document form becomes a problem."""
+    config = placed.config
+    if config is MISSING:
+        return {}
+    if isinstance(placed.type, NodeType) and not placed.config_is_json:
+        config, faults = placed.type.read_config(config)
+        problems.extend(f"{where}: {fault}" for fault in faults)
+        if faults:
+            return {}
+    if isinstance(config, BaseModel):
+        return _write_model(config, where, problems)
+    try:
+        written: dict[str, Any] = as_json(config)
+    except ValueMismatch as mismatch:
+        problems.append(f"{where}: the config has no document form: {mismatch}")
+        return {}
+    return written
+
+
+def _write_model(config: BaseModel, where: str, problems: list[str]) -> dict[str, Any]:
+    functions = list(_functions_in(config, ""))
+    for place, function in functions:
+        if name_of_function(function) is None:
+            problems.append(f"{where}, {place}: {getattr(function, '__qualname__', function)} {UNNAMED}")
+    try:
+        written: dict[str, Any] = as_json(config.model_dump(mode="json", warnings="error", by_alias=True))
+        restored = type(config).model_validate_json(json.dumps(written), strict=True)
+    except (PydanticSerializationError, ValidationError, ValueMismatch) as error:
+        problems.append(f"{where}: the config has no document form: {error}")
+        return {}
+    if not functions and restored != config:
+        problems.append(f"{where}: the config has no document form: read back it would be {restored!r}")
+    return written
+
+
+def _functions_in(value: object, place: str) -> Iterator[tuple[str, Callable[..., Any]]]:
+    """Find the functions in a config, with the fields they stand in."""
+    if isinstance(value, BaseModel):
+        parts: Any = dict(value)
+    elif isinstance(value, list | tuple):
+        parts = dict(enumerate(value))
+    else:
+        parts = value if isinstance(value, dict) else {}
+    for name, part in parts.items():
+        yield from _functions_in(part, f"{place}.{name}".lstrip("."))
+    if callable(value) and not isinstance(value, type):
+        yield place, value

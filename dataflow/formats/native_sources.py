@@ -1,0 +1,150 @@
+"""Sources of native documents, both ways."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from dataflow.document.sources import (
+    AllSource,
+    CollectSource,
+    ConstantSource,
+    EachSource,
+    FallbackSource,
+    GatherSource,
+    MergeContextsSource,
+    MergeSource,
+    RaceSource,
+)
+from dataflow.errors import ValueMismatch
+from dataflow.formats.constants import constant_as_json
+from dataflow.formats.native_config import UNNAMED
+from dataflow.formats.problems import LATER, Problem
+from dataflow.functions import NamedFunction, is_function_name, name_of_function
+from dataflow.names import parse_reference, write_reference
+from dataflow.policy import EachOptions
+from dataflow.wiring import (
+    Collect,
+    Each,
+    Fallback,
+    Gather,
+    Literally,
+    Merge,
+    Reference,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from dataflow.document.sources import Source as SourcePart
+    from dataflow.formats.tree import Path
+    from dataflow.wiring import Source
+
+__all__ = ["SourceReading", "SourceWriting"]
+
+
+class SourceReading:
+    """Turns the sources of one document into wiring; what it cannot turn becomes a problem."""
+
+    def __init__(self, problems: list[Problem]) -> None:
+        self.problems = problems
+        self.mapped: dict[str, Literally] = {}  # constant lists under `each`: equal ones open one map
+
+    def read(self, part: SourcePart, path: Path, mapped: bool = False) -> Source:
+        """Read a source; `mapped` says that it stands under an `each`."""
+        match part:
+            case str():
+                return parse_reference(part)
+            case ConstantSource():
+                return self._constant(part.value, mapped)
+            case MergeSource():
+                return Merge(self._all(part.merge, (*path, "merge"), mapped))
+            case GatherSource():
+                return Gather(self._all(part.gather, (*path, "gather"), mapped))
+            case FallbackSource():
+                return Fallback(*self._all(part.fallback, (*path, "fallback"), mapped))
+            case CollectSource():
+                return Collect(self.read(part.collect, (*path, "collect"), mapped))
+            case EachSource():
+                inner = self.read(part.each, (*path, "each"), mapped=True)
+                return Each(inner, self.options(part, path))
+            case RaceSource() | AllSource() | MergeContextsSource():
+                name = next(iter(type(part).model_fields))
+                return self._refuse((*path, name), f"`{name}` {LATER}")
+
+    def options(self, part: Any, path: Path) -> EachOptions:
+        """Read the options of a map."""
+        key = part.key
+        if key is not None and not is_function_name(key):
+            self._refuse(
+                (*path, "key"), f"a key that is no function `module:qualname` {LATER}, found {key!r}"
+            )
+        function = None if key is None else NamedFunction(key)
+        return EachOptions(function, part.max_concurrency, part.on_error)
+
+    def _all(self, parts: Sequence[SourcePart], path: Path, mapped: bool) -> tuple[Source, ...]:
+        return tuple(self.read(part, (*path, index), mapped) for index, part in enumerate(parts))
+
+    def _constant(self, value: object, mapped: bool) -> Literally:
+        constant = Literally(value, is_json=True)
+        return self.mapped.setdefault(json.dumps(value), constant) if mapped else constant
+
+    def _refuse(self, path: Path, text: str) -> Literally:
+        self.problems.append(Problem(path, text))
+        return Literally(None, is_json=True)
+
+
+class SourceWriting:
+    """Turns sources into parts of a document; what has no document form becomes a problem."""
+
+    def __init__(self, problems: list[str]) -> None:
+        self.problems = problems
+
+    def write(self, source: Source, where: str) -> object:
+        """Write a source as it stands inline."""
+        match source:
+            case Reference():
+                return write_reference(source)
+            case Literally():
+                return {"value": self.constant(source, where)}
+            case Merge(sources):
+                return {"merge": self.write_all(sources, where)}
+            case Gather(sources):
+                return {"gather": self.write_all(sources, where)}
+            case Fallback(first, default):
+                return {"fallback": self.write_all((first, default), where)}
+            case Each(inner, options):
+                return {"each": self.write(inner, where), **self.options(options, where)}
+            case Collect(inner):
+                return {"collect": self.write(inner, where)}
+
+    def write_all(self, sources: tuple[Source, ...], where: str) -> list[object]:
+        """Write several sources in order."""
+        return [self.write(source, where) for source in sources]
+
+    def constant(self, source: Literally, where: str, expected: object = Any) -> object:
+        """Write a constant for a port of a type."""
+        try:
+            return constant_as_json(source.value, Any if source.is_json else expected)
+        except ValueMismatch as mismatch:
+            self.problems.append(f"{where}: the constant has no document form: {mismatch}")
+            return None
+
+    def options(self, options: EachOptions, where: str) -> dict[str, object]:
+        """Write the options of a map as far as they are given."""
+        written: dict[str, object] = {}
+        if options.key is not None:
+            written["key"] = self.function(options.key, f"{where}, key of each")
+        if options.max_concurrency is not None:
+            written["max_concurrency"] = options.max_concurrency
+        if options.on_error != "fail":
+            written["on_error"] = options.on_error
+        return written
+
+    def function(self, function: Callable[..., Any], where: str) -> str | None:
+        """Write the name of a function."""
+        name = function.name if isinstance(function, NamedFunction) else name_of_function(function)
+        if name is None:
+            called = getattr(function, "__qualname__", type(function).__qualname__)
+            self.problems.append(f"{where}: {called} {UNNAMED}")
+        return name

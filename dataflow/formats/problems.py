@@ -1,0 +1,155 @@
+"""Problems of a document: where they are, and what pydantic found told in words of the format."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, get_args
+
+from dataflow.document.flow import NODES, FlowDocument, LoopTestPart
+from dataflow.document.parts import Part
+from dataflow.document.sources import EXPRESSIONS
+from dataflow.errors import choices
+from dataflow.mismatches import requirement
+from dataflow.names import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pydantic import ValidationError
+    from pydantic_core import ErrorDetails
+
+    from dataflow.formats.tree import Path, Positions
+
+__all__ = ["LATER", "Problem", "described", "problems_of", "report", "write_path"]
+
+LATER: Final = "comes with a later release"
+
+# What pydantic calls a branch of a union in its places, and the part of the document behind it.
+_TAGGED: Final[dict[str, type[Part]]] = {
+    **{f"<{key}>": part for key, part in {**EXPRESSIONS, **NODES}.items()},
+    "<test>": LoopTestPart,
+    "<document>": FlowDocument,
+}
+_EXPECTED: Final = {
+    "string_type": "text",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "finite_number": "a finite number",
+    "bool_type": "true or false",
+    "dict_type": "a mapping",
+    "model_type": "a mapping",
+    "list_type": "a list",
+    "literal_error": "{expected}",
+    "greater_than": "a number above {gt}",
+    "greater_than_equal": "a number of {ge} or more",
+    "too_short": "at least {min_length} entries",
+    "too_long": "at most {max_length} entries",
+    "string_too_short": "a text that is not empty",
+}
+_MOST_CHARACTERS: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is wrong with one part of a document."""
+
+    path: Path
+    text: str
+
+
+def report(problems: Sequence[Problem], positions: Positions) -> list[str]:
+    """Write problems in the order of the text, each with line and column."""
+    placed = [(positions.find(problem.path), problem) for problem in problems]
+    placed.sort(key=lambda pair: pair[0])
+    lines = [f"{line}:{column} {_told(problem)}" for (line, column), problem in placed]
+    return list(dict.fromkeys(lines))
+
+
+def _told(problem: Problem) -> str:
+    return f"{write_path(problem.path)}: {problem.text}" if problem.path else problem.text
+
+
+def write_path(path: Path) -> str:
+    """Write where a part stands: `nodes.page.inputs.text`, `edges[2].target`."""
+    steps = [f"[{step}]" if isinstance(step, int) else f".{encode(step)}" for step in path]
+    return "".join(steps).removeprefix(".")
+
+
+def described(value: object) -> str:
+    """Say what stands in a document, shortened."""
+    if isinstance(value, dict):
+        keys = ", ".join(list(value)[:5]) + (", ..." if len(value) > 5 else "")
+        return f"a mapping with {_clip(keys)}" if value else "an empty mapping"
+    if isinstance(value, list):
+        return f"a list of {len(value)}" if value else "an empty list"
+    return _clip(repr(value) if isinstance(value, str) else json.dumps(value))
+
+
+def _clip(text: str) -> str:
+    return text if len(text) <= _MOST_CHARACTERS else text[: _MOST_CHARACTERS - 3] + "..."
+
+
+def problems_of(error: ValidationError, data: object) -> list[Problem]:
+    """Tell what pydantic found; what it says of the branches of a union becomes one problem."""
+    problems: list[Problem] = []
+    expected: dict[Path, tuple[object, list[str]]] = {}
+    for fault in error.errors(include_url=False):
+        path = _path_of(fault, data)
+        if fault["type"] in _EXPECTED:
+            wanted = _EXPECTED[fault["type"]].format(**fault.get("ctx", {}))
+            expected.setdefault(path, (fault["input"], []))[1].append(wanted)
+        else:
+            problems.append(Problem(path, _text_of(fault)))
+    for path, (found, options) in expected.items():
+        problems.append(Problem(path, f"expected {' or '.join(options)}, found {described(found)}"))
+    return problems
+
+
+def _path_of(fault: ErrorDetails, data: Any) -> Path:
+    """Keep the steps that lead on in the data; pydantic's others name branches of unions."""
+    path: list[str | int] = []
+    for step in fault["loc"]:
+        if isinstance(data, dict):
+            leads_on = step in data
+        else:
+            leads_on = isinstance(data, list) and isinstance(step, int)
+        if leads_on:
+            data = data[step]
+            path.append(step)
+    return (*path, fault["loc"][-1]) if fault["type"] == "missing" else tuple(path)
+
+
+def _text_of(fault: ErrorDetails) -> str:
+    match fault["type"]:
+        case "missing":
+            return "is missing"
+        case "extra_forbidden":
+            return f"is not known here; {choices(_fields_at(fault['loc'][:-1]))}"
+        case "value_error":
+            return str(fault["ctx"]["error"])
+        case "no_source" if isinstance(fault["input"], list) and fault["loc"][-1] == "each":
+            return f"`each` over several lists {LATER}; a map block takes them in `over`"
+        case "no_source" | "no_node":
+            return f"{fault['msg']}, found {described(fault['input'])}"
+    return f"expected {requirement(fault['msg'])}, found {described(fault['input'])}"
+
+
+def _fields_at(place: tuple[str | int, ...]) -> list[str]:
+    """List the fields of the part that stands at a place in pydantic's words."""
+    part: type[Part] = FlowDocument
+    for step in place:
+        if step in _TAGGED:
+            part = _TAGGED[str(step)]
+        elif step in part.model_fields:
+            part = _only_part(part.model_fields[str(step)].annotation) or part
+    return [field.alias or name for name, field in part.model_fields.items()]
+
+
+def _only_part(annotation: object) -> type[Part] | None:
+    """Find the part that a field holds, if it is always the same."""
+    if isinstance(annotation, type) and issubclass(annotation, Part):
+        return annotation
+    found = {part for argument in get_args(annotation) if (part := _only_part(argument)) is not None}
+    return found.pop() if len(found) == 1 else None

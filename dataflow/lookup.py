@@ -1,0 +1,81 @@
+"""Looking up what a flow names: node types and functions (S1.2, S20)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from dataflow.branching import Choose, Decide
+from dataflow.errors import DataflowError
+from dataflow.functions import NamedFunction
+from dataflow.nodetype import opaque_type
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dataflow.config import Config
+    from dataflow.graph import Graph
+    from dataflow.nodetype import NodeType
+    from dataflow.policy import EachOptions
+    from dataflow.wiring import LoopBlock, LoopTest
+
+__all__ = ["FindFunction", "FindType", "Lookup"]
+
+FindType: TypeAlias = "Callable[[str], NodeType]"
+#: Finds a named function; None says that it is not to be looked into (S20, trust).
+FindFunction: TypeAlias = "Callable[[str], Callable[..., Any] | None]"
+
+
+class Lookup:
+    """Finds what is named. What is not found is a problem of the graph; what may not be looked into is listed."""
+
+    def __init__(self, graph: Graph, find_type: FindType, find_function: FindFunction) -> None:
+        self._graph = graph
+        self._find_type = find_type
+        self._find_function = find_function
+
+    def type(self, given: NodeType | str, where: str) -> NodeType:
+        """Return a node type that is given itself or by its id."""
+        if not isinstance(given, str):
+            return given
+        try:
+            found = self._find_type(given)
+        except DataflowError as error:
+            self._graph.problems.append(f"{where}: {error}")
+            return opaque_type(given)
+        if found.is_opaque:
+            self._graph.opaque.append(found.id)
+        return found
+
+    def function(self, given: Callable[..., Any], where: str) -> Callable[..., Any]:
+        """Look a function up that was given by name; one that cannot be found is a problem."""
+        if not isinstance(given, NamedFunction):
+            return given
+        try:
+            found = self._find_function(given.name)
+        except DataflowError as error:
+            self._graph.problems.append(f"{where}: {error}")
+            return given
+        if found is None:
+            self._graph.opaque.append(given.name)
+        return found or given
+
+    def options(self, options: EachOptions, where: str) -> EachOptions:
+        """Look up the key function of a map."""
+        return options if options.key is None else replace(options, key=self.function(options.key, where))
+
+    def test(self, loop: LoopBlock) -> LoopTest | None:
+        """Look up the function of a loop's test."""
+        test = loop.test
+        if test is None or test.function is None:
+            return test
+        return replace(test, function=self.function(test.function, f"the test of loop {loop.id!r}"))
+
+    def config(self, config: Config | None, where: str) -> Config | None:
+        """Look up the functions that a branch's config names."""
+        if not isinstance(config, Decide | Choose):
+            return config
+        name = "predicate" if isinstance(config, Decide) else "pick"
+        given = getattr(config, name)
+        named = NamedFunction(given) if isinstance(given, str) else given
+        return config.model_copy(update={name: self.function(named, f"{where}, config {name}")})

@@ -1,0 +1,175 @@
+"""Rows: loops whose values are skips, whose tests go wrong, whose rounds fail (S6.1, S6.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
+
+from dataflow import Flow, merge
+from tests.behaviour.cases_loops import AT_LIMIT, exited, step
+from tests.behaviour.nodes import defaulted_pair, fails, ident, inc, nothing, small, src
+from tests.behaviour.table import Case
+
+
+def skipping(limit: int) -> Flow:
+    """Carry a value that becomes a skip: `small` gives nothing from 2 on."""
+    with Flow() as f:
+        with f.loop(name="up", limit=limit) as it:
+            v, w = it.carry(0), it.carry(7)
+            little = f.add(small, x=v.out)
+            shown = f.add(defaulted_pair, x=v.out, y=w.out)
+            v.next(f.add(inc, x=little.out).out)
+            w.next(w.out)
+            it.until(w.out, lambda _: False)
+        f.output("shown", it.result(shown.out))
+        f.output("little", it.result(little.out))
+        f.output("v", v.final)
+        f.output("w", w.final)
+    return f
+
+
+def exhausted() -> Flow:
+    """Test what becomes a skip in the third round."""
+    with Flow() as f:
+        with f.loop(name="up", limit=10) as it:
+            v = it.carry(0)
+            little = f.add(small, x=v.out)
+            it.until(little.out, lambda _: False)
+            v.next(f.add(inc, x=v.out).out)
+        f.output("little", it.result(little.out))
+        f.output("v", v.final)
+    return f
+
+
+def while_skip() -> Flow:
+    """Test a carried port that becomes a skip, before a round."""
+    with Flow() as f:
+        with f.loop(name="up", limit=10) as it:
+            v = it.carry(0)
+            it.while_(v.out, lambda _: True)
+            little = f.add(small, x=v.out)
+            v.next(f.add(inc, x=little.out).out)
+        f.output("little", it.result(little.out))
+        f.output("v", v.final)
+    return f
+
+
+def first_value_dead(*, beside: bool) -> Flow:
+    with Flow() as f:
+        dead = f.add(nothing)
+        with f.loop(name="up") as it:
+            v, w = it.carry(dead.out), it.carry(1 if beside else dead.out)
+            shown = f.add(defaulted_pair, x=v.out, y=w.out)
+            it.until(shown.out, lambda _: True)
+            v.next(v.out)
+            w.next(w.out)
+        f.output("shown", it.result(shown.out))
+        f.output("v", v.final)
+    return f
+
+
+def odd_test(predicate: Callable[[Any], Any]) -> Flow:
+    with Flow() as f:
+        with f.loop(name="up", limit=10) as it:
+            v = it.carry(0)
+            stepped = f.add(step, v=v.out)
+            it.until(stepped.out, predicate)
+            v.next(stepped.out)
+        f.output("out", f.add(ident, x=it.result(stepped.out)).out)
+    return f
+
+
+def odd_while(predicate: Callable[[Any], Any]) -> Flow:
+    with Flow() as f:
+        with f.loop(name="up", limit=10) as it:
+            v = it.carry(0)
+            it.while_(v.out, predicate)
+            v.next(f.add(step, v=v.out).out)
+        f.output("v", v.final)
+    return f
+
+
+def fails_in_round(number: int) -> Flow:
+    with Flow() as f:
+        with f.loop(name="up", limit=10) as it:
+            v = it.carry(0)
+            bad = f.add(fails, x=f.when(v.out, lambda x: x == number).yes)
+            it.until(v.out, lambda x: x >= 5)
+            v.next(f.add(step, v=v.out).out)
+        f.output("v", v.final)
+        f.output("after", f.add(inc, x=it.result(merge(bad.out, v.out))).out)
+        f.output("aside", f.add(src, x=1).out)
+    return f.using(errors="continue")
+
+
+LOOP_ENDS: Final = (
+    Case(
+        id="a carried port becomes a skip", rule="S6.1", flow=partial(skipping, 5),
+        outputs={"shown": ["dflt", 7], "little": 1, "w": 7}, runs={"small": 3, "inc": 2, "defaulted_pair": 5},
+        states={
+            "up[2]/small": "done", "up[2]/inc": "skipped", "up[3]/small": "skipped", "up[3]/inc": "skipped",
+            "up[4]/small": "skipped", "up[4]/inc": "not_run",
+        },
+        others="done",
+        why={
+            "up.carry": (
+                "up[3]/inc: port 'x'", "up[3]/small: port 'x'", "up[2]/inc: port 'x'",
+                "port 'out' not emitted",
+            ),
+        },
+        warnings=(AT_LIMIT.format(5),),
+    ),
+    Case(
+        id="a test that is a skip", rule="S6.1", flow=exhausted, outputs={"little": 1, "v": 2},
+        runs={"small": 3, "inc": 2}, events=exited("exhausted", 3), states={"up[2]/inc": "not_run"},
+        others="done",
+    ),
+    Case(
+        id="a while test that is a skip", rule="S6.1", flow=while_skip, outputs={"little": 1},
+        runs={"small": 3, "inc": 2}, events=exited("exhausted", 3),
+        why={"up.carry": ("up[2]/inc: port 'x'", "up[2]/small: port 'out' not emitted")},
+    ),
+    Case(
+        id="a first value that is a skip", rule="S6.1", flow=partial(first_value_dead, beside=True),
+        outputs={"shown": ["dflt", 1]}, runs={"nothing": 1, "defaulted_pair": 1},
+        why={"up.carry": ("nothing: port 'out' not emitted",)}, events=exited("condition", 1),
+    ),
+    Case(
+        id="first values that are all skips", rule="S2.4", flow=partial(first_value_dead, beside=False),
+        runs={"nothing": 1}, states={"up": "skipped"}, others="done",
+        why={
+            "up.defaulted_pair": ("up: port", "nothing: port 'out' not emitted"),
+            "up.carry": ("up: port", "nothing:"),
+        },
+    ),
+    Case(
+        id="a test that raises", rule="S6.1", flow=partial(odd_test, lambda x: 1 // (2 - x) < 0),
+        status="failed", runs={"step": 2}, failures=(("up", "ZeroDivisionError", "division"),),
+        events=exited("failed", 2), states={"up": "failed", "ident": "not_run"},
+    ),
+    Case(
+        id="a test that gives no bool", rule="S16.3", flow=partial(odd_test, lambda x: x), status="failed",
+        runs={"step": 1}, failures=(("up", "NodeFailed", "gave 1 (int); expected a bool"),),
+        states={"up": "failed"},
+    ),
+    Case(
+        id="a while test that raises", rule="S6.1", flow=partial(odd_while, lambda x: 1 // (2 - x) >= 0),
+        status="failed", runs={"step": 2}, failures=(("up", "ZeroDivisionError", "division"),),
+        events=exited("failed", 2), states={"up": "failed"},
+    ),
+    Case(
+        id="a while test that gives no bool", rule="S16.3", flow=partial(odd_while, lambda _: None),
+        status="failed", runs={}, failures=(("up", "NodeFailed", "gave None (NoneType); expected a bool"),),
+    ),
+    Case(
+        id="a failure in a round", rule="S6.4", flow=partial(fails_in_round, 2), status="failed",
+        outputs={"aside": 1}, runs={"fails": 1, "step": 3, "src": 1},
+        failures=(("up[2]/fails", "ValueError", "bad 2"),),
+        states={
+            "up": "failed", "inc": "not_run", "up[1]/fails": "skipped", "up[2]/fails": "failed",
+            "src": "done",
+        },
+        why={"inc": ("up[2]/fails failed: ValueError: bad 2",)}, events=exited("failed", 3),
+    ),
+)  # fmt: skip

@@ -1,0 +1,197 @@
+"""Rows: loops and maps inside each other (S6.5, S7.1)."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Final, Literal
+
+from dataflow import Flow, collect, each
+from tests.behaviour.nodes import add, count_to, fails_on_odd, inc, src, total
+from tests.behaviour.table import Case
+
+
+def loop_in_loop() -> Flow:
+    """Add 3 three times, one by one."""
+    with Flow() as f:
+        with f.loop(name="outer") as outer:
+            rounds, value = outer.carry(0), outer.carry(0)
+            with f.loop(name="inner") as inner:
+                done, v = inner.carry(0), inner.carry(value.out)
+                stepped = f.add(inc, x=v.out)
+                counted = f.add(inc, x=done.out)
+                inner.until(counted.out, lambda n: n == 3)
+                done.next(counted.out)
+                v.next(stepped.out)
+            ended = f.add(inc, x=rounds.out)
+            outer.until(ended.out, lambda n: n == 3)
+            rounds.next(ended.out)
+            value.next(inner.result(stepped.out))
+        f.output("out", outer.result(inner.result(stepped.out)))
+        f.output("inner", outer.result(inner.result(counted.out)))
+    return f
+
+
+def loop_in_map(kind: Literal["until", "while"]) -> Flow:
+    """Count each item up to 3."""
+    with Flow() as f:
+        item = each(f.input("xs", list[int]))
+        with f.loop(name="up") as it:
+            v = it.carry(item)
+            stepped = f.add(inc, x=v.out)
+            if kind == "until":
+                it.until(stepped.out, lambda x: x >= 3)
+            else:
+                it.while_(v.out, lambda x: x < 3)
+            v.next(stepped.out)
+        f.output("out", collect(it.result(stepped.out)))
+        f.output("final", collect(v.final))
+        f.output("more", collect(f.add(src, x=v.final).out))
+    return f
+
+
+def map_in_loop() -> Flow:
+    """Raise all items until their sum is at least 10."""
+    with Flow() as f:
+        step = f.input("step", int)
+        with f.loop(name="up") as it:
+            xs = it.carry(f.input("xs", list[int]))
+            raised = f.add(add, x=each(xs.out), y=step)
+            values = collect(raised.out)
+            size = f.add(total, xs=values)
+            it.until(size.out, lambda n: n >= 10)
+            xs.next(values)
+        f.output("xs", it.result(values))
+        f.output("size", it.result(size.out))
+    return f
+
+
+def map_in_loop_in_map() -> Flow:
+    with Flow() as f:
+        row = each(f.input("rows", list[list[int]]))
+        with f.loop(name="up", limit=2) as it:
+            xs = it.carry(row)
+            values = collect(f.add(inc, x=each(xs.out)).out)
+            it.until(f.add(total, xs=values).out, lambda n: n > 5)
+            xs.next(values)
+        f.output("rows", collect(it.result(values)))
+    return f
+
+
+def loop_in_map_in_loop() -> Flow:
+    """Count the numbers below n up to 2 each, for n = 1, 2, 3."""
+    with Flow() as f:
+        with f.loop(name="outer") as outer:
+            n = outer.carry(1)
+            numbers = f.add(count_to, n=n.out)
+            with f.loop(name="inner") as inner:
+                v = inner.carry(each(numbers.out))
+                inner.while_(v.out, lambda x: x < 2)
+                v.next(f.add(inc, x=v.out).out)
+            finals = f.add(total, xs=collect(v.final))
+            outer.until(n.out, lambda x: x >= 3)
+            n.next(f.add(inc, x=n.out).out)
+        f.output("sum", outer.result(finals.out))
+        f.output("n", n.final)
+    return f
+
+
+def outer_constants_deep_inside() -> Flow:
+    """Read a value of the root inside a loop inside a map."""
+    with Flow() as f:
+        base = f.add(src, x=f.input("base", int))
+        item = each(f.input("xs", list[int]))
+        with f.loop(name="up", limit=2) as it:
+            v = it.carry(item)
+            added = f.add(add, x=v.out, y=base.out)
+            it.until(added.out, lambda x: x > 25)
+            v.next(added.out)
+        f.output("out", collect(it.result(added.out)))
+    return f
+
+
+def a_failing_map_in_a_loop() -> Flow:
+    with Flow() as f:
+        with f.loop(name="up", limit=5) as it:
+            xs = it.carry(f.input("xs", list[int]))
+            passed = f.add(fails_on_odd, x=each(xs.out))
+            it.until(collect(passed.out), lambda _: False)
+            xs.next(collect(f.add(inc, x=passed.out).out))
+        f.output("out", it.result(collect(passed.out)))
+    return f.using(errors="continue")
+
+
+def a_failing_loop_in_a_map() -> Flow:
+    with Flow() as f:
+        item = each(f.input("xs", list[int]))
+        with f.loop(name="up", limit=2, on_limit="fail") as it:
+            v = it.carry(item)
+            stepped = f.add(inc, x=v.out)
+            it.until(stepped.out, lambda x: x >= 3)
+            v.next(stepped.out)
+        f.output("out", collect(it.result(stepped.out)))
+    return f.using(errors="continue")
+
+
+NESTING: Final = (
+    Case(
+        id="a loop in a loop starts afresh in each outer round", rule="S6.5", flow=loop_in_loop,
+        outputs={"out": 9, "inner": 3}, runs={"inc": 9, "inc_2": 9, "inc_3": 3},
+        states={"outer[0]/inner": "done", "outer[2]/inner[2]/inc": "done"},
+        events=(
+            ("loop_round", "outer", {"round": 1}), ("loop_round", "outer[1]/inner", {"round": 0}),
+            ("loop_round", "outer[1]/inner", {"round": 2}),
+            ("loop_exited", "outer[1]/inner", {"reason": "condition", "iterations": 3}),
+        ),
+    ),
+    Case(
+        id="a loop in a map, until", rule="S6.5", flow=partial(loop_in_map, "until"),
+        inputs={"xs": [0, 7, 2]}, outputs={"out": [3, 8, 3], "final": [2, 7, 2], "more": [2, 7, 2]},
+        runs={"inc": 5, "src": 3},
+        states={"up": "done", "up[0]": "done", "up[0][2]/inc": "done", "up[1][0]/inc": "done"}, others="done",
+        events=(("loop_exited", "up[0]", {"reason": "condition", "iterations": 3}),),
+    ),
+    Case(
+        id="a loop in a map, while", rule="S6.1", flow=partial(loop_in_map, "while"),
+        inputs={"xs": [0, 7, 2]}, outputs={"out": [3, 3], "final": [3, 7, 3], "more": [3, 7, 3]},
+        runs={"inc": 4, "src": 3}, others="done", why={"up[1]": ()},
+    ),
+    Case(
+        id="a loop in a map over nothing", rule="S7.1", flow=partial(loop_in_map, "until"), inputs={"xs": []},
+        outputs={"out": [], "final": [], "more": []}, runs={},
+    ),
+    Case(
+        id="a map in a loop", rule="S7.1", flow=map_in_loop, inputs={"xs": [0, 1], "step": 3},
+        outputs={"xs": [6, 7], "size": 13}, runs={"add": 4, "total": 2},
+        states={"up[0]/add[1]": "done", "up[1]/add[0]": "done", "up[1]/total": "done"}, others="done",
+        events=(("map_opened", "up[0]/add", {"items": 2}), ("map_opened", "up[1]/add", {"items": 2})),
+    ),
+    Case(
+        id="a map in a loop in a map", rule="S7.1", flow=map_in_loop_in_map,
+        inputs={"rows": [[1], [5, 5], []]}, outputs={"rows": [[3], [6, 6], []]}, runs={"inc": 4, "total": 5},
+        warnings=("up[0] ended at its limit of 2 rounds", "up[2] ended at its limit of 2 rounds"),
+    ),
+    Case(
+        id="a loop in a map in a loop", rule="S6.5", flow=loop_in_map_in_loop, outputs={"sum": 6, "n": 3},
+        runs={"count_to": 3, "inc": 8, "total": 3, "inc_2": 2},
+    ),
+    Case(
+        id="outer values deep inside", rule="S2.3", flow=outer_constants_deep_inside,
+        inputs={"xs": [1, 20], "base": 10}, outputs={"out": [21, 30]}, runs={"src": 1, "add": 3},
+        warnings=("up[0] ended at its limit",),
+    ),
+    Case(
+        id="a map that fails in a loop", rule="S6.4", flow=a_failing_map_in_a_loop, inputs={"xs": [0, 2]},
+        status="failed", runs={"fails_on_odd": 4, "inc": 2},
+        failures=(
+            ("up[1]/fails_on_odd[0]", "ValueError", "odd 1"),
+            ("up[1]/fails_on_odd[1]", "ValueError", "odd 3"),
+        ),
+        states={"up": "failed", "up[0]/fails_on_odd": "done", "up[1]/fails_on_odd": "failed"},
+        events=(("loop_exited", "up", {"reason": "failed", "iterations": 2}),),
+    ),
+    Case(
+        id="a loop that fails in a map", rule="S9.4", flow=a_failing_loop_in_a_map, inputs={"xs": [5, 0, 2]},
+        status="failed", runs={"inc": 4}, failures=(("up[1]", "LoopLimit", "limit of 2 rounds"),),
+        states={"up": "failed", "up[0]": "done", "up[1]": "failed", "up[2]": "done"},
+    ),
+)  # fmt: skip

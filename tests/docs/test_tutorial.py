@@ -1,0 +1,78 @@
+"""The tutorial: its script is the commands of its page, and they print what the page shows."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.docs.pages import DOCS, blocks_of, script_of
+from tests.docs.tutorial import PAGE, SCRIPT, made_script
+
+OTHER_PAGES_WITH_COMMANDS: Final = [DOCS / "commands.md", DOCS / "documents.md"]
+START: Final = "import sys; from dataflow.cli import main; sys.exit(main())"
+
+
+@pytest.fixture
+def path(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Make a search path on which `dataflow` and `python` are those that run the tests."""
+    folder = tmp_path_factory.mktemp("bin")
+    for name, arguments in (("dataflow", f"-c '{START}'"), ("python", "")):
+        command = folder / name
+        command.write_text(f'#!/bin/sh\nexec "{sys.executable}" {arguments} "$@"\n', encoding="utf-8")
+        command.chmod(0o755)
+    return f"{folder}{os.pathsep}{os.environ['PATH']}"
+
+
+def run(script: Path, folder: Path, path: str) -> None:
+    done = subprocess.run(
+        ["bash", script],
+        cwd=folder,
+        env={**os.environ, "PATH": path},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_script_is_made_from_the_page() -> None:
+    assert SCRIPT.read_text(encoding="utf-8") == made_script(), (
+        "docs/tutorial.sh is not what docs/tutorial.md says; run `python -m tests.docs.tutorial`"
+    )
+
+
+def test_the_commands_of_the_tutorial_print_what_the_page_shows(tmp_path: Path, path: str) -> None:
+    run(SCRIPT, tmp_path, path)
+
+
+def test_the_script_fails_when_something_else_is_printed_than_the_page_shows(
+    tmp_path: Path, path: str
+) -> None:
+    script = tmp_path / "tutorial.sh"
+    script.write_text(script_of("```sh\necho left\n```\n\n```text\nright\n```\n", "a page"), encoding="utf-8")
+    with pytest.raises(AssertionError, match="(?s)-right.*[+]left"):
+        run(script, tmp_path, path)
+
+
+def test_the_tutorial_shows_what_each_of_its_runs_prints() -> None:
+    blocks = blocks_of(PAGE.read_text(encoding="utf-8"))
+    silent = [
+        block.text for block in blocks if block.language == "sh" and "run " in block.text and not block.shows
+    ]
+    assert not silent
+
+
+@pytest.mark.parametrize("page", OTHER_PAGES_WITH_COMMANDS, ids=lambda page: page.name)
+def test_the_commands_of_another_page_print_what_it_shows(page: Path, tmp_path: Path, path: str) -> None:
+    script = tmp_path / "commands.sh"
+    script.write_text(script_of(page.read_text(encoding="utf-8"), page.name), encoding="utf-8")
+    work = tmp_path / "work"
+    work.mkdir()
+    run(script, work, path)

@@ -1,0 +1,121 @@
+"""What asyncio and trio do not share, seen from either."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+from collections.abc import Callable
+
+import anyio
+import pytest
+import trio
+from anyio.lowlevel import checkpoint
+
+from dataflow.backend import (
+    cancel_requests,
+    cancellation_types,
+    forget_cancellation,
+    in_event_loop,
+    on_asyncio,
+    open_nursery,
+    waker,
+)
+
+
+async def test_the_backend_is_told(anyio_backend_name: str) -> None:
+    assert on_asyncio() is (anyio_backend_name == "asyncio")
+    assert cancellation_types() == (anyio.get_cancelled_exc_class(),)
+
+
+async def test_an_event_loop_is_running_inside_one() -> None:
+    assert in_event_loop()
+
+
+def test_no_event_loop_is_running_outside_one() -> None:
+    assert not in_event_loop()
+
+
+async def test_no_event_loop_is_running_in_a_thread_of_one() -> None:
+    found: list[bool] = []
+    thread = threading.Thread(target=lambda: found.append(in_event_loop()))
+    thread.start()
+    thread.join()
+    assert found == [False]
+
+
+def test_without_trio_everything_is_asyncio(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "trio")
+    assert on_asyncio()
+    assert not in_event_loop()
+
+
+async def test_a_nursery_waits_for_what_it_spawned() -> None:
+    done: list[int] = []
+
+    async def work() -> None:
+        await checkpoint()
+        done.append(len(done))
+
+    async with open_nursery() as spawn:
+        spawn(work)
+        spawn(work)
+        assert done == []
+    assert done == [0, 1]
+
+
+async def test_an_error_of_a_spawned_task_cancels_the_others() -> None:
+    cancelled: list[bool] = []
+
+    async def broken() -> None:
+        await checkpoint()
+        raise ValueError("broken")
+
+    async def waits() -> None:
+        try:
+            await anyio.sleep_forever()
+        finally:
+            cancelled.append(True)
+
+    with pytest.raises(ExceptionGroup) as caught:
+        async with open_nursery() as spawn:
+            spawn(waits)
+            spawn(broken)
+    assert [str(error) for error in caught.value.exceptions] == ["broken"]
+    assert cancelled == [True]
+
+
+async def test_a_thread_wakes_the_event_loop() -> None:
+    woken = anyio.Event()
+    thread = threading.Thread(target=waker(woken.set))
+    thread.start()
+    await woken.wait()
+    thread.join()
+
+
+@pytest.mark.parametrize("run", [asyncio.run, lambda main: trio.run(lambda: main)], ids=["asyncio", "trio"])
+def test_a_loop_that_has_ended_is_not_woken(run: Callable[..., Callable[[], None]]) -> None:
+    called: list[bool] = []
+
+    async def main() -> Callable[[], None]:
+        return waker(lambda: called.append(True))
+
+    wake = run(main())
+    wake()
+    assert called == []
+
+
+async def test_cancel_requests_are_counted_and_forgotten() -> None:
+    count = cancel_requests()
+    assert count() == 0
+    if not on_asyncio():
+        return
+    task = asyncio.current_task()
+    assert task is not None
+    task.cancel()
+    task.cancel()
+    assert count() == 2
+    forget_cancellation()
+    assert count() == 0
+    with pytest.raises(asyncio.CancelledError):  # it was on its way already
+        await asyncio.sleep(0)

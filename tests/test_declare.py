@@ -1,0 +1,182 @@
+"""Functions declared as node types, still callable as what they are."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import pytest
+
+from dataflow import Config, Flow, FlowInvalid, Node, Ports, Retry, node, threaded
+from dataflow.policy import Policy
+from dataflow.ports import PortKind
+from dataflow.signature import Shape
+
+
+class Style(Config):
+    words: int = 10
+
+
+@node
+async def shorten(text: str, style: Style, *extra: str, limit: int = 3) -> str:
+    """Shorten a text."""
+    return f"{text}{style.words}{''.join(extra)}{limit}"
+
+
+@node
+async def count(n: int) -> AsyncIterator[int]:
+    for number in range(n):
+        yield number
+
+
+@threaded
+def double(x: int) -> int:
+    return 2 * x
+
+
+async def plain(x: int, y: float = 1) -> float:
+    return x + y
+
+
+async def test_a_declared_function_can_be_called() -> None:
+    assert await shorten("a", Style(words=2), "b", limit=1) == "a2b1"
+    assert await count(3) == [0, 1, 2]
+    assert await double(2) == 4
+
+
+def test_a_declared_function_keeps_its_name_and_docstring() -> None:
+    assert isinstance(shorten, Node)
+    assert (shorten.name, shorten.__doc__, shorten.__module__) == ("shorten", "Shorten a text.", __name__)
+    assert repr(shorten) == "<node shorten>"
+
+
+def test_the_type_is_made_once() -> None:
+    assert shorten.type is shorten.type
+    assert shorten.type.id == f"{__name__}:shorten"
+    assert list(shorten.type.inputs) == ["text", "extra", "limit"]
+    assert count.type.shape is Shape.PIECES
+    assert count.type.outputs["out"].type == list[int]
+
+
+def test_settings_are_kept() -> None:
+    made: Node[..., Any] = node(
+        name="other",
+        version="2",
+        retries=2,
+        timeout=1.5,
+        deadline=None,
+        memo="run",
+        on_error="skip",
+        default=0,
+        limit="web",
+        effect=True,
+    )(plain)
+    assert (made.name, made.type.version) == ("other", "2")
+    assert made.type.policy == Policy(
+        retry=Retry(2),
+        timeout=1.5,
+        deadline=None,
+        memo="run",
+        on_error="skip",
+        default=0,
+        limit="web",
+        effect=True,
+    )
+
+
+def test_the_name_of_a_node_is_not_the_id_of_its_type() -> None:
+    made = node(name="other")(plain)
+    assert (made.name, made.type.id) == ("other", f"{__name__}:plain")
+
+
+@pytest.mark.parametrize(
+    ("declare", "text"),
+    [
+        (lambda: node(retries=-1), "retries must be a whole number of 0 or more, found -1"),
+        (lambda: node(timeout=0), "timeout must be a positive number or None, found 0"),
+        (lambda: shorten.with_(timeout=-1), "timeout must be a positive number or None, found -1"),
+        (
+            lambda: shorten.with_(memo="ever"),  # type: ignore[arg-type]
+            "memo must be one of off, run, process, store, found 'ever'",
+        ),
+    ],
+)
+def test_a_setting_that_cannot_be_is_refused_where_it_is_made(declare: Callable[[], object], text: str) -> None:
+    with pytest.raises(ValueError) as caught:
+        declare()
+    assert str(caught.value) == text
+
+
+def test_an_unknown_setting_is_refused() -> None:
+    with pytest.raises(TypeError, match="'colour'"):
+        node(colour="red")  # type: ignore[call-overload]
+
+
+def test_with_makes_another_node_and_changes_nothing() -> None:
+    first: Node[..., Any] = node(timeout=1.0, memo="run")(plain)
+    second = first.with_(name="again", timeout=None, enabled=False)
+    assert (second.name, second.placed_as) == ("again", "again")
+    assert second.type.policy == Policy(timeout=None, memo="run", enabled=False)
+    assert (first.name, first.placed_as, first.type.policy) == ("plain", None, Policy(timeout=1.0, memo="run"))
+    assert second.with_(memo="off").placed_as == "again"
+    assert second.with_(memo="off").type.policy == Policy(timeout=None, memo="off", enabled=False)
+
+
+async def test_with_keeps_what_kind_of_function_it_is() -> None:
+    assert await double.with_(name="twice")(3) == 6
+    assert await count.with_(memo="off")(2) == [0, 1]
+    made: Node[..., Any] = node(version="3", ports=lambda style: Ports(outputs={"a": int}))(styled_ports)
+    assert made.with_(name="b").type.version == "3"
+    assert list(made.with_(name="b").type.configured(Style()).outputs) == ["a"]
+
+
+async def styled_ports(style: Style) -> dict[str, int]:
+    return {"a": style.words}
+
+
+def test_the_inputs_are_described_as_json_schema() -> None:
+    assert node(plain).json_schema() == {
+        "type": "object",
+        "properties": {"x": {"type": "integer"}, "y": {"type": "number"}},
+        "required": ["x"],
+        "additionalProperties": False,
+    }
+    schema = shorten.json_schema()
+    assert list(schema["properties"]) == ["text", "extra", "limit"]
+    assert schema["required"] == ["text"]
+
+
+def test_a_blocking_function_becomes_a_node_type() -> None:
+    assert list(double.type.inputs) == ["x"]
+    assert double.type.outputs["out"].type is int
+    assert double.type.outputs["out"].kind is PortKind.DATA
+
+
+def test_an_async_function_is_not_threaded() -> None:
+    with pytest.raises(FlowInvalid):
+        threaded(plain).type  # noqa: B018 - reading it makes it
+
+
+@pytest.mark.parametrize("declare", [node, lambda function: node(name="x")(function)])
+def test_a_mistake_in_a_signature_shows_when_it_is_wired(declare: Callable[..., Any]) -> None:
+    def blocking(x: int) -> int: ...  # type: ignore[empty-body]
+
+    flow = Flow()
+    flow.add(declare(blocking), x=1)
+    assert flow.check() == [
+        "blocking is no async function: write `async def`, or `@threaded` for code that blocks"
+    ]
+
+
+async def test_a_declared_function_can_be_declared_with_settings() -> None:
+    made: Node[..., Any] = node(effect=True)(double)
+    assert made.type.policy == Policy(effect=True)
+    assert made.type.id == f"{__name__}:double"
+    assert await made(2) == 4
+    with Flow() as flow:
+        flow.output("y", flow.add(made, x=4).out)
+    assert (await flow.run())["y"] == 8
+
+
+def test_an_async_generator_declared_twice_gives_a_list() -> None:
+    assert node(name="again")(count).type.outputs["out"].type == list[int]

@@ -1,0 +1,199 @@
+"""What a run reports, in order, to whoever listens (S19)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import anyio
+import pytest
+
+from dataflow import Event, EventKind, Flow, RunFailed
+from dataflow.events import EventStream, Reporter
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = START
+
+    def __call__(self) -> datetime:
+        self.now += timedelta(seconds=1)
+        return self.now
+
+
+def reporter() -> Reporter:
+    return Reporter("run-1", Clock())
+
+
+async def read(stream: EventStream) -> list[Event]:
+    return [event async for event in stream]
+
+
+def test_the_names_of_the_kinds_are_stable() -> None:
+    assert {kind.value for kind in EventKind} == {
+        "run_started",
+        "run_finished",
+        "node_started",
+        "node_finished",
+        "branch_evaluated",
+        "loop_round",
+        "loop_exited",
+        "map_opened",
+        "warning",
+        "piece",
+    }
+
+
+async def test_events_are_numbered_and_timed() -> None:
+    reports = reporter()
+    stream = reports.listen()
+    reports.emit(EventKind.RUN_STARTED, "", {"flow": "f"})
+    reports.emit(EventKind.NODE_STARTED, "a", {})
+    reports.close()
+    assert await read(stream) == [
+        Event(1, START + timedelta(seconds=1), "run-1", EventKind.RUN_STARTED, "", {"flow": "f"}),
+        Event(2, START + timedelta(seconds=2), "run-1", EventKind.NODE_STARTED, "a", {}),
+    ]
+
+
+async def test_nothing_is_made_while_nobody_listens() -> None:
+    reports = reporter()
+    assert not reports.is_listening
+    reports.listen()
+    assert reports.is_listening
+    reports.close()
+    assert not reports.is_listening
+
+
+async def test_every_stream_gets_every_event_from_its_opening_on() -> None:
+    reports = reporter()
+    first = reports.listen()
+    reports.emit(EventKind.NODE_STARTED, "a", {})
+    second = reports.listen()
+    reports.emit(EventKind.NODE_FINISHED, "a", {})
+    reports.close()
+    assert [event.seq for event in await read(first)] == [1, 2]
+    assert [event.seq for event in await read(second)] == [2]
+
+
+async def test_a_stream_opened_after_the_end_is_empty() -> None:
+    reports = reporter()
+    reports.close()
+    assert await read(reports.listen()) == []
+
+
+async def test_a_stream_that_has_ended_stays_ended() -> None:
+    reports = reporter()
+    stream = reports.listen()
+    reports.close()
+    assert await read(stream) == []
+    assert await read(stream) == []
+
+
+async def test_a_reader_waits_for_events() -> None:
+    reports = reporter()
+    stream = reports.listen()
+    seen: list[int] = []
+
+    async def reads() -> None:
+        async for event in stream:
+            seen.append(event.seq)
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(reads)
+        for number in (1, 2):
+            await anyio.wait_all_tasks_blocked()
+            reports.emit(EventKind.WARNING, "", {})
+            await anyio.wait_all_tasks_blocked()
+            assert seen == list(range(1, number + 1))
+        reports.close()
+
+
+async def test_two_readers_of_one_stream_share_its_events() -> None:
+    reports = reporter()
+    stream = reports.listen()
+    seen: list[int] = []
+
+    async def reads() -> None:
+        async for event in stream:
+            seen.append(event.seq)
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(reads)
+        group.start_soon(reads)
+        await anyio.wait_all_tasks_blocked()
+        for _ in range(3):
+            reports.emit(EventKind.WARNING, "", {})
+        await anyio.wait_all_tasks_blocked()
+        reports.close()
+    assert sorted(seen) == [1, 2, 3]
+
+
+async def test_a_cancelled_reader_loses_nothing() -> None:
+    reports = reporter()
+    stream = reports.listen()
+    with anyio.CancelScope() as scope:
+        scope.cancel()
+        await anext(stream)
+    reports.emit(EventKind.WARNING, "", {})
+    assert (await anext(stream)).seq == 1
+
+
+async def double(x: int) -> int:
+    return 2 * x
+
+
+async def broken(x: int) -> int:
+    raise ValueError("no")
+
+
+def told(events: list[Event]) -> list[tuple[str, str, Any]]:
+    return [(event.kind.value, event.path, dict(event.data)) for event in events]
+
+
+async def test_a_run_reports_its_start_its_nodes_and_its_end() -> None:
+    with Flow("f") as flow:
+        flow.output("y", flow.add(double, x=flow.input("x", int)).out)
+    async with flow.start(x=2) as run:
+        events = [event async for event in run.events()]
+    assert told(events) == [
+        ("run_started", "", {"flow": "f", "inputs": {"x": 2}}),
+        ("node_started", "double", {"type": f"{__name__}:double", "attempt": 1}),
+        (
+            "node_finished",
+            "double",
+            {"state": "done", "ports": {"out": {"value": 4}}, "metadata": {}},
+        ),
+        ("run_finished", "", {"status": "completed"}),
+    ]
+    assert [event.seq for event in events] == [1, 2, 3, 4]
+    assert {event.run for event in events} == {run.id}
+    assert all(event.time.tzinfo is UTC for event in events)
+
+
+async def test_the_stream_of_a_failed_run_ends_too() -> None:
+    with Flow("f") as flow:
+        flow.add(broken, x=1)
+    events: list[Event] = []
+    with pytest.raises(RunFailed):
+        async with flow.start() as run:
+            events = [event async for event in run.events()]
+    kinds = [event.kind for event in events]
+    assert kinds[-1] is EventKind.RUN_FINISHED
+    assert events[-1].data == {"status": "failed"}
+
+
+async def test_events_asked_for_after_the_run_are_none() -> None:
+    with Flow("f") as flow:
+        flow.add(double, x=1)
+    async with flow.start() as run:
+        await run
+        assert [event async for event in run.events()] == []
+
+
+def test_an_event_cannot_be_changed() -> None:
+    event = Event(1, START, "run-1", EventKind.WARNING, "", {})
+    with pytest.raises(AttributeError):
+        event.seq = 2  # type: ignore[misc]

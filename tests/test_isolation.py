@@ -1,0 +1,135 @@
+"""A node's coroutine is driven in a context of its own (S14.5)."""
+
+from __future__ import annotations
+
+import contextvars
+from collections.abc import Awaitable, Generator
+from typing import Any
+
+import anyio
+import pytest
+from anyio.lowlevel import checkpoint
+
+from dataflow.isolation import as_coroutine, isolated
+
+NAME: contextvars.ContextVar[str] = contextvars.ContextVar("name", default="outside")
+
+
+class Suspensions:
+    def __init__(self) -> None:
+        self.count = 0
+
+    def __call__(self) -> None:
+        self.count += 1
+
+
+class Wrapped:
+    """An awaitable that is no coroutine."""
+
+    def __init__(self, inner: Awaitable[str]) -> None:
+        self.inner = inner
+
+    def __await__(self) -> Generator[Any, Any, str]:
+        return self.inner.__await__()
+
+
+async def setting(name: str, waits: int = 0) -> str:
+    for _ in range(waits):
+        await checkpoint()
+    NAME.set(name)
+    await checkpoint()
+    return NAME.get()
+
+
+async def test_what_is_set_inside_stays_inside() -> None:
+    context = contextvars.copy_context()
+    assert await isolated(setting("inside"), context, Suspensions()) == "inside"
+    assert NAME.get() == "outside"
+    assert context[NAME] == "inside"
+
+
+async def test_two_in_one_task_do_not_see_each_other() -> None:
+    first, second = contextvars.copy_context(), contextvars.copy_context()
+    assert await isolated(setting("first"), first, Suspensions()) == "first"
+    assert NAME not in second
+    assert await isolated(setting("second"), second, Suspensions()) == "second"
+    assert (first[NAME], second[NAME]) == ("first", "second")
+
+
+async def test_a_coroutine_that_never_waits_never_suspends() -> None:
+    async def at_once() -> int:
+        return 3
+
+    suspended = Suspensions()
+    assert await isolated(at_once(), contextvars.copy_context(), suspended) == 3
+    assert suspended.count == 0
+
+
+async def test_only_the_first_wait_is_told() -> None:
+    suspended = Suspensions()
+    await isolated(setting("x", waits=3), contextvars.copy_context(), suspended)
+    assert suspended.count == 1
+
+
+async def test_an_error_before_the_first_wait_comes_out() -> None:
+    async def broken() -> int:
+        raise ValueError("at once")
+
+    with pytest.raises(ValueError, match="at once"):
+        await isolated(broken(), contextvars.copy_context(), Suspensions())
+
+
+async def test_an_error_after_a_wait_comes_out() -> None:
+    async def broken() -> int:
+        await checkpoint()
+        raise ValueError("later")
+
+    with pytest.raises(ValueError, match="later"):
+        await isolated(broken(), contextvars.copy_context(), Suspensions())
+
+
+async def test_a_cancellation_reaches_the_coroutine_in_its_context() -> None:
+    seen: list[str] = []
+
+    async def waits() -> None:
+        NAME.set("inside")
+        try:
+            await anyio.sleep_forever()
+        finally:
+            seen.append(NAME.get())
+
+    with anyio.CancelScope() as scope:
+        async with anyio.create_task_group() as group:
+            group.start_soon(cancelling, scope)
+            await isolated(waits(), contextvars.copy_context(), Suspensions())
+    assert scope.cancelled_caught
+    assert seen == ["inside"]
+
+
+async def cancelling(scope: anyio.CancelScope) -> None:
+    await anyio.wait_all_tasks_blocked()
+    scope.cancel()
+
+
+async def test_a_coroutine_may_swallow_what_is_thrown_in() -> None:
+    async def stubborn() -> str:
+        with anyio.move_on_after(0):
+            await anyio.sleep_forever()
+        await checkpoint()
+        return "went on"
+
+    assert await isolated(stubborn(), contextvars.copy_context(), Suspensions()) == "went on"
+
+
+async def test_a_coroutine_is_driven_as_it_is() -> None:
+    coroutine = setting("x")
+    assert as_coroutine(coroutine) is coroutine
+    coroutine.close()
+
+
+async def test_any_awaitable_can_be_driven() -> None:
+    suspended = Suspensions()
+    driven = as_coroutine(Wrapped(setting("inside")))
+    assert await isolated(driven, contextvars.copy_context(), suspended) == "inside"
+    assert suspended.count == 1
+    assert NAME.get() == "outside"
