@@ -1,4 +1,7 @@
-"""Drawing a flow as Mermaid, DOT or plain text."""
+"""Drawing a flow as Mermaid, DOT or plain text.
+
+The wiring becomes groups of shapes and arrows between them; each language writes those down.
+"""
 
 from __future__ import annotations
 
@@ -22,29 +25,46 @@ from dataflow.wiring import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from dataflow.wiring import Block, Placed, Source, Wiring
+    from dataflow.wiring import Block, Source, Wiring
 
 __all__ = ["dot", "mermaid", "outline"]
 
 
+@dataclass(slots=True, eq=False)
+class Shape:
+    """Something to draw: a node, an input, an output, a carried port or an item."""
+
+    label: str
+    is_round: bool = False
+    type: str = ""
+
+
 @dataclass(slots=True)
 class Arrow:
-    """An edge to draw: from whose port, to whom, and how it is labelled."""
+    """An edge to draw; None where it begins at what does not exist."""
 
-    source: Reference
-    target: str
+    source: Shape | Group | None
+    target: Shape | Group
     label: str
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Group:
-    """The nodes of a block and the groups inside it."""
+    """A block: its shapes by name, and the groups inside it. Names are looked up outwards."""
 
-    id: str
     label: str
-    nodes: list[tuple[str, str]] = field(default_factory=list)  # id and label
-    groups: list[Group] = field(default_factory=list)
+    around: Group | None = None
+    names: dict[str, Shape | Group] = field(default_factory=dict)
     arrows: list[Arrow] = field(default_factory=list)
+
+    def find(self, reference: Reference) -> Shape | Group | None:
+        name = str(reference) if reference.node.startswith("$") else reference.node
+        group: Group | None = self
+        while group is not None:
+            if name in group.names:
+                return group.names[name]
+            group = group.around
+        return None
 
 
 def _references(source: Source | Many) -> Iterator[tuple[Reference, str]]:
@@ -69,77 +89,86 @@ def _references(source: Source | Many) -> Iterator[tuple[Reference, str]]:
                 yield from ((reference, f"{word} {words}".strip()) for reference, words in _references(part))
 
 
-def _group(id: str, label: str, block: Block) -> Group:
-    group = Group(id, label)
-    for placed in block.nodes.values():
-        _add(group, placed)
-    for edge in block.edges:
-        group.arrows.append(_arrow(edge.source, edge.target, "", edge.target_port))
-    return group
-
-
-def _add(group: Group, placed: Placed) -> None:
-    match placed:
-        case PlacedNode(id=id, type=node_type, inputs=inputs):
-            group.nodes.append((id, node_type if isinstance(node_type, str) else node_type.id))
-            for port, source in inputs.items():
-                group.arrows += [
-                    _arrow(reference, id, words, port) for reference, words in _references(source)
-                ]
-        case LoopBlock(id=id, carries=carries, body=body, limit=limit):
-            inner = _group(id, f"loop {id}, limit {limit}", body)
-            group.groups.append(inner)
-            for name, carried in carries.items():
-                group.arrows += [
-                    _arrow(reference, id, words, name) for reference, words in _references(carried.first)
-                ]
-                if carried.next is not None:
-                    inner.arrows += [
-                        _arrow(r, id, f"next {words}", name) for r, words in _references(carried.next)
-                    ]
-        case MapBlock(id=id, over=over, body=body):
-            group.groups.append(_group(id, f"map {id}", body))
-            for name, source in over.items():
-                group.arrows += [
-                    _arrow(reference, id, words, name) for reference, words in _references(source)
-                ]
-    group.arrows += [Arrow(Reference(node, "$done"), placed.id, "after") for node in placed.after]
-
-
-def _arrow(source: Reference, target: str, words: str, port: str) -> Arrow:
-    start = "" if source.port == "out" else source.port
-    label = f"{words} {start}→{port}".strip() if start else f"{words} →{port}".strip()
-    return Arrow(source, target, label)
-
-
-def _whole(wiring: Wiring) -> Group:
-    group = _group("", wiring.name, wiring.block)
+def _draw(wiring: Wiring) -> Group:
+    """Turn a wiring into shapes and arrows."""
+    whole = Group(wiring.name)
+    for name in wiring.inputs:
+        whole.names[f"$in.{name}"] = Shape(name, is_round=True, type="input")
+    _declare(whole, wiring.block)
+    _connect(whole, wiring.block)
     for name, source in wiring.block.outputs.items():
-        group.nodes.append((f"output {name}", "output"))
-        group.arrows += [_arrow(r, f"output {name}", words, name) for r, words in _references(source)]
-    return group
+        output = whole.names[f"$out.{name}"] = Shape(name, is_round=True, type="output")
+        _arrows(whole, whole, source, output, name)
+    return whole
+
+
+def _declare(group: Group, block: Block) -> None:
+    for placed in block.nodes.values():
+        match placed:
+            case PlacedNode(id=id, type=node_type):
+                group.names[id] = Shape(id, type=node_type if isinstance(node_type, str) else node_type.id)
+            case LoopBlock(id=id, carries=carries, body=body, limit=limit):
+                inner = group.names[id] = Group(f"loop {id}, limit {limit}", group)
+                inner.names |= {f"$carry.{name}": Shape(name, is_round=True) for name in carries}
+                _declare(inner, body)
+            case MapBlock(id=id, over=over, body=body):
+                inner = group.names[id] = Group(f"map {id}", group)
+                inner.names |= {f"$item.{name}": Shape(name, is_round=True) for name in over}
+                _declare(inner, body)
+
+
+def _connect(group: Group, block: Block) -> None:
+    for edge in block.edges:
+        if (target := group.names.get(edge.target)) is not None:
+            _arrows(group, group, edge.source, target, edge.target_port)
+    for placed in block.nodes.values():
+        shape = group.names[placed.id]
+        match placed:
+            case PlacedNode(inputs=inputs):
+                for port, source in inputs.items():
+                    _arrows(group, group, source, shape, port)
+            case LoopBlock(carries=carries, body=body):
+                assert isinstance(shape, Group), "a loop is drawn as a group"
+                for name, carried in carries.items():
+                    _arrows(group, group, carried.first, shape.names[f"$carry.{name}"], "first")
+                    if carried.next is not None:
+                        _arrows(shape, shape, carried.next, shape.names[f"$carry.{name}"], "next")
+                _connect(shape, body)
+            case MapBlock(over=over, body=body):
+                assert isinstance(shape, Group), "a map is drawn as a group"
+                for name, source in over.items():
+                    _arrows(group, group, source, shape.names[f"$item.{name}"], "each")
+                _connect(shape, body)
+        for node in placed.after:
+            group.arrows.append(Arrow(group.find(Reference(node)), shape, "after"))
+
+
+def _arrows(into: Group, names: Group, source: Source | Many, target: Shape | Group, port: str) -> None:
+    for reference, words in _references(source):
+        start = "" if reference.port == "out" or reference.node.startswith("$") else reference.port
+        label = " ".join(part for part in (words, f"{start} →", port) if part.strip()).replace("  ", " ")
+        into.arrows.append(Arrow(names.find(reference), target, label.strip()))
+
+
+def _groups(whole: Group) -> list[Group]:
+    groups = [whole]
+    for group in groups:  # grows while it is walked
+        groups.extend(inner for inner in group.names.values() if isinstance(inner, Group))
+    return groups
+
+
+def _drawable(whole: Group) -> list[Arrow]:
+    return [arrow for group in _groups(whole) for arrow in group.arrows if arrow.source is not None]
 
 
 class _Ids:
-    """Short ids for names that may hold any character."""
+    """Short ids for what is drawn, since names may hold any character."""
 
     def __init__(self) -> None:
-        self.known: dict[str, str] = {}
+        self._known: dict[int, str] = {}
 
-    def of(self, name: str) -> str:
-        return self.known.setdefault(name, f"n{len(self.known)}")
-
-    def of_source(self, reference: Reference) -> str:
-        return self.of(
-            f"{reference.node}.{reference.port}" if reference.node.startswith("$") else reference.node
-        )
-
-
-def _everything(group: Group) -> list[Group]:
-    groups = [group]
-    for inner in groups:  # grows while it is walked
-        groups.extend(inner.groups)
-    return groups
+    def of(self, drawn: Shape | Group | None) -> str:
+        return self._known.setdefault(id(drawn), f"n{len(self._known)}")
 
 
 def _quoted(text: str) -> str:
@@ -154,46 +183,48 @@ def _quoted(text: str) -> str:
 
 def mermaid(wiring: Wiring) -> str:
     """Draw as a Mermaid flowchart."""
-    whole, ids = _whole(wiring), _Ids()
+    whole, ids = _draw(wiring), _Ids()
     lines = ["flowchart TD"]
-    lines += [f'  {ids.of(f"$in.{name}")}(["{_quoted(name)}"])' for name in wiring.inputs]
 
     def draw(group: Group, indent: str) -> None:
-        for id, _ in group.nodes:
-            lines.append(f'{indent}{ids.of(id)}["{_quoted(id)}"]')
-        for inner in group.groups:
-            lines.append(f'{indent}subgraph {ids.of(inner.id)}["{_quoted(inner.label)}"]')
-            draw(inner, indent + "  ")
-            lines.append(f"{indent}end")
+        for inner in group.names.values():
+            if isinstance(inner, Group):
+                lines.append(f'{indent}subgraph {ids.of(inner)}["{_quoted(inner.label)}"]')
+                draw(inner, indent + "  ")
+                lines.append(f"{indent}end")
+            else:
+                opening, closing = ("([", "])") if inner.is_round else ("[", "]")
+                lines.append(f'{indent}{ids.of(inner)}{opening}"{_quoted(inner.label)}"{closing}')
 
     draw(whole, "  ")
-    for group in _everything(whole):
-        for arrow in group.arrows:
-            start, end = ids.of_source(arrow.source), ids.of(arrow.target)
-            lines.append(f'  {start} -->|"{_quoted(arrow.label)}"| {end}')
+    lines += [
+        f'  {ids.of(arrow.source)} -->|"{_quoted(arrow.label)}"| {ids.of(arrow.target)}'
+        for arrow in _drawable(whole)
+    ]
     return "\n".join(lines) + "\n"
 
 
 def dot(wiring: Wiring) -> str:
-    """Draw as a Graphviz digraph."""
-    whole, ids = _whole(wiring), _Ids()
+    """Draw as a Graphviz digraph; an edge of a loop or map ends at the point that stands for it."""
+    whole, ids = _draw(wiring), _Ids()
     lines = [f"digraph {_dot_text(wiring.name)} {{", "  node [shape=box];"]
-    lines += [f"  {ids.of(f'$in.{name}')} [label={_dot_text(name)}, shape=oval];" for name in wiring.inputs]
 
     def draw(group: Group, indent: str) -> None:
-        for id, _ in group.nodes:
-            lines.append(f"{indent}{ids.of(id)} [label={_dot_text(id)}];")
-        for inner in group.groups:
-            lines.append(f"{indent}subgraph cluster_{ids.of(inner.id)} {{ label={_dot_text(inner.label)};")
-            lines.append(f"{indent}  {ids.of(inner.id)} [shape=point];")
-            draw(inner, indent + "  ")
-            lines.append(f"{indent}}}")
+        for inner in group.names.values():
+            if isinstance(inner, Group):
+                lines.append(f"{indent}subgraph cluster_{ids.of(inner)} {{ label={_dot_text(inner.label)};")
+                lines.append(f"{indent}  {ids.of(inner)} [shape=point];")
+                draw(inner, indent + "  ")
+                lines.append(f"{indent}}}")
+            else:
+                shape = ", shape=oval" if inner.is_round else ""
+                lines.append(f"{indent}{ids.of(inner)} [label={_dot_text(inner.label)}{shape}];")
 
     draw(whole, "  ")
-    for group in _everything(whole):
-        for arrow in group.arrows:
-            start, end = ids.of_source(arrow.source), ids.of(arrow.target)
-            lines.append(f"  {start} -> {end} [label={_dot_text(arrow.label)}];")
+    lines += [
+        f"  {ids.of(arrow.source)} -> {ids.of(arrow.target)} [label={_dot_text(arrow.label)}];"
+        for arrow in _drawable(whole)
+    ]
     return "\n".join([*lines, "}"]) + "\n"
 
 
@@ -203,23 +234,23 @@ def _dot_text(text: str) -> str:
 
 
 def outline(wiring: Wiring) -> str:
-    """Draw as indented text: each node with its type and where its ports come from."""
+    """Draw as indented text: each node with its type and what it reads."""
+    whole = _draw(wiring)
+    reads: dict[int, list[str]] = {}
+    for arrow in (arrow for group in _groups(whole) for arrow in group.arrows):
+        source = arrow.source.label if arrow.source is not None else "?"
+        reads.setdefault(id(arrow.target), []).append(f"{source} {arrow.label}")
     lines = [f"flow {wiring.name}"]
-    for name, given in wiring.inputs.items():
-        required = "" if repr(given.default) == "MISSING" else f" = {given.default!r}"
-        lines.append(f"  input {name}{required}")
 
     def draw(group: Group, indent: str) -> None:
-        sources: dict[str, list[str]] = {}
-        for arrow in group.arrows:
-            sources.setdefault(arrow.target, []).append(f"{arrow.source} ({arrow.label})")
-        for id, label in group.nodes:
-            read = f" <- {', '.join(sources[id])}" if id in sources else ""
-            lines.append(f"{indent}{id} [{label}]{read}")
-        for inner in group.groups:
-            read = f" <- {', '.join(sources[inner.id])}" if inner.id in sources else ""
-            lines.append(f"{indent}{inner.label}{read}")
-            draw(inner, indent + "  ")
+        for name, inner in group.names.items():
+            read = f"  <- {', '.join(reads[id(inner)])}" if id(inner) in reads else ""
+            if isinstance(inner, Group):
+                lines.append(f"{indent}{inner.label}{read}")
+                draw(inner, indent + "  ")
+            else:
+                kind = inner.type or name.partition(".")[0].removeprefix("$")
+                lines.append(f"{indent}{inner.label} [{kind}]{read}")
 
-    draw(_whole(wiring), "  ")
+    draw(whole, "  ")
     return "\n".join(lines) + "\n"

@@ -27,7 +27,7 @@ FindFunction: TypeAlias = "Callable[[str], Callable[..., Any] | None]"
 
 
 class Lookup:
-    """Finds what is named. What is not found is a problem of the graph; what may not be looked into is listed."""
+    """Finds what is named. What is not found is a problem; what may not be looked into is listed."""
 
     def __init__(self, graph: Graph, find_type: FindType, find_function: FindFunction) -> None:
         self._graph = graph

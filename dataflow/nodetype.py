@@ -56,7 +56,7 @@ class NodeType:
         if self.ports_of is None:
             return self
         try:
-            ports = self.ports_of(config)
+            ports: object = self.ports_of(config)
         except Exception as error:
             told = f"ports= failed with {type(error).__name__}: {error}"
             raise FlowInvalid(self.id, [told]) from error

@@ -89,7 +89,7 @@ class PortRef(Placeholder):
     def __repr__(self) -> str:
         return f"'{self._reference}'"
 
-    def __getitem__(self, name: object) -> PortRef:
+    def __getitem__(self, name: object) -> PortRef:  # type: ignore[override]  # refused but for some ports
         """Return the port of a key, where the result is a TypedDict."""
         if isinstance(name, str) and self._block.has_keys(self._reference):
             return PortRef(self._block, Reference(self._reference.node, name))

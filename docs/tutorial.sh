@@ -9,7 +9,7 @@ trap 'rm -f "$printed"' EXIT
 
 # Durations differ from run to run.
 timeless() {
-    sed -E 's/[0-9]+(\.[0-9]+)? s$/N s/' "$@"
+    sed -E 's/[0-9]+([.][0-9]+)? s$/N s/' "$@"
 }
 
 page_shows() {

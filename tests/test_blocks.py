@@ -162,7 +162,7 @@ async def test_a_port_of_an_inner_loop_can_be_read_two_blocks_out() -> None:
                 carry.next(step.out)
             total.next(carry.final)
         flow.output("step", step.out)
-    assert (await flow.run())["step"] == 3
+    assert (await flow.run())["step"] == 4
 
 
 async def test_a_port_of_one_loop_can_be_read_in_another() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tracemalloc
 import unicodedata
 from collections.abc import Iterator
 
@@ -492,3 +493,15 @@ async def test_the_work_grows_with_the_text(unit: str, monkeypatch: pytest.Monke
         counts.append(steps)
     assert counts[0] > 100
     assert counts[1] <= 5 * counts[0]
+
+
+@pytest.mark.parametrize("unit", ["a\n", "a\n\n", "Aa. ", "# a\nB.\n", "- a\n"])
+async def test_a_text_of_many_tiny_sentences_takes_little_memory(unit: str) -> None:
+    source = unit * (400_000 // len(unit))
+    tracemalloc.start()
+    try:
+        await plain_loop(source, 2000)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 15 * len(source)

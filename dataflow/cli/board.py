@@ -47,6 +47,7 @@ class Row:
     parent: Row | None = None
     opens: str = ""  # "loop" or "map" for what opens frames
     limit: int | None = None  # of a loop
+    names_items: bool = False  # it is a map's row and that of the node whose name the map has
     active: set[str] = field(default_factory=set)  # paths of what is running, open maps and loops among them
     ended: Counter[NodeState] = field(default_factory=Counter)  # firings
     outcome: NodeState | None = None  # how the map or loop itself ended
@@ -109,6 +110,8 @@ class Board:
                     row.opens, row.limit = "loop", limit
                 case MapOf():
                     row.opens = "map"
+                case _:
+                    row.names_items = node.names_frame
 
     def apply(self, event: Event) -> None:
         """Take in an event."""

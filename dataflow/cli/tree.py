@@ -60,7 +60,7 @@ def describe(row: Row) -> str:
         if state is NodeState.RUNNING and row.rounds:
             return f"round {row.rounds}" + (f" of {row.limit}" if row.limit is not None else "")
         return f"{counted(row.rounds, 'round')}, {state.value}" if row.rounds else state.value
-    if row.expected and (ends or row.opens != "map"):
+    if row.expected and (ends or row.names_items or row.opens != "map"):
         text = f"{done}/{row.expected} done"
     elif row.opens == "map" and row.outcome is not NodeState.NOT_RUN and (row.items or row.outcome):
         text = f"{counted(row.items, 'item')}, {state.value}"

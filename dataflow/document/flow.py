@@ -59,20 +59,23 @@ NodeId = Annotated[
 ]
 
 
+_NO_POLICY: Final = PolicyPart()  # frozen, so shared: a flow has many nodes without one
+
+
 class TypeNode(Part):
     """A node of a node type."""
 
     type: Name = Field(description="The id of a node type: `pack.name`, or `module:qualname` of a function.")
-    config: dict[str, Any] = Field(default={})
+    config: dict[str, Any] = Field(default_factory=dict)
     inputs: dict[Name, PortSource] = Field(
-        default={}, description="Sources by input port; a list on a many-port."
+        default_factory=dict, description="Sources by input port; a list on a many-port."
     )
     values: Constants = Field(
-        default={}, description="Constants by input port, never read as ports or templates."
+        default_factory=dict, description="Constants by input port, never read as ports or templates."
     )
-    policy: PolicyPart = PolicyPart()
-    after: list[Name] = Field(default=[], description="Ids of nodes that have to succeed first.")
-    meta: dict[str, Any] = Field(default={})
+    policy: PolicyPart = Field(default_factory=lambda: _NO_POLICY)
+    after: list[Name] = Field(default_factory=list, description="Ids of nodes that have to succeed first.")
+    meta: dict[str, Any] = Field(default_factory=dict)
 
 
 class FlowNode(Part):
@@ -82,27 +85,27 @@ class FlowNode(Part):
         Annotated[str, Tag("<path>")] | Annotated[FlowDocument, Tag("<document>")],
         Discriminator(lambda value: "<path>" if isinstance(value, str) else "<document>"),
     ] = Field(description="A path beside this document, or a nested document.")
-    inputs: dict[Name, PortSource] = Field(default={})
-    values: Constants = Field(default={})
-    policy: PolicyPart = PolicyPart()
-    after: list[Name] = Field(default=[])
-    meta: dict[str, Any] = Field(default={})
+    inputs: dict[Name, PortSource] = Field(default_factory=dict)
+    values: Constants = Field(default_factory=dict)
+    policy: PolicyPart = Field(default_factory=lambda: _NO_POLICY)
+    after: list[Name] = Field(default_factory=list)
+    meta: dict[str, Any] = Field(default_factory=dict)
 
 
 class LoopNode(Part):
     """A loop in block form."""
 
     loop: LoopPart
-    after: list[Name] = Field(default=[])
-    meta: dict[str, Any] = Field(default={})
+    after: list[Name] = Field(default_factory=list)
+    meta: dict[str, Any] = Field(default_factory=dict)
 
 
 class MapNode(Part):
     """A map in block form."""
 
     map: MapPart
-    after: list[Name] = Field(default=[])
-    meta: dict[str, Any] = Field(default={})
+    after: list[Name] = Field(default_factory=list)
+    meta: dict[str, Any] = Field(default_factory=dict)
 
 
 #: The kinds of nodes by the key that tells them apart.
@@ -130,9 +133,9 @@ Node = Annotated[
 class BlockPart(Part):
     """Nodes, edges and what leaves: a flow, or the body of a loop or a map."""
 
-    nodes: dict[NodeId, Node] = Field(default={}, description="Nodes by id, in declared order.")
-    edges: list[EdgePart] = Field(default=[])
-    outputs: dict[Name, Source] = Field(default={})
+    nodes: dict[NodeId, Node] = Field(default_factory=dict, description="Nodes by id, in declared order.")
+    edges: list[EdgePart] = Field(default_factory=list)
+    outputs: dict[Name, Source] = Field(default_factory=dict)
 
 
 class CarryPart(Part):
@@ -166,7 +169,7 @@ class LoopPart(BlockPart):
 
     limit: Count | None = Field(default=100, description="Rounds at most; null is unlimited.")
     on_limit: Literal["exit", "fail"] = "exit"
-    carry: dict[Name, CarryPart] = Field(default={})
+    carry: dict[Name, CarryPart] = Field(default_factory=dict)
     until: LoopTest | None = Field(default=None, description="Tested in every round: true ends the loop.")
     while_: LoopTest | None = Field(
         default=None, alias="while", description="Tested before every round: false ends the loop."
@@ -205,13 +208,13 @@ class FlowDocument(BlockPart):
     )
     name: str | None = None
     uses: dict[Name, Name] = Field(
-        default={},
+        default_factory=dict,
         description="Python files beside the document, or modules, by prefix; "
         "their functions are the types `prefix.function`.",
     )
-    inputs: dict[Name, InputPart] = Field(default={})
-    using: UsingPart = UsingPart()
-    meta: dict[str, Any] = Field(default={})
+    inputs: dict[Name, InputPart] = Field(default_factory=dict)
+    using: UsingPart = Field(default_factory=UsingPart)
+    meta: dict[str, Any] = Field(default_factory=dict)
 
 
 class _Untitled(GenerateJsonSchema):

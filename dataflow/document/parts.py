@@ -60,7 +60,7 @@ class InputPart(Part):
     type: Annotated[
         Annotated[TypeName, Tag("<name>")] | Annotated[dict[str, Any], Tag("<schema>")],
         Discriminator(lambda value: "<schema>" if isinstance(value, dict) else "<name>"),
-    ] = Field(default={}, description="A JSON Schema, or the name of a type; anything if left out.")
+    ] = Field(default_factory=dict, description="A JSON Schema, or the name of a type; anything if left out.")
     default: Any = None
 
 
@@ -95,7 +95,7 @@ class RetryPart(Part):
 
     retries: Annotated[int, Field(ge=0)] = Field(default=3, description="Extra attempts.")
     on: list[str] = Field(
-        default=[], description="Names of exceptions or texts of their messages; none: any error."
+        default_factory=list, description="Names of exceptions or texts of their messages; none: any error."
     )
     backoff: Backoff = "none"
     first: Seconds = Field(default=1.0, description="The first wait, in seconds.")
@@ -105,7 +105,7 @@ class RetryPart(Part):
 class PolicyPart(Part):
     """How a node is run; what is not given is as its type says."""
 
-    retry: RetryPart = RetryPart(retries=0)
+    retry: RetryPart = Field(default_factory=lambda: RetryPart(retries=0))
     timeout: Seconds | None = Field(default=None, description="Bounds one attempt, in seconds.")
     deadline: Seconds | None = Field(default=None, description="Bounds all attempts, in seconds.")
     memo: MemoPolicy = "off"
@@ -143,7 +143,7 @@ class EdgePart(Part):
     each_round: bool = Field(default=False, description="Comes with a later release, like `feedback`.")
     leave: Literal["last", "all"] = Field(default="last", description="`all` comes with a later release.")
     id: str | None = None
-    meta: dict[str, Any] = Field(default={})
+    meta: dict[str, Any] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _check_limit(self) -> Self:

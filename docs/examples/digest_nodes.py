@@ -248,12 +248,13 @@ def read(text: str, block: Block, heading: Block | None) -> Iterator[Sentence]:
         yield from lines(text, Sentence(start, end, first, heading))
 
 
-def lines(text: str, sentence: Sentence) -> list[Sentence]:
-    """Give the sentence, or, if it has too many lines to be one, each line as a paragraph."""
+def lines(text: str, sentence: Sentence) -> Iterator[Sentence]:
+    """Yield the sentence, or, if it has too many lines to be one, each line as a paragraph."""
     if text.count("\n", sentence.start, sentence.end) < LINES:
-        return [sentence]
-    found = LINE.finditer(text, sentence.start, sentence.end)
-    return [Sentence(*line.span(), line.start(), sentence.heading) for line in found]
+        yield sentence
+        return
+    for line in LINE.finditer(text, sentence.start, sentence.end):
+        yield Sentence(*line.span(), line.start(), sentence.heading)
 
 
 def ends_sentence(text: str, start: int, stop: re.Match[str], end: int) -> bool:
