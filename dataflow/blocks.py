@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from dataflow.placeholders import Handle, PortRef, ports_within
 from dataflow.signature import Shape
 from dataflow.steps import Step
-from dataflow.wiring import CARRY, Block, Literally, LoopBlock, PlacedNode, Reference, Source, Wiring
+from dataflow.wiring import CARRY, Block, Literally, LoopBlock, Merge, PlacedNode, Reference, Source, Wiring
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -80,25 +80,30 @@ class OpenBlock:
         self.wiring.version += 1
 
     def leave(self, reference: Reference) -> Reference:
-        """Make a port of this loop's body an output of the loop, its last live value (S6.4)."""
+        """Make a port of this loop's body an output of the loop: its last live value (S6.4).
+
+        Named alone, a carried port would be its final; as the one source of a merge it is what the last
+        round began with.
+        """
+        if reference.node == CARRY:
+            return self.leave_as(Merge((reference,)), reference.port)
+        base = reference.node if reference.port == "out" else f"{reference.node}_{reference.port.lstrip('$')}"
+        return self.leave_as(reference, base)
+
+    def leave_as(self, source: Source, base: str) -> Reference:
+        """Make a source an output of this loop, unless it is one already."""
         loop = self.loop
         assert loop is not None, "only a loop's body is left"
-        for name, source in loop.body.outputs.items():
-            if source == reference:
+        for name, known in loop.body.outputs.items():
+            if known == source:
                 return Reference(loop.id, name)
-        name = self.new_output(_output_base(reference))
-        loop.body.outputs[name] = reference
-        self.changed()
-        return Reference(loop.id, name)
-
-    def new_output(self, base: str = "result") -> str:
-        """Take the next free name of an output of this loop."""
-        assert self.loop is not None, "only a loop's body has outputs to name"
         name, count = base, 1
-        while name in self.loop.body.outputs:
+        while name in loop.body.outputs:
             count += 1
             name = f"{base}_{count}"
-        return name
+        loop.body.outputs[name] = source
+        self.changed()
+        return Reference(loop.id, name)
 
     def reach(self, port: PortRef) -> Reference:
         """Name a port so that it can be read in this block, leaving the loops it is inside of."""
@@ -114,12 +119,6 @@ class OpenBlock:
             reference = home.leave(reference)
             home = home.parent
         return reference
-
-
-def _output_base(reference: Reference) -> str:
-    if reference.node == CARRY:
-        return reference.port
-    return reference.node if reference.port == "out" else f"{reference.node}_{reference.port.lstrip('$')}"
 
 
 def source_of(block: OpenBlock, operand: Operand, reader: str) -> Source:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
+from pydantic import ValidationError
+
 from dataflow.blocks import OpenBlock, source_of
 from dataflow.branching import IF, SWITCH, Choose, Decide
 from dataflow.checking import check_value
@@ -16,8 +18,7 @@ from dataflow.errors import FlowInvalid, ValueMismatch
 from dataflow.looping import Loop, When
 from dataflow.names import parse_reference
 from dataflow.nodetype import NodeType, derive, opaque_type
-from dataflow.placeholders import Operand, PortRef, literally
-from dataflow.policy import Policy
+from dataflow.placeholders import Operand, Placeholder, PortRef, literally
 from dataflow.ports import DONE, MISSING, Signal, plain_type
 from dataflow.steps import Step
 from dataflow.wiring import (
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
     from typing import Literal
 
+    from dataflow.config import Config
     from dataflow.plan import FlowPlan
 
 __all__ = ["Builder"]
@@ -49,14 +51,19 @@ class Builder:
     """Wires nodes into a flow. Mistakes are collected and raised together when the flow is checked."""
 
     def __init__(self, name: str = "flow") -> None:
-        self._wiring = Wiring(name)
+        self._name = name
+        self._restart()
+
+    def _restart(self) -> None:
+        """Begin with nothing wired."""
+        self._wiring = Wiring(self._name)
         self._open = OpenBlock(self._wiring.block, self._wiring)
         self._types: dict[Callable[..., Any], NodeType] = {}
-        self._compiled: tuple[int, FlowPlan] | None = None
+        self._compiled: dict[int, FlowPlan] = {}  # the newest, by the version of the wiring
 
     @property
     def name(self) -> str:
-        return self._wiring.name
+        return self._name
 
     @overload
     def input(self, name: str, type: type[T]) -> T: ...
@@ -105,8 +112,7 @@ class Builder:
 
     def when(self, value: T, predicate: Callable[[T], bool]) -> When[T]:
         """Pass the value on to `yes` or to `no`; the other exit is a skip."""
-        placed = self._place(IF, None, "when", Decide(predicate=predicate))
-        self._wire(placed, IF, (), {"value": value})
+        placed = self._branch(IF, "when", Decide, value, predicate=predicate)
         yes, no = (self._exit(placed, name) for name in ("yes", "no"))
         return When(yes, no)
 
@@ -115,8 +121,7 @@ class Builder:
 
         A case called `default` takes what no other case does; None picks no case at all.
         """
-        placed = self._place(SWITCH, None, "switch", Choose(pick=pick, cases=tuple(cases)))
-        self._wire(placed, SWITCH, (), {"value": value})
+        placed = self._branch(SWITCH, "switch", Choose, value, pick=pick, cases=tuple(cases))
         return {case: self._exit(placed, case) for case in cases}
 
     @contextmanager
@@ -152,7 +157,8 @@ class Builder:
                 placed.after.append(source.node)
             else:
                 self._wiring.problems.append(
-                    f"after of node {placed.id!r}: expected step.done, found {signal!r}"
+                    f"after of node {placed.id!r}: expected the `done` of a step in this block or around it, "
+                    f"found {signal!r}"
                 )
 
     def connect(self, source: str, target: str, **options: Any) -> None:
@@ -182,6 +188,21 @@ class Builder:
             block = block.parent
         return block
 
+    def _branch(
+        self, node_type: NodeType, name: str, config: type[Config], value: object, **settings: Any
+    ) -> PlacedNode:
+        """Place a branch; settings that cannot be are a problem like any other."""
+        placed = self._place(node_type, None, name)
+        try:
+            placed.config = config(**settings)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            place = ".".join(map(str, first["loc"]))
+            self._wiring.problems.append(f"node {placed.id!r} ({node_type.id}): {place}: {first['msg']}")
+            placed.type = opaque_type(node_type.id)
+        self._wire(placed, node_type, (), {"value": value})
+        return placed
+
     def _exit(self, placed: PlacedNode, name: str) -> Any:
         return PortRef(self._open, Reference(placed.id, name))
 
@@ -203,11 +224,9 @@ class Builder:
             known = self._types[function] = derive(function)
         return known
 
-    def _place(
-        self, node_type: NodeType, explicit: str | None, base: str, config: Any = MISSING
-    ) -> PlacedNode:
+    def _place(self, node_type: NodeType, explicit: str | None, base: str) -> PlacedNode:
         id = self._id_for(explicit, base)
-        placed = PlacedNode(id, type=node_type, config=config, policy=Policy())
+        placed = PlacedNode(id, type=node_type)
         self._open.block.nodes[id] = placed
         self._open.changed()
         return placed
@@ -217,9 +236,12 @@ class Builder:
     ) -> None:
         parameters = node_type.parameters
         positional = parameters.positional
-        for name, value in [*zip(positional, args, strict=False), *kwargs.items()]:
+        by_position = dict(zip(positional, args, strict=False))
+        for name in by_position.keys() & kwargs.keys():
+            self._wiring.problems.append(f"port '{placed.id}.{name}' is given twice, by position and by name")
+        for name, value in {**by_position, **kwargs}.items():
             if name == parameters.config_name:
-                placed.config = value
+                self._configure(placed, name, value)
             else:
                 self._feed(placed, name, (literally(value),))
         rest = args[len(positional) :]
@@ -229,6 +251,14 @@ class Builder:
             self._wiring.problems.append(
                 f"node {placed.id!r} takes at most {len(positional)} positional arguments, found {len(args)}"
             )
+
+    def _configure(self, placed: PlacedNode, name: str, value: object) -> None:
+        if isinstance(value, Placeholder):
+            self._wiring.problems.append(
+                f"config {name!r} of node {placed.id!r} is fixed while wiring; it cannot be {value!r}"
+            )
+        else:
+            placed.config = value
 
     def _feed(self, placed: PlacedNode, port: str, operands: tuple[Operand, ...]) -> None:
         """Wire a port: plain ports become edges, anything else stands with the node."""

@@ -19,12 +19,13 @@ from dataflow.graph import (
     LoopAction,
     MapAction,
     Scope,
+    ScopeKind,
     Terminal,
     Vertex,
     Wire,
 )
 from dataflow.ports import DONE, ERROR, InPort, PortKind, Signal, kind_of
-from dataflow.scoping import resolved, scope_of, wires_within
+from dataflow.scoping import resolved, scope_of, wires_of, wires_within
 
 __all__ = ["check"]
 
@@ -135,6 +136,9 @@ class _Checker:
         self.graph = graph
         self.types = types
         self.sure: dict[Vertex, bool] = {}
+        wires = (wire for vertex in graph.vertices for wire in (*wires_of(vertex), *wires_within(vertex)))
+        used = [wire.source for wire in (*wires, *graph.outputs.values())]
+        self.routed = {owner for owner, port in used if port == ERROR}  # whose failures become skips (S9.3)
 
     def problem(self, text: str) -> None:
         self.graph.problems.append(text)
@@ -188,14 +192,20 @@ class _Checker:
         if kind is not port.kind:
             self.problem(f"{where} is a {port.kind.value} port, but {wire.label} is a {kind.value} port")
         elif not agrees(found, port.type):
-            hint = "; collect it first" if agrees(_list_of(found), port.type) else ""
-            hint = hint or (
-                "; wire each(...) to run once per item" if agrees(found, _list_of(port.type)) else ""
-            )
+            hint = self.hint(wire, found, port)
             self.problem(
                 f"{where} expects {type_name(port.type)}, but {wire.label} is {type_name(found)}{hint}"
             )
         return False
+
+    def hint(self, wire: Wire, found: object, port: InPort) -> str:
+        """Say what is probably meant where two types do not agree."""
+        scope = scope_of(wire.source)
+        if scope is not None and scope.kind is ScopeKind.MAP and agrees(_list_of(found), port.type):
+            return "; collect it first"
+        if agrees(found, _list_of(port.type)):
+            return "; wire each(...) to run once per item"
+        return ""
 
     # scopes and loops
 
@@ -233,7 +243,7 @@ class _Checker:
     def is_sure(self, vertex: Vertex) -> bool:
         match vertex.action:
             case CallAction(policy=policy, type=node_type):
-                if node_type.is_opaque or not policy.is_sure:
+                if node_type.is_opaque or not policy.is_sure or vertex in self.routed:
                     return False
                 required = [given for given in vertex.inputs.values() if given.required]
                 if required:

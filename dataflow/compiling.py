@@ -38,4 +38,4 @@ def compile_flow(
     graph, ordered = examine(wiring, find_type, find_function)
     if graph.problems:
         raise FlowInvalid(wiring.name, list(dict.fromkeys(graph.problems)))
-    return lay_out(graph, ordered, wiring.settings)
+    return lay_out(graph, ordered)

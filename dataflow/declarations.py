@@ -49,7 +49,7 @@ class Declarations:
 
     def __init__(self, wiring: Wiring, find_type: FindType, find_function: FindFunction) -> None:
         root = Scope(ScopeKind.ROOT, parameters=dict.fromkeys(wiring.inputs))
-        self.graph = Graph(wiring.name, root, problems=list(wiring.problems))
+        self.graph = Graph(wiring, root, problems=list(wiring.problems))
         self.lookup = Lookup(self.graph, find_type, find_function)
         self.graph.input_types = {name: given.type for name, given in wiring.inputs.items()}
         self.blocks: list[tuple[Block, Names]] = [(wiring.block, Names(root))]

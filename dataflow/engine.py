@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from dataflow.frames import Frame
     from dataflow.plan import FlowPlan, PlanNode
-    from dataflow.policy import Errors
+    from dataflow.policy import Settings
     from dataflow.scheduler import FiringId
 
 __all__ = ["Engine"]
@@ -80,11 +80,12 @@ class CurrentFiring:
 class Engine:
     """Runs one plan once."""
 
-    def __init__(self, plan: FlowPlan, run_id: str, errors: Errors) -> None:
+    def __init__(self, plan: FlowPlan, run_id: str, settings: Settings) -> None:
         self.plan = plan
         self.run_id = run_id
+        self.settings = settings
         self.reporter = Reporter(run_id)
-        self.scheduler = Scheduler(plan, errors, self.reporter)
+        self.scheduler = Scheduler(plan, settings.errors, self.reporter)
         self.context = contextvars.copy_context()
         self.status = RunStatus.RUNNING
         self.ended = anyio.Event()
@@ -141,8 +142,9 @@ class Engine:
         if self.reporter.is_listening:
             data = {"flow": self.plan.name, "inputs": separate(dict(self._inputs))}
             self.reporter.emit(EventKind.RUN_STARTED, "", data)
-        if self.plan.unused_policies:
-            names = ", ".join(self.plan.unused_policies)
+        unused = [*self.plan.unused_policies, *self.settings.without_effect()]
+        if unused:
+            names = ", ".join(unused)
             text = f"flow {self.plan.name!r} sets what has no effect in this release: {names}"
             LOG.warning("%s", text)
             self.scheduler.warnings.append(text)

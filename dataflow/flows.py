@@ -6,7 +6,6 @@ import copy
 import inspect
 import threading
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar
 
@@ -44,6 +43,7 @@ R = TypeVar("R")
 class Flow(Builder):
     """A flow: wire it, then run it. `with Flow("name") as f:` checks it at the end of the block."""
 
+    _settings = Settings()
     _find_type: FindType = staticmethod(find_type)
     _find_function: FindFunction = staticmethod(import_function)
 
@@ -52,6 +52,7 @@ class Flow(Builder):
         """Make a flow of a wiring that a format has read."""
         made = Flow(wiring.name)
         made._wiring = wiring
+        made._settings = wiring.settings
         made._find_type = find_type
         made._find_function = find_function
         return made
@@ -66,7 +67,7 @@ class Flow(Builder):
     @property
     def inputs(self) -> Mapping[str, FlowInput]:
         """The declared inputs by name, with type and default."""
-        return dict(self._wiring.inputs)
+        return dict(self.wiring.inputs)
 
     @property
     def wiring(self) -> Wiring:
@@ -75,15 +76,17 @@ class Flow(Builder):
 
     def check(self) -> list[str]:
         """List every problem of the flow; an empty list means that it can run."""
-        graph, _ = examine(self._wiring, self._find_type, self._find_function)
+        graph, _ = examine(self.wiring, self._find_type, self._find_function)
         return list(dict.fromkeys(graph.problems))
 
     def _plan(self) -> FlowPlan:
         """Compile the flow unless it has not changed since; raises FlowInvalid."""
-        version = self._wiring.version
-        if self._compiled is None or self._compiled[0] != version:
-            self._compiled = (version, compile_flow(self._wiring, self._find_type, self._find_function))
-        return self._compiled[1]
+        wiring = self.wiring
+        if wiring.version not in self._compiled:
+            plan = compile_flow(wiring, self._find_type, self._find_function)
+            self._compiled.clear()
+            self._compiled[wiring.version] = plan
+        return self._compiled[wiring.version]
 
     def using(
         self,
@@ -97,10 +100,9 @@ class Flow(Builder):
 
         `errors="continue"` finishes what does not depend on a failure before the run fails (S9.4).
         """
+        self._plan()
         other = copy.copy(self)
-        settings = Settings(errors, max_concurrency, limits, timeout)
-        other._wiring = replace(self.wiring, settings=settings)  # noqa: SLF001 - of its own class
-        other._compiled = None  # noqa: SLF001 - as above
+        other._settings = Settings(errors, max_concurrency, limits, timeout)  # noqa: SLF001 - of its own class
         return other
 
     async def run(self, **inputs: Any) -> Result:
@@ -135,7 +137,7 @@ class Flow(Builder):
         """
         plan = self._plan()
         values = self._read_inputs(inputs)
-        async with executing(plan, values, self._wiring.settings.errors, new_run_id()) as run:
+        async with executing(plan, values, self._settings, new_run_id()) as run:
             yield run
 
     def _read_inputs(self, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -162,14 +164,14 @@ class Flow(Builder):
         """Draw the flow as Mermaid text."""
         from dataflow.drawing import mermaid  # a drawing is rarely wanted
 
-        return mermaid(self._wiring)
+        return mermaid(self.wiring)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the flow as a native document; raises FlowInvalid where it has no document form."""
         from dataflow.formats.native_dump import dump  # as above
 
         self._plan()
-        return dump(self._wiring)
+        return dump(self.wiring)
 
     @classmethod
     def load(cls, path: str | PathLike[str], *, format: str | None = None) -> Flow:
@@ -205,37 +207,42 @@ class TypedFlow(Flow, Generic[P, R]):
         whole: Any = self._returns
         return whole(**{name: result[name] for name in self._wiring.block.outputs})  # type: ignore[no-any-return]  # as above
 
-    def _plan(self) -> FlowPlan:
-        self._trace()
-        return super()._plan()
-
-    @property
-    def inputs(self) -> Mapping[str, FlowInput]:
-        self._trace()
-        return super().inputs
-
     @property
     def wiring(self) -> Wiring:
-        self._trace()
-        return super().wiring
-
-    def check(self) -> list[str]:
-        self._trace()
-        return super().check()
+        """The flow as wired by the function, which is called on first use."""
+        if not self._is_traced:
+            self._is_traced = True
+            try:
+                self._trace()
+            except BaseException:
+                self._restart()
+                self._is_traced = False
+                raise
+        return self._wiring
 
     def _trace(self) -> None:
         """Call the function once, with ports for its parameters."""
-        if self._is_traced:
-            return
-        self._is_traced = True
         hints, problems = hints_of(self._fn)
         self._wiring.problems.extend(problems)
-        ports: dict[str, Any] = {}
+        positional: list[Any] = []
+        named: dict[str, Any] = {}
         for parameter in list(inspect.signature(self._fn).parameters.values())[1:]:
+            if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+                self._wiring.problems.append(
+                    f"@flow function {self.name!r}: inputs have names, found {parameter}"
+                )
+                continue
             default = MISSING if parameter.default is parameter.empty else parameter.default
-            ports[parameter.name] = self.input(parameter.name, hints.get(parameter.name, Any), default)
+            port = self.input(parameter.name, hints.get(parameter.name, Any), default)
+            if parameter.kind is parameter.POSITIONAL_ONLY:
+                positional.append(port)
+            else:
+                named[parameter.name] = port
         fn: Any = self._fn
-        returned: Any = fn(self, **ports)
+        self._return(fn(self, *positional, **named))
+
+    def _return(self, returned: object) -> None:
+        """Make what the function returned the outputs of the flow."""
         if isinstance(returned, Placeholder):
             self.output("out", returned)
         elif isinstance(returned, tuple) and hasattr(returned, "_fields"):

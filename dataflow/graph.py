@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from dataflow.nodetype import NodeType
     from dataflow.policy import EachOptions, Policy
     from dataflow.ports import InPort
-    from dataflow.wiring import LoopBlock, LoopTest
+    from dataflow.wiring import LoopBlock, LoopTest, Wiring
 
 __all__ = [
     "CallAction",
@@ -173,7 +173,7 @@ class Vertex:
 class Graph:
     """All vertices of a flow in declared order, and its outputs."""
 
-    name: str
+    wiring: Wiring
     root: Scope
     vertices: list[Vertex] = field(default_factory=list)
     outputs: dict[str, Wire] = field(default_factory=dict)

@@ -30,14 +30,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from dataflow.plan import Action
-    from dataflow.policy import Settings
 
 __all__ = ["lay_out"]
 
 AFTER = "$after"
 
 
-def lay_out(graph: Graph, ordered: list[Vertex], settings: Settings) -> FlowPlan:
+def lay_out(graph: Graph, ordered: list[Vertex]) -> FlowPlan:
     """Lay a checked graph out as plans of its scopes."""
     slots = Slots(graph, ordered)
     actions = {vertex: _Laying(slots, vertex).action() for vertex in slots.vertices}
@@ -45,8 +44,10 @@ def lay_out(graph: Graph, ordered: list[Vertex], settings: Settings) -> FlowPlan
     for scope, plan in slots.plans.items():
         plan.nodes = tuple(_node(slots, scope, vertex, *actions[vertex]) for vertex in slots.members[scope])
         _connect(slots, scope, plan)
-    unused = tuple(_unused(slots.vertices, settings))
-    return FlowPlan(graph.name, slots.plans[graph.root], outputs, dict(graph.input_types), unused)
+    unused = tuple(_unused(slots.vertices))
+    return FlowPlan(
+        graph.wiring.name, graph.wiring, slots.plans[graph.root], outputs, dict(graph.input_types), unused
+    )
 
 
 def _node(slots: Slots, scope: Scope, vertex: Vertex, action: Action, feeds: tuple[Feed, ...]) -> PlanNode:
@@ -251,7 +252,7 @@ def _only_for_next(plan: ScopePlan, loop: LoopOf) -> tuple[int, ...]:
     return tuple(sorted(held))
 
 
-def _unused(vertices: list[Vertex], settings: Settings) -> Iterable[str]:
+def _unused(vertices: list[Vertex]) -> Iterable[str]:
     """Name the settings that are kept but have no effect yet."""
     for vertex in vertices:
         match vertex.action:
@@ -265,6 +266,3 @@ def _unused(vertices: list[Vertex], settings: Settings) -> Iterable[str]:
                     yield f"on_error of the map of {vertex.id!r}"
             case _:
                 pass
-    for name in ("max_concurrency", "limits", "timeout"):
-        if getattr(settings, name):
-            yield f"{name} of the flow"

@@ -47,7 +47,7 @@ class Carry(Handle, Generic[T]):
     @property
     def final(self) -> T:
         """The value tested last (S6.1); read it outside the loop."""
-        reference = self._block.leave(Reference(CARRY, self._name))
+        reference = self._block.leave_as(Reference(CARRY, self._name), self._name)
         assert self._block.parent is not None, "a loop's body is inside a block"
         port: Any = PortRef(self._block.parent, reference)
         value: T = port
@@ -98,10 +98,7 @@ class Loop(Handle):
         if isinstance(source, Reference):
             reference = self._block.leave(source)
         else:
-            name = self._block.new_output()
-            self._loop.body.outputs[name] = source
-            self._block.changed()
-            reference = Reference(self._loop.id, name)
+            reference = self._block.leave_as(source, "result")
         port: Any = PortRef(self._block.parent, reference)
         result: T = port
         return result

@@ -6,7 +6,7 @@ every use as one is refused with advice (S20).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Final, NoReturn, TypeAlias
 
 from dataflow.errors import PortMisuse
 from dataflow.wiring import Literally, Reference
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from dataflow.wiring import Source
 
 __all__ = ["Expression", "Handle", "Operand", "Placeholder", "PortRef", "literally", "ports_within"]
+
+#: How deep joins may be nested in one another.
+DEEPEST: Final = 100
 
 _BRANCH = "decide with f.when(port, predicate) or inside a node"
 _NODE = "do it inside a node and wire the port into it"
@@ -111,11 +114,15 @@ class PortRef(Placeholder):
 class Expression(Placeholder):
     """A join, a map's item or a collected list; `build` makes the source of the operands' sources."""
 
-    __slots__ = ("_build", "_name", "_operands")
+    __slots__ = ("_build", "_depth", "_name", "_operands")
 
     def __init__(
         self, name: str, operands: tuple[Operand, ...], build: Callable[[tuple[Source, ...]], Source]
     ) -> None:
+        inner = [operand for operand in operands if isinstance(operand, Expression)]
+        self._depth: int = 1 + max((one._depth for one in inner), default=0)  # noqa: SLF001 - of its own class
+        if self._depth > DEEPEST:
+            raise ValueError(f"{name}(...) is nested more than {DEEPEST} deep; put a node in between")
         self._name = name
         self._operands = operands
         self._build = build
@@ -153,5 +160,5 @@ def ports_within(value: object) -> bool:
             return True
         if isinstance(one, dict | list | tuple | set | frozenset) and id(one) not in seen:
             seen.add(id(one))
-            todo.extend(one.values() if isinstance(one, dict) else one)
+            todo.extend([*one.keys(), *one.values()] if isinstance(one, dict) else one)
     return False

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from dataflow.graph import Join, ScopeKind
     from dataflow.nodetype import NodeType
     from dataflow.policy import EachOptions, Policy
+    from dataflow.wiring import Wiring
 
 __all__ = ["Call", "Feed", "FlowPlan", "JoinOf", "LoopOf", "MapOf", "PlanNode", "ScopePlan"]
 
@@ -137,9 +138,10 @@ class ScopePlan:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FlowPlan:
-    """A whole flow, ready to run."""
+    """A whole flow, ready to run. `wiring` tells whose plan it is."""
 
     name: str
+    wiring: Wiring
     root: ScopePlan
     outputs: Mapping[str, int]  # flow output -> slot of the root
     input_types: Mapping[str, object]

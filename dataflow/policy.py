@@ -171,6 +171,11 @@ class Settings:
                 _whole(f"limit {name!r}", limit, 1)
         _positive("timeout", self.timeout)
 
+    def without_effect(self) -> list[str]:
+        """Name the settings that are kept but do nothing yet."""
+        names = ("max_concurrency", "limits", "timeout")
+        return [f"{name} of the flow" for name in names if getattr(self, name) is not None]
+
 
 def policy_of(
     *,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from dataflow.errors import DataflowError, choices
 from dataflow.names import parse_reference
 from dataflow.placeholders import PortRef
+from dataflow.ports import DONE, ERROR, Signal
 from dataflow.separation import separate
 from dataflow.states import STATES, NodeState
 from dataflow.steps import Step
@@ -100,17 +101,31 @@ class Result:
 
     def _token(self, port: object) -> Any:
         reference = _reference(port)
-        if reference.node == INPUT:
-            slot = self._plan.root.parameters.get(reference.port)
-        else:
-            node = self._root_nodes.get(reference.node)
-            slot = node.outputs.get(reference.port) if node is not None else None
+        if isinstance(port, PortRef | Step):
+            owner = port._block.wiring  # noqa: SLF001 - hidden from users, not from the engine
+            if owner is not self._plan.wiring:
+                raise DataflowError(
+                    f"port '{reference}' belongs to flow {owner.name!r}, not to the one that ran"
+                )
+        node = self._root_nodes.get(reference.node)
+        slot = self._plan.root.parameters.get(reference.port) if reference.node == INPUT else None
+        if node is not None:
+            slot = node.outputs.get(reference.port)
+            if slot is None and reference.port in (DONE, ERROR):
+                return self._special(node, reference.port)
         if slot is None:
             raise DataflowError(
-                f"port {_name(port)} is not one of the flow's own: inside a map collect it, of a loop take "
+                f"port '{reference}' is not one of the flow's own: inside a map collect it, of a loop take "
                 f"its result; {choices(list(self._root_nodes))}"
             )
         return self._root.values[slot]
+
+    def _special(self, node: PlanNode, port: str) -> Any:
+        """Tell what `$done` or `$error` of a node would hold; they have no slot unless they are read."""
+        state = STATES[self._root.states[node.index]]
+        if state is NodeState.DONE:
+            return Signal() if port == DONE else Skip(node.label, "succeeded, so there is no failure")
+        return self._root.reasons.get(node.index, UNSETTLED)
 
     @cached_property
     def _root_nodes(self) -> dict[str, PlanNode]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from dataflow.events import Event
     from dataflow.plan import FlowPlan
-    from dataflow.policy import Errors
+    from dataflow.policy import Settings
 
 __all__ = ["Run", "executing", "new_run_id"]
 
@@ -105,14 +105,14 @@ def _outputs(engine: Engine) -> Mapping[str, Any]:
 
 @asynccontextmanager
 async def executing(
-    plan: FlowPlan, inputs: Mapping[str, Any], errors: Errors, run_id: str
+    plan: FlowPlan, inputs: Mapping[str, Any], settings: Settings, run_id: str
 ) -> AsyncIterator[Run]:
     """Execute a plan while the block runs; leaving the block waits for the run to end.
 
     The block owns one task group with every task of the run. An error in the block cancels the run, and
     a failure of the run that nobody awaited is raised when the block is left.
     """
-    engine = Engine(plan, run_id, errors)
+    engine = Engine(plan, run_id, settings)
     run = Run(engine)
     broken: BaseException | None = None
     try:

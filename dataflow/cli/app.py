@@ -70,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return ended.code if isinstance(ended.code, int) else ExitCode.FAILED
         except Refused as refused:
             for problem in refused.problems:
-                tell(f"error: {visible(problem)}")
+                tell(f"error: {visible(str(problem))}")
             return refused.code
         except Interrupted as interrupted:
             tell("cancelled")

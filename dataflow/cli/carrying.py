@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from dataflow.events import Event
 
-__all__ = ["as_json", "event_line", "json_line", "shown"]
+__all__ = ["carried", "event_line", "json_line", "shown"]
 
 MOST_CHARACTERS: Final = 200
 MOST_LEVELS: Final = 100
@@ -45,7 +45,7 @@ def shown(value: object, limit: int = MOST_CHARACTERS) -> str:
     return text if len(text) <= limit else text[: limit - 3] + "..."
 
 
-def as_json(value: object, around: tuple[int, ...] = ()) -> Any:
+def carried(value: object, around: tuple[int, ...] = ()) -> Any:
     """Return what JSON carries in the place of a value; never fails.
 
     `around` are the ids of the containers that the value stands in.
@@ -59,7 +59,7 @@ def as_json(value: object, around: tuple[int, ...] = ()) -> Any:
 def _carried(value: Any, around: tuple[int, ...]) -> Any:
     match value:
         case Enum():
-            return as_json(value.value, around)
+            return carried(value.value, around)
         case None | bool() | str():
             return value
         case int() if value.bit_length() <= MOST_BITS:
@@ -74,13 +74,13 @@ def _carried(value: Any, around: tuple[int, ...]) -> Any:
         return shown(value)
     inside = (*around, id(value))
     if isinstance(value, set | frozenset):  # in an order that no hash seed changes
-        return sorted((as_json(part, inside) for part in value), key=json.dumps)
+        return sorted((carried(part, inside) for part in value), key=json.dumps)
     if isinstance(value, list) or (isinstance(value, tuple) and not hasattr(value, "_fields")):
-        return [as_json(part, inside) for part in value]
+        return [carried(part, inside) for part in value]
     fields = _fields(value)
     if fields is None:
         return shown(value)
-    return {name: as_json(part, inside) for name, part in fields.items()}
+    return {name: carried(part, inside) for name, part in fields.items()}
 
 
 def _fields(value: Any) -> Mapping[str, Any] | None:
@@ -111,6 +111,6 @@ def event_line(event: Event, encoding: str | None) -> str:
         "run": event.run,
         "kind": event.kind.value,
         "path": event.path,
-        "data": as_json(dict(event.data)),
+        "data": carried(dict(event.data)),
     }
     return json_line(fields, encoding)

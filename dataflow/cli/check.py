@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dataflow.cli.exits import ExitCode, Refused
+from dataflow.cli.exits import ExitCode, Problem, Refused
 from dataflow.cli.streams import write
 from dataflow.cli.targets import FileArgument, load
 from dataflow.cli.texts import counted, visible
@@ -27,7 +27,7 @@ class Findings:
 
     file: str
     nodes: int
-    problems: Sequence[str]
+    problems: Sequence[Problem]
     not_looked_into: Sequence[str]
 
 
@@ -50,9 +50,9 @@ def check(
             raise
         findings = Findings(file, 0, refused.problems, ())
     if as_json:
-        from dataflow.cli.carrying import json_line
+        from dataflow.cli.carrying import carried, json_line
 
-        write(sys.stdout, json_line(asdict(findings), sys.stdout.encoding if sys.stdout else None))
+        write(sys.stdout, json_line(carried(findings), sys.stdout.encoding if sys.stdout else None))
     else:
         _tell(findings)
     if findings.problems:
@@ -65,7 +65,7 @@ def examined(file: str, *, imports: bool) -> Findings:
 
     flow = load(file, imports=imports)
     graph, _ = examine(flow.wiring, flow._find_type)  # noqa: SLF001 - not hidden from us
-    problems = [f"{file}: {problem}" for problem in dict.fromkeys(graph.problems)]
+    problems = [Problem(problem, file) for problem in dict.fromkeys(graph.problems)]
     return Findings(file, _count(flow.wiring.block), problems, list(dict.fromkeys(graph.opaque)))
 
 
@@ -83,7 +83,7 @@ def _count(block: Block) -> int:
 
 def _tell(findings: Findings) -> None:
     for problem in findings.problems:
-        write(sys.stdout, visible(problem))
+        write(sys.stdout, visible(str(problem)))
     if not findings.problems:
         write(sys.stdout, f"ok: {counted(findings.nodes, 'node')}")
     if findings.not_looked_into:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["ExitCode", "Interrupted", "Refused", "code_of_signal"]
+__all__ = ["ExitCode", "Interrupted", "Problem", "Refused", "code_of_signal"]
 
 
 class ExitCode(IntEnum):
@@ -25,14 +25,29 @@ def code_of_signal(number: int) -> int:
     return 128 + number
 
 
+class Problem(NamedTuple):
+    """What is wrong, and where as far as that is known."""
+
+    text: str
+    file: str = ""
+    line: int | None = None
+    column: int | None = None
+
+    def __str__(self) -> str:
+        place = ":".join(str(part) for part in (self.file, self.line, self.column) if part not in (None, ""))
+        return f"{place}: {self.text}" if place else self.text
+
+
 class Refused(Exception):
     """Raised when a command cannot be carried out; the problems are told without a traceback."""
 
-    def __init__(self, problems: Sequence[str], code: ExitCode = ExitCode.FAILED, trace: str = "") -> None:
+    def __init__(
+        self, problems: Sequence[Problem], code: ExitCode = ExitCode.FAILED, trace: str = ""
+    ) -> None:
         self.problems = tuple(problems)
         self.code = code
         self.trace = trace
-        super().__init__("\n".join(problems))
+        super().__init__("\n".join(map(str, problems)))
 
     @property
     def reason(self) -> BaseException | None:

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 
 from dataflow.checking import check_json
-from dataflow.cli.exits import ExitCode, Refused
+from dataflow.cli.exits import ExitCode, Problem, Refused
 from dataflow.cli.streams import read_stdin
 from dataflow.cli.texts import one_line
 from dataflow.errors import ValueMismatch, choices
 from dataflow.ports import MISSING
+from dataflow.type_names import type_name
 from dataflow.type_shapes import bare
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def read_inputs(
     if not problems:
         values = {name: _value(name, one, declared[name].type, problems) for name, one in taken.items()}
     if problems:
-        raise Refused(problems, ExitCode.USAGE)
+        raise Refused([Problem(problem) for problem in problems], ExitCode.USAGE)
     return values
 
 
@@ -109,7 +110,7 @@ def _typed(text: str, expected: object) -> Any:
     try:
         value = json.loads(text, parse_constant=_refuse_constant)
     except RecursionError:
-        raise ValueError("is JSON nested too deeply") from None
+        raise ValueError("the JSON is nested too deeply") from None
     except ValueError as error:
         return _unquoted(text, expected, error)
     return check_json(value, expected)
@@ -122,7 +123,8 @@ def _unquoted(text: str, expected: object, error: ValueError) -> Any:
             return check_json(text, expected)
         except ValueMismatch:
             pass
-    raise ValueError(f"is not JSON, which an input of this type takes ({error}): {one_line(text, 60)}")
+    found = one_line(text, 60)
+    raise ValueError(f"expected {type_name(expected)}, written as JSON; {found!r} is no JSON ({error})")
 
 
 def _refuse_constant(name: str) -> NoReturn:

@@ -9,10 +9,11 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, Self
 
 from dataflow.cli.exits import Interrupted, code_of_signal
+from dataflow.cli.streams import shout
 from dataflow.cli.texts import visible
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ class Interrupts:
             raise Interrupted(number)
         self._noted.set()
         if not self.is_live:
-            _say("cancelling; once more ends at once")
+            shout("cancelling; once more ends at once")
         if self._wake is not None:
             self._wake()
 
@@ -108,11 +109,5 @@ class Interrupts:
         if running:
             more = f" and {len(running) - MOST_NAMED} more" if len(running) > MOST_NAMED else ""
             text += f", without waiting for {', '.join(running[:MOST_NAMED])}{more}"
-        _say((SHOW_CURSOR if self.is_live else "") + visible(text))
+        shout((SHOW_CURSOR if self.is_live else "") + visible(text))
         os._exit(code_of_signal(number))
-
-
-def _say(text: str) -> None:
-    """Write to standard error as a signal handler may, past the buffer that it may have interrupted."""
-    with suppress(OSError):
-        os.write(2, f"{text}\n".encode())

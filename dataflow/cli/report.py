@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
-from dataflow.cli.carrying import as_json, json_line
+from dataflow.cli.carrying import carried, json_line
 from dataflow.cli.exits import ExitCode, code_of_signal
 from dataflow.cli.streams import is_terminal, tell, write
 from dataflow.cli.texts import duration, one_line, visible
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from typing import TextIO
 
     from dataflow.cli.execution import Outcome
+    from dataflow.cli.exits import Problem
     from dataflow.failure import Failure
     from dataflow.result import Result
 
@@ -57,9 +58,9 @@ def write_object(out: TextIO | None, outcome: Outcome, declared: Iterable[str]) 
         {
             "run": result.run_id,
             "status": result.status,
-            "outputs": {name: as_json(value) for name, value in result.outputs.items()},
+            "outputs": {name: carried(value) for name, value in result.outputs.items()},
             "asks": [],
-            "failures": [as_json(failure) for failure in outcome.failures],
+            "failures": [carried(failure) for failure in outcome.failures],
             "checks": [],
             "warnings": list(result.warnings),
             "skipped": _without_value(result, declared),
@@ -67,10 +68,10 @@ def write_object(out: TextIO | None, outcome: Outcome, declared: Iterable[str]) 
     )
 
 
-def write_refusal(out: TextIO | None, problems: Sequence[str], type: str) -> None:
+def write_refusal(out: TextIO | None, problems: Sequence[Problem], type: str) -> None:
     """Write the object of `--json` for a run that could not be started."""
     failures = [
-        {"node": "", "path": "", "attempt": 0, "type": type, "message": problem, "traceback": ""}
+        {"node": "", "path": "", "attempt": 0, "type": type, "message": str(problem), "traceback": ""}
         for problem in problems
     ]
     _write_json(
@@ -115,13 +116,14 @@ def write_outputs(out: TextIO | None, result: Result, declared: Iterable[str]) -
 
 def output_text(name: str, value: object, *, shorten: bool) -> str:
     """Write an output: on one line with its name, or indented below it."""
-    text = value if isinstance(value, str) else json.dumps(as_json(value), ensure_ascii=False)
+    text = value if isinstance(value, str) else json.dumps(carried(value), ensure_ascii=False)
     note = ""
     if shorten:
         kept = "\n".join(text[:MOST_CHARACTERS].splitlines()[:MOST_LINES])
         if len(kept) < len(text.rstrip()):
             note = f"\n  ... ({len(text):,} characters; a pipe or --json gives them all)"
         name, text = visible(name), visible(kept)
+    text = text.rstrip("\n")
     if "\n" not in text and not note:
         return f"{name}: {text}"
     lines = "\n".join(f"  {line}" if line else "" for line in text.split("\n"))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import anyio
 import typer
 
-from dataflow.cli.exits import ExitCode, Refused
+from dataflow.cli.exits import ExitCode, Problem, Refused
 from dataflow.cli.interrupts import Interrupts
 from dataflow.cli.streams import result_stream, tell, write
 from dataflow.cli.targets import FileArgument, load, problems_of
@@ -33,7 +33,7 @@ def run(
     prompt: Annotated[
         str | None,
         typer.Argument(
-            metavar="[PROMPT]",
+            metavar="PROMPT",
             help="The input 'prompt', or the only required one; - reads standard input.",
             show_default=False,
         ),
@@ -107,7 +107,7 @@ class _Run:
     def _ended_by_node(self, error: BaseException) -> int:
         from dataflow.cli.report import write_refusal
 
-        problem = f"a node tried to end the process: {type(error).__name__}({error})"
+        problem = Problem(f"a node tried to end the process: {type(error).__name__}({error})")
         if self._as_json:
             write_refusal(self._out, [problem], type(error).__name__)
         tell(f"failed: {problem}")

@@ -12,12 +12,12 @@ import sys
 from contextlib import ExitStack, contextmanager, redirect_stdout, suppress
 from typing import TYPE_CHECKING, TextIO
 
-from dataflow.cli.exits import Refused
+from dataflow.cli.exits import Problem, Refused
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["is_terminal", "read_stdin", "result_stream", "tell", "tolerant", "write"]
+__all__ = ["is_terminal", "read_stdin", "result_stream", "shout", "tell", "tolerant", "write"]
 
 
 @contextmanager
@@ -78,7 +78,7 @@ def write(stream: TextIO | None, text: str) -> bool:
         _give_up(stream)
         if isinstance(error, BrokenPipeError):
             return False
-        raise Refused([f"the output cannot be written: {error.strerror}"]) from error
+        raise Refused([Problem(f"the output cannot be written: {error.strerror}")]) from error
     return True
 
 
@@ -86,6 +86,14 @@ def tell(text: str) -> None:
     """Write a line to standard error, if that is possible."""
     with suppress(Refused):
         write(sys.stderr, text)
+
+
+def shout(text: str) -> None:
+    """Write a line to standard error past its buffer, which a signal may have interrupted at work."""
+    descriptor = _descriptor(sys.stderr)
+    if descriptor is not None:
+        with suppress(OSError):
+            os.write(descriptor, f"{text}\n".encode(sys.stderr.encoding, "backslashreplace"))
 
 
 def _give_up(stream: TextIO) -> None:
@@ -108,5 +116,5 @@ def is_terminal(stream: TextIO | None) -> bool:
 def read_stdin() -> str:
     """Read standard input to its end as UTF-8; raises UnicodeDecodeError or OSError."""
     if sys.stdin is None:
-        return ""
+        raise OSError("standard input is closed")
     return sys.stdin.buffer.read().decode("utf-8-sig")

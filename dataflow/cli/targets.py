@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import traceback
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 import typer
 
-from dataflow.cli.exits import Refused
-from dataflow.errors import DataflowError, FlowInvalid, FormatError
+from dataflow.cli.exits import Problem, Refused
+from dataflow.errors import DataflowError, FlowInvalid, FormatError, PackError
 
 if TYPE_CHECKING:
     from dataflow.flows import Flow
@@ -20,6 +21,8 @@ __all__ = ["FileArgument", "load", "problems_of"]
 FileArgument: TypeAlias = Annotated[
     str, typer.Argument(metavar="FILE", help="A document, path.py[:flow] or module:flow.", show_default=False)
 ]
+
+_PLACE: Final = re.compile(r"(\d+):(\d+) ")
 
 
 def load(target: str, *, imports: bool) -> Flow:
@@ -52,25 +55,29 @@ def _make_importable(target: str) -> None:
         sys.path.insert(0, place)
 
 
-def problems_of(target: str, error: BaseException) -> list[str]:
+def problems_of(target: str, error: BaseException) -> list[Problem]:
     """List what is wrong, each problem with its place."""
     match error:
         case FlowInvalid():
-            return [f"{target}: {problem}" for problem in error.problems]
+            return [_placed(problem, target) for problem in error.problems]
         case DataflowError() if isinstance(error.__cause__, FlowInvalid):  # a flow that a module wires
             return problems_of(target, error.__cause__)
         case FormatError():
-            place = error.place
-            if error.line is not None:
-                place += f":{error.line}" + (f":{error.column}" if error.column is not None else "")
-            return [f"{place}: {error.reason}"]
-        case DataflowError():
-            text = str(error)
-            return [text if text.startswith(target) else f"{target}: {text}"]
+            return [Problem(error.reason, error.place, error.line, error.column)]
+        case PackError():
+            return [Problem(error.reason if error.name == target else str(error), target)]
         case SystemExit():
-            return [f"{target}: ended the process while it was imported (exit code {error.code})"]
+            return [Problem(f"ended the process while it was imported (exit code {error.code})", target)]
         case _:
-            return [f"{target}: {type(error).__name__}: {error}{_place_of(error)}"]
+            return [Problem(f"{type(error).__name__}: {error}{_place_of(error)}", target)]
+
+
+def _placed(problem: str, file: str) -> Problem:
+    """Take apart the problem of a document, which begins with line and column where they are known."""
+    place = _PLACE.match(problem)
+    if place is None:
+        return Problem(problem, file)
+    return Problem(problem[place.end() :], file, int(place[1]), int(place[2]))
 
 
 def _place_of(error: BaseException) -> str:

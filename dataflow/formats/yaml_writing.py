@@ -42,7 +42,7 @@ def _mapping(value: dict[str, Any], indent: int) -> Iterator[str]:
         if len(written) > LONGEST_KEY:
             yield f"{pad}? {written}"
             written = ""
-        yield from _entry(f"{pad}{written}:", item, indent, key in SPREAD)
+        yield from _entry(f"{pad}{written}:", item, indent, _is_spread(key, item))
 
 
 def _sequence(value: list[Any], indent: int) -> Iterator[str]:
@@ -57,7 +57,7 @@ def _entry(head: str, item: Any, indent: int, spread: bool) -> Iterator[str]:
         pad = " " * (indent + 2)
         yield from (pad + line if line else "" for line in item.removesuffix("\n").split("\n"))
         return
-    flow = None if spread and item else _flow(item, WIDTH - len(head) - 1)
+    flow = None if spread else _flow(item, WIDTH - len(head) - 1)
     if flow is not None:
         yield f"{head} {flow}"
         return
@@ -65,13 +65,17 @@ def _entry(head: str, item: Any, indent: int, spread: bool) -> Iterator[str]:
     yield from _mapping(item, indent + 2) if isinstance(item, dict) else _sequence(item, indent + 2)
 
 
+def _is_spread(key: object, item: object) -> bool:
+    return key in SPREAD and isinstance(item, dict | list) and bool(item)
+
+
 def _flow(value: Any, room: int) -> str | None:
     """Write a value in one line; None if that takes more room or holds what has its own lines."""
-    if not isinstance(value, dict | list):
+    if not isinstance(value, dict | list) or not value:
         return _scalar(value)
     parts: list[str] = []
     for key, item in value.items() if isinstance(value, dict) else enumerate(value):
-        if room < 0 or (key in SPREAD and item) or (isinstance(item, str) and "\n" in item):
+        if _is_spread(key, item) or (isinstance(item, str) and ("\n" in item or len(item) > room)):
             return None
         head = f"{_scalar(key)}: " if isinstance(value, dict) else ""
         part = _flow(item, room - len(head) - 2)
@@ -79,11 +83,13 @@ def _flow(value: Any, room: int) -> str | None:
             return None
         parts.append(head + part)
         room -= len(head) + len(part) + 2
-    text = ", ".join(parts)
-    return None if room < 0 else "{" + text + "}" if isinstance(value, dict) else f"[{text}]"
+        if room < 0:
+            return None
+    return f"{{{', '.join(parts)}}}" if isinstance(value, dict) else f"[{', '.join(parts)}]"
 
 
 def _scalar(value: object) -> str:
+    """Write a text, a number, a boolean, null, or an empty list or mapping."""
     if isinstance(value, str):
         is_plain = _PLAIN.fullmatch(value) and value.casefold() not in _WORDS
         return value if is_plain else '"' + _ESCAPED.sub(_escape, value) + '"'

@@ -115,7 +115,10 @@ async def test_several_failures_are_a_group_without_noise() -> None:
         await f.using(errors="continue").run()
     cause = raised.value.__cause__
     assert isinstance(cause, ExceptionGroup)
-    assert [(type(error), *error.args) for error in cause.exceptions] == [(BoomError, "boom 1"), (BoomError, "boom 2")]
+    assert [(type(error), *error.args) for error in cause.exceptions] == [
+        (BoomError, "boom 1"),
+        (BoomError, "boom 2"),
+    ]
     assert [failure.path for failure in raised.value.failures] == ["fail", "fail_2"]
 
 
@@ -152,7 +155,9 @@ async def test_an_exception_group_is_one_failure() -> None:
         f.add(group)
     with pytest.raises(RunFailed) as raised:
         await f.run()
-    assert [(failure.path, failure.type) for failure in raised.value.failures] == [("group", "ExceptionGroup")]
+    assert [(failure.path, failure.type) for failure in raised.value.failures] == [
+        ("group", "ExceptionGroup")
+    ]
     cause = raised.value.__cause__
     assert isinstance(cause, ExceptionGroup)
     assert cause.message == "both"

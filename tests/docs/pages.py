@@ -1,8 +1,12 @@
-"""Reading the pages of the documentation: their blocks, a program of their Python, a script of their commands.
+"""Reading the pages of the documentation: blocks, a program of the Python, a script of the commands.
 
-A block is what stands between two fences. `<!-- file: NAME -->` on the line above one says that the reader writes
-the block to a file, `<!-- append: NAME -->` that it goes to the file's end; `<!-- unless: installed -->` marks
-commands for a machine that has no `dataflow` yet. A `text` block right after Python or shell shows what it prints.
+A block is what stands between two fences. A comment on the line above one says what it is for:
+
+- `<!-- file: NAME -->`: the reader writes it to a file
+- `<!-- append: NAME -->`: the reader puts it at the end of a file
+- `<!-- unless: installed -->`: the commands are for a machine without `dataflow`
+
+A `text` block right after Python or shell shows what it prints.
 """
 
 from __future__ import annotations

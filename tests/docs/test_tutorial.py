@@ -21,7 +21,7 @@ START: Final = "import sys; from dataflow.cli import main; sys.exit(main())"
 def path(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Make a search path on which `dataflow` and `python` are those that run the tests."""
     folder = tmp_path_factory.mktemp("bin")
-    for name, arguments in (("dataflow", f"-c '{START}'"), ("python", "")):
+    for name, arguments in (("dataflow", f"-P -c '{START}'"), ("python", "")):
         command = folder / name
         command.write_text(f'#!/bin/sh\nexec "{sys.executable}" {arguments} "$@"\n', encoding="utf-8")
         command.chmod(0o755)
@@ -57,7 +57,7 @@ def test_the_script_fails_when_something_else_is_printed_than_the_page_shows(
 ) -> None:
     script = tmp_path / "tutorial.sh"
     script.write_text(script_of("```sh\necho left\n```\n\n```text\nright\n```\n", "a page"), encoding="utf-8")
-    with pytest.raises(AssertionError, match="(?s)-right.*[+]left"):
+    with pytest.raises(AssertionError, match=r"(?s)-right.*[+]left"):
         run(script, tmp_path, path)
 
 

@@ -19,9 +19,6 @@ def names_in(folder: Path) -> list[str]:
     return [path.name for path in folder.iterdir()]
 
 
-# --- reading ------------------------------------------------------------------------------------------
-
-
 async def test_a_text_is_read_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "in.txt").write_bytes(TEXT.encode())
     assert await read_text(path=str(tmp_path / "in.txt")) == TEXT
@@ -54,9 +51,6 @@ async def test_a_missing_file_is_named(tmp_path: Path) -> None:
     assert caught.value.filename == path
     with pytest.raises(IsADirectoryError):
         await read_text(path=str(tmp_path))
-
-
-# --- writing ------------------------------------------------------------------------------------------
 
 
 async def test_a_text_is_written_as_it_is(tmp_path: Path) -> None:
@@ -166,9 +160,6 @@ async def test_a_file_is_no_folder(tmp_path: Path) -> None:
     with pytest.raises(NotADirectoryError) as caught:
         await write_text(path=path, text="Text")
     assert caught.value.filename == path
-
-
-# --- in a flow ----------------------------------------------------------------------------------------
 
 
 async def test_a_flow_copies_a_file(tmp_path: Path) -> None:

@@ -1,0 +1,246 @@
+"""Each reader of a container has its own copy (S3.4)."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+import pytest
+from anyio import Event
+
+from dataflow import EventKind, Flow, collect, each, merge
+from tests.behaviour.nodes import tallying
+
+
+class Twice(NamedTuple):
+    a: list[int]
+    b: list[int]
+
+
+class Box:
+    """No container: it is shared."""
+
+    def __init__(self) -> None:
+        self.items: list[int] = []
+
+
+async def spoil(xs: list[int], after: object = None) -> list[int]:
+    """Change the input, and give it on."""
+    xs.append(99)
+    return xs
+
+
+async def look(xs: list[int], after: object = None) -> list[int]:
+    return list(xs)
+
+
+async def make(x: int) -> list[int]:
+    return [x]
+
+
+async def make_nested(x: int) -> dict[str, Any]:
+    return {"list": [x], "tuple": ([x],), "set": {x}, "bytes": bytearray(b"x")}
+
+
+async def spoil_nested(value: dict[str, Any]) -> int:
+    value["list"].append(99)
+    value["tuple"][0].append(99)
+    value["set"].add(99)
+    value["bytes"].append(99)
+    value["more"] = 99
+    return 1
+
+
+async def look_nested(value: dict[str, Any], after: object) -> dict[str, Any]:
+    return value
+
+
+async def make_twice(x: int) -> Twice:
+    items = [x]
+    return Twice(items, items)
+
+
+async def box() -> Box:
+    return Box()
+
+
+async def fill(box: Box) -> int:
+    box.items.append(1)
+    return 1
+
+
+async def look_into(box: Box, after: object) -> list[int]:
+    return box.items
+
+
+async def spoil_default(xs: list[int] = [7]) -> list[int]:  # noqa: B006 - the mistake under test
+    xs.append(99)
+    return xs
+
+
+async def test_readers_do_not_see_each_others_changes() -> None:
+    with Flow() as f:
+        made = f.add(make, x=1)
+        spoilt = f.add(spoil, xs=made.out)
+        f.output("seen", f.add(look, xs=made.out, after=spoilt.out).out)
+        f.output("itself", made.out)
+        f.output("spoilt", spoilt.out)
+    result = await f.run()
+    assert result.outputs == {"seen": [1], "itself": [1], "spoilt": [1, 99]}
+
+
+async def test_the_result_is_not_changed_by_who_reads_it() -> None:
+    with Flow() as f:
+        made = f.add(make, x=1)
+        f.output("o", made.out)
+    result = await f.run()
+    result.get(made.out).append(99)
+    assert result.get(made.out) == [1]
+    assert result["o"] == [1]
+
+
+@pytest.mark.parametrize("scope", ["root", "map", "loop"])
+@pytest.mark.parametrize("ports", ["two fields", "a field and the whole"])
+async def test_one_container_on_two_ports(scope: Literal["root", "map", "loop"], ports: str) -> None:
+    async def spoil_whole(twice: Twice) -> list[int]:
+        twice.a.append(99)
+        return twice.b
+
+    def wire(f: Flow, x: int) -> list[int]:
+        made = f.add(make_twice, x=x)
+        if ports == "two fields":
+            spoilt = f.add(spoil, xs=made.out.a)
+        else:
+            spoilt = f.add(spoil_whole, twice=made.out)
+        return f.add(look, xs=made.out.b, after=spoilt.out).out
+
+    with Flow() as f:
+        if scope == "root":
+            f.output("o", wire(f, 1))
+        elif scope == "map":
+            f.output("o", collect(wire(f, each([1]))))
+        else:
+            with f.loop(limit=1) as it:
+                carried = it.carry(1)
+                seen = wire(f, carried.out)
+                it.until(carried.out, lambda _: True)
+                carried.next(carried.out)
+            f.output("o", it.result(seen))
+    assert (await f.run())["o"] == ([[1]] if scope == "map" else [1])
+
+
+async def test_containers_inside_containers_and_tuples_are_copied() -> None:
+    with Flow() as f:
+        made = f.add(make_nested, x=1)
+        spoilt = f.add(spoil_nested, value=made.out)
+        f.output("o", f.add(look_nested, value=made.out, after=spoilt.out).out)
+    expected = {"list": [1], "tuple": ([1],), "set": {1}, "bytes": bytearray(b"x")}
+    assert (await f.run())["o"] == expected
+
+
+async def test_other_objects_are_shared() -> None:
+    with Flow() as f:
+        made = f.add(box)
+        f.output("o", f.add(look_into, box=made.out, after=f.add(fill, box=made.out).out).out)
+    assert (await f.run())["o"] == [1]
+
+
+async def test_an_input_is_the_runs_own() -> None:
+    gate, mine = Event(), [1]
+
+    async def wait() -> int:
+        await gate.wait()
+        return 1
+
+    with Flow() as f:
+        xs = f.input("xs", list[int])
+        f.output("o", f.add(look, xs=xs, after=f.add(wait).out).out)
+        f.output("spoilt", f.add(spoil, xs=xs).out)
+    async with f.start(xs=mine) as run:
+        events = run.events()
+        async for event in events:
+            if event.kind is EventKind.RUN_STARTED:
+                event.data["inputs"]["xs"].append(2)
+            if event.path == "spoil" and event.kind is EventKind.NODE_FINISHED:
+                mine.append(3)
+                gate.set()
+        result = await run
+    assert result.outputs == {"o": [1], "spoilt": [1, 99]}
+    assert mine == [1, 3]
+
+
+async def test_constants_and_defaults_are_the_same_in_every_run() -> None:
+    constant = [5]
+    with Flow() as f:
+        f.output("constant", f.add(spoil, xs=constant).out)
+        f.output("default", f.add(spoil_default).out)
+        f.output("input", f.add(spoil, xs=f.input("xs", list[int], [6])).out)
+    for _ in range(2):
+        assert (await f.run()).outputs == {"constant": [5, 99], "default": [7, 99], "input": [6, 99]}
+    assert constant == [5]
+
+
+async def test_items_and_broadcasts_are_copied_for_each_reader() -> None:
+    async def spoil_both(row: list[int], all: list[list[int]]) -> int:
+        row.append(99)
+        all.append([99])
+        return len(all)
+
+    with Flow() as f:
+        rows = f.input("rows", list[list[int]])
+        spoilt = f.add(spoil_both, row=each(rows), all=rows)
+        f.output("lengths", collect(spoilt.out))
+        f.output("rows", collect(f.add(look, xs=each(rows), after=spoilt.out).out))
+    result = await f.run(rows=[[1], [2]])
+    assert result.outputs == {"lengths": [3, 3], "rows": [[1], [2]]}
+
+
+async def test_a_carried_list_is_copied_for_each_reader() -> None:
+    with Flow() as f:
+        with f.loop(limit=3) as it:
+            xs = it.carry([0])
+            spoilt = f.add(spoil, xs=xs.out)
+            seen = f.add(look, xs=xs.out, after=spoilt.out)
+            it.until(seen.out, lambda xs: xs.append(1) or False)  # type: ignore[func-returns-value]  # a test that spoils
+            xs.next(spoilt.out)
+        f.output("seen", it.result(seen.out))
+        f.output("final", xs.final)
+        f.output("again", f.add(spoil, xs=xs.final).out)
+    result = await f.run()
+    assert result.outputs == {"seen": [0, 99, 99], "final": [0, 99, 99], "again": [0, 99, 99, 99]}
+
+
+async def test_joins_hand_on_copies() -> None:
+    with Flow() as f:
+        made = f.add(make, x=1)
+        spoilt = f.add(spoil, xs=merge(made.out, made.out))
+        f.output("o", f.add(look, xs=merge(made.out, made.out), after=spoilt.out).out)
+    assert (await f.run())["o"] == [1]
+
+
+async def test_a_predicate_that_changes_its_value_changes_only_its_own() -> None:
+    with Flow() as f:
+        made = f.add(make, x=1)
+        taken = f.when(made.out, lambda xs: xs.append(99) is None)
+        f.output("passed", f.add(look, xs=taken.yes).out)
+        f.output("seen", f.add(look, xs=made.out, after=taken.yes).out)
+    assert (await f.run()).outputs["seen"] == [1]
+
+
+async def test_the_values_in_events_are_copies() -> None:
+    gate = Event()
+
+    async def wait(xs: list[int]) -> list[int]:
+        await gate.wait()
+        return xs
+
+    with Flow() as f:
+        made = f.add(make, x=1)
+        f.output("o", f.add(wait, xs=made.out).out)
+        f.output("itself", made.out)
+    with tallying():
+        async with f.start() as run:
+            async for event in run.events():
+                if event.path == "make" and event.kind is EventKind.NODE_FINISHED:
+                    event.data["ports"]["out"]["value"].append(99)
+                    gate.set()
+            assert (await run).outputs == {"o": [1], "itself": [1]}

@@ -1,0 +1,274 @@
+"""Nodes that behave oddly: interrupts, stolen cancellation, generators, threads."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+import trio
+from anyio import Event, create_task_group, fail_after, get_running_tasks, move_on_after, sleep_forever
+from anyio.lowlevel import checkpoint
+
+from dataflow import EventKind, Flow, Run, RunFailed, collect, each, node, threaded
+from tests.behaviour.nodes import inc, one, tallying
+from tests.behaviour.table import states_of
+
+
+class Interruption(BaseException):
+    """No Exception: nothing but its raiser knows it."""
+
+
+INTERRUPTIONS = [KeyboardInterrupt, SystemExit, Interruption]
+
+
+@pytest.fixture(autouse=True)
+async def nothing_is_left() -> AsyncIterator[None]:
+    before = len(get_running_tasks())
+    yield
+    assert len(get_running_tasks()) == before
+
+
+def on_trio() -> bool:
+    return trio.lowlevel.in_trio_task()
+
+
+@pytest.mark.parametrize("kind", INTERRUPTIONS)
+@pytest.mark.parametrize("suspends", [False, True], ids=["straight", "suspending"])
+async def test_an_interruption_comes_out_bare_and_ends_the_run(
+    kind: type[BaseException], suspends: bool
+) -> None:
+    begun, runs, streams = Event(), list[Run](), list[Any]()
+
+    async def interrupt() -> int:
+        await begun.wait()
+        if suspends:
+            await checkpoint()
+        raise kind("stop")
+
+    async def hang() -> int:
+        begun.set()
+        await sleep_forever()
+        return 1
+
+    with Flow() as f:
+        f.add(hang)
+        f.output("o", f.add(inc, x=f.add(interrupt).out).out)
+    with tallying() as tally, pytest.raises(kind, match="stop"):
+        async with f.start() as run:
+            runs.append(run)
+            streams.append(run.events())
+            await run
+    assert runs[0].status == "failed"
+    events = [event async for event in streams[0]]
+    ended = {event.path: event.data["state"] for event in events if event.kind is EventKind.NODE_FINISHED}
+    assert ended == {"hang": "cancelled", "interrupt": "failed", "inc": "not_run"}
+    assert events[-1].kind is EventKind.RUN_FINISHED
+    assert tally.runs() == {}
+
+
+async def test_a_node_that_raises_a_cancellation_of_its_own_fails() -> None:
+    """Nobody can make trio's, and asyncio's is an interruption there."""
+
+    async def cancelled() -> int:
+        raise asyncio.CancelledError("mine")
+
+    with Flow() as f:
+        f.output("o", f.add(inc, x=f.add(cancelled).out).out)
+        f.add(one)
+    with tallying(), pytest.raises(asyncio.CancelledError if on_trio() else RunFailed) as raised:
+        await f.using(errors="continue").run()
+    if isinstance(raised.value, RunFailed):
+        assert [(failed.path, failed.type) for failed in raised.value.failures] == [
+            ("cancelled", "NodeFailed")
+        ]
+        assert states_of(raised.value.result) == {"cancelled": "failed", "inc": "not_run", "one": "done"}
+
+
+async def test_a_node_that_cancels_its_own_task_is_the_one_that_fails() -> None:
+    async def cancels() -> int:
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+        return 1
+
+    async def waits(x: int) -> int:
+        await checkpoint()
+        return x
+
+    with Flow() as f:
+        f.output("o", f.add(waits, x=f.add(one if on_trio() else cancels).out).out)
+    with tallying():
+        if on_trio():  # there a task cannot cancel itself
+            assert (await f.run())["o"] == 1
+            return
+        with pytest.raises(RunFailed) as raised:
+            await f.run()
+    assert [failure.path for failure in raised.value.failures] == ["cancels"]
+
+
+async def test_a_timeout_inside_a_node_is_the_nodes_own() -> None:
+    async def patient() -> str:
+        with move_on_after(0):
+            await sleep_forever()
+        try:
+            with fail_after(0):
+                await sleep_forever()
+        except TimeoutError:
+            return "timed out"
+        return "never"
+
+    with Flow() as f:
+        f.output("o", collect(f.add(patient_item, x=each([1, 2, 3])).out))
+        f.output("p", f.add(patient).out)
+    assert (await f.run()).outputs == {"o": [1, 2, 3], "p": "timed out"}
+
+
+async def patient_item(x: int) -> int:
+    with move_on_after(0):
+        await sleep_forever()
+    return x
+
+
+async def test_a_task_group_of_a_node_that_fails_is_one_failure() -> None:
+    async def fail() -> None:
+        raise ValueError("child")
+
+    async def parent() -> int:
+        async with create_task_group() as group:
+            group.start_soon(fail)
+            group.start_soon(sleep_forever)
+        return 1
+
+    with Flow() as f:
+        f.add(parent)
+    with pytest.raises(RunFailed) as raised:
+        await f.run()
+    assert [(failure.path, failure.type) for failure in raised.value.failures] == [
+        ("parent", "ExceptionGroup")
+    ]
+
+
+@node
+async def numbers(n: int) -> AsyncIterator[int]:
+    for number in range(n):
+        await checkpoint()
+        yield number
+
+
+async def test_the_pieces_of_an_async_generator_are_a_list() -> None:
+    with Flow() as f:
+        n = f.input("n", int)
+        pieces = f.add(numbers, n=n)
+        f.output("o", pieces.out)
+        f.output("more", collect(f.add(inc, x=each(pieces.out)).out))
+    with tallying():
+        assert (await f.run(n=3)).outputs == {"o": [0, 1, 2], "more": [1, 2, 3]}
+        assert (await f.run(n=0)).outputs == {"o": [], "more": []}
+    assert await numbers(2) == [0, 1]
+
+
+async def test_an_async_generator_that_fails_gives_nothing() -> None:
+    closed = []
+
+    @node
+    async def breaks() -> AsyncIterator[int]:
+        try:
+            yield 1
+            raise ValueError("broken off")
+        finally:
+            closed.append(True)
+
+    with Flow() as f:
+        f.output("o", f.add(breaks).out)
+    with pytest.raises(RunFailed, match="broken off") as raised:
+        await f.run()
+    assert raised.value.result.outputs == {}
+    assert closed == [True]
+
+
+async def test_an_async_generator_that_is_cancelled_is_closed() -> None:
+    begun, closed = Event(), []
+
+    @node
+    async def endless() -> AsyncIterator[int]:
+        try:
+            yield 1
+            begun.set()
+            await sleep_forever()
+        finally:
+            closed.append(True)
+
+    with Flow() as f:
+        f.output("o", f.add(endless).out)
+    async with f.start() as run:
+        await begun.wait()
+        run.cancel()
+        assert states_of(await run) == {"endless": "cancelled"}
+        assert closed == [True]
+
+
+@threaded
+def divide(x: int, y: int = 1) -> float:
+    return x / y
+
+
+async def test_blocking_code_runs_in_a_thread() -> None:
+    with Flow() as f:
+        f.output("o", collect(f.add(divide, x=each([1, 2, 3])).out))
+    assert (await f.run())["o"] == [1.0, 2.0, 3.0]
+
+
+async def test_an_exception_in_a_thread_is_the_failure_of_its_node() -> None:
+    with Flow() as f:
+        f.output("o", f.add(divide, x=1, y=0).out)
+    with pytest.raises(RunFailed) as raised:
+        await f.run()
+    assert type(raised.value.__cause__) is ZeroDivisionError
+    assert "return x / y" in raised.value.failures[0].traceback
+
+
+async def test_a_node_is_any_callable_that_gives_an_awaitable() -> None:
+    class Adder:
+        def __init__(self, by: int) -> None:
+            self.by = by
+
+        async def __call__(self, x: int) -> int:
+            return x + self.by
+
+        async def method(self, x: int) -> int:
+            return x - self.by
+
+    with Flow() as f:
+        first = f.add(node(Adder(5)).with_(name="first"), x=1)
+        f.output("o", f.add(Adder(2).method, x=first.out).out)
+    assert (await f.run())["o"] == 4
+
+
+async def test_a_node_that_does_nothing_for_long_does_not_starve_the_loop() -> None:
+    """A chain that never waits still lets other tasks run."""
+    ticks = 0
+    done = False
+
+    async def tick() -> None:
+        nonlocal ticks
+        while not done:
+            ticks += 1
+            await checkpoint()
+
+    async def work(x: int) -> int:
+        return sum(range(2000)) and x + 1
+
+    with Flow() as f:
+        port = f.input("x", int)
+        for _ in range(2000):
+            port = f.add(work, x=port).out
+        f.output("o", port)
+    async with create_task_group() as group:
+        group.start_soon(tick)
+        await checkpoint()
+        begun = ticks
+        assert (await f.run(x=0))["o"] == 2000
+        assert ticks - begun > 2
+        done = True

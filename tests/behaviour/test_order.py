@@ -1,0 +1,114 @@
+"""The order in which ready nodes start (S14.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from anyio import Event
+from anyio.lowlevel import checkpoint
+
+from dataflow import Flow, collect, each, node
+
+
+class Log:
+    """Nodes that note when they start; `gates` holds up those that are to wait for another to start."""
+
+    def __init__(self) -> None:
+        self.started: list[str] = []
+        self.gates: dict[str, Event] = {}
+
+    def named(self, name: str, *, until: str = "") -> Any:
+        async def noted(x: object = None, y: object = None) -> int:
+            self.started.append(name)
+            self.gates.setdefault(name, Event()).set()
+            if until:
+                await self.gates.setdefault(until, Event()).wait()
+            return 1
+
+        return node(noted).with_(name=name)
+
+
+async def started(wire: Callable[[Flow, Log], None]) -> str:
+    log = Log()
+    with Flow() as f:
+        wire(f, log)
+    await f.run()
+    return " ".join(log.started)
+
+
+async def test_at_the_start_nodes_start_in_declared_order() -> None:
+    def wire(f: Flow, log: Log) -> None:
+        for name in "dacb":
+            f.add(log.named(name))
+
+    assert await started(wire) == "d a c b"
+
+
+async def test_the_first_that_a_node_makes_ready_starts_at_once_the_rest_wait_their_turn() -> None:
+    def wire(f: Flow, log: Log) -> None:
+        a, b = f.add(log.named("a")), f.add(log.named("b"))
+        c = f.add(log.named("c"), x=a.out)
+        f.add(log.named("d"), x=b.out)
+        f.add(log.named("e"), x=a.out)
+        f.add(log.named("g"))
+        f.add(log.named("h"), x=c.out)
+
+    # a makes c and e ready: c starts at once, e waits behind b and g, which were ready before.
+    assert await started(wire) == "a c h b d g e"
+
+
+async def test_what_one_node_makes_ready_starts_in_declared_order_whatever_the_order_of_the_edges() -> None:
+    def wire(f: Flow, log: Log) -> None:
+        f.connect("a", "c.x")
+        f.connect("a", "b.x")
+        f.add(log.named("b"))
+        f.add(log.named("c"))
+        f.add(log.named("a"))
+
+    assert await started(wire) == "a b c"
+
+
+async def test_nodes_that_wait_let_the_others_start_in_order() -> None:
+    def wire(f: Flow, log: Log) -> None:
+        for name in "abcdefgh":
+            f.add(log.named(name, until="h"))
+
+    assert await started(wire) == "a b c d e f g h"
+
+
+async def test_items_start_in_order_node_by_node_within_an_item() -> None:
+    def wire(f: Flow, log: Log) -> None:
+        item = each([10, 20, 30])
+        first = f.add(log.named("a"), x=item)
+        second = f.add(log.named("b"), x=item)
+        f.add(log.named("c"), x=collect(first.out), y=collect(second.out))
+
+    assert await started(wire) == "a b a b a b c"
+
+
+async def test_a_round_starts_in_declared_order() -> None:
+    def wire(f: Flow, log: Log) -> None:
+        with f.loop(limit=2) as it:
+            v = it.carry(0)
+            for name in "cab":
+                f.add(log.named(name), x=v.out)
+            last = f.add(log.named("last"), x=v.out)
+            it.until(last.out, lambda _: False)
+            v.next(last.out)
+
+    assert await started(wire) == "c a b last c a b last"
+
+
+async def test_lists_follow_declared_order_whatever_starts_first() -> None:
+    async def numbers(*xs: int) -> list[int]:
+        return list(xs)
+
+    async def value(x: int) -> int:
+        for _ in range(5 - x):
+            await checkpoint()
+        return x
+
+    with Flow() as f:
+        f.output("o", f.add(numbers, *(f.add(value, x=x).out for x in range(5))).out)
+    assert (await f.run())["o"] == [0, 1, 2, 3, 4]

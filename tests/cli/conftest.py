@@ -1,0 +1,46 @@
+"""What the tests of the command line share: the command in this process, with what it wrote."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias
+
+import pytest
+
+from dataflow.cli import main
+from tests.cli.processes import EXAMPLES
+
+
+class Done(NamedTuple):
+    """A command that has ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def last(self) -> str:
+        return self.err.splitlines()[-1]
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out.splitlines()[-1])
+
+
+Cli: TypeAlias = Callable[..., Done]
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Cli:
+    """Run the command line in this process; `:name` stands for an example flow."""
+    monkeypatch.setattr(sys, "path", sys.path[:])  # targets in Python add to it
+    for name in ("COLUMNS", "NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+
+    def run(*arguments: str) -> Done:
+        code = main([EXAMPLES + one if one.startswith(":") else one for one in arguments])
+        return Done(code, *capsys.readouterr())
+
+    return run

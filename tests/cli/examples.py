@@ -1,0 +1,180 @@
+"""Flows for the tests of the command line. Nodes that never end say `begun` when they have begun."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import anyio
+
+from dataflow import SKIP, Flow, Maybe, TypedFlow, collect, each, flow, threaded
+
+
+class Parts(NamedTuple):
+    """A text taken apart."""
+
+    title: str
+    words: list[str]
+
+
+async def hello(name: str, times: int = 1) -> str:
+    return " ".join([f"hello {name}"] * times)
+
+
+async def split(text: str) -> Parts:
+    return Parts("words", text.split())
+
+
+async def shout(word: str) -> str:
+    return word.upper()
+
+
+async def join(words: list[str]) -> str:
+    return " ".join(words)
+
+
+async def count(text: str, so_far: int) -> int:
+    return so_far + 1
+
+
+async def same(x: Any) -> Any:
+    return x
+
+
+async def fail(x: Any) -> Any:
+    raise ValueError(x or "no such luck")
+
+
+async def skip(x: Any) -> Maybe[str]:
+    return SKIP if x is None else str(x)
+
+
+async def broken_text(x: Any) -> Any:
+    class Broken:
+        def __repr__(self) -> str:
+            raise RuntimeError("no repr")
+
+    return Broken()
+
+
+async def wait(x: Any) -> Any:
+    print("begun", flush=True)
+    await anyio.sleep_forever()
+
+
+def block(x: Any) -> Any:
+    print("begun", flush=True)
+    threading.Event().wait()
+
+
+async def block_loop(x: Any) -> Any:
+    print("begun", flush=True)
+    time.sleep(1000)  # noqa: ASYNC251 - what must not be done
+
+
+async def block_other_thread(x: Any) -> Any:
+    print("begun", flush=True)
+    await anyio.to_thread.run_sync(threading.Event().wait, abandon_on_cancel=True)
+
+
+async def swallow(x: Any) -> Any:
+    print("begun", flush=True)
+    while True:
+        try:
+            await anyio.sleep_forever()
+        except anyio.get_cancelled_exc_class():
+            print("swallowed", flush=True)
+
+
+async def interrupt(x: Any) -> Any:
+    signal.raise_signal(signal.SIGINT if x is None else signal.Signals(x))
+    await anyio.sleep_forever()
+
+
+async def interrupt_twice(x: Any) -> Any:
+    signal.raise_signal(signal.SIGINT)
+    signal.raise_signal(signal.SIGTERM)
+
+
+async def leave(x: Any) -> Any:
+    sys.exit(3)
+
+
+async def chat(x: Any) -> Any:
+    """Write to standard output in every way."""
+    print("printed", flush=True)
+    os.write(1, b"written\n")
+    await anyio.run_process([sys.executable, "-c", "print('started')"], stdout=None)
+    return x
+
+
+def of_one(node: Callable[..., Any]) -> Flow:
+    """Make a flow of one node, whose input may be left out."""
+    made = Flow("one")
+    made.output("out", made.add(node, x=made.input("x", Any, None)).out)
+    return made
+
+
+with Flow("greet") as greet:
+    greet.output(
+        "text", greet.add(hello, name=greet.input("name", str), times=greet.input("times", int, 1)).out
+    )
+
+with Flow("rounds") as rounds:
+    text = rounds.input("text", str, "an ox a fox")
+    first = rounds.add(split, text=text)
+    with rounds.loop(name="refine", limit=5) as it:
+        carried = it.carry(0)
+        parts = rounds.add(split, text=text)
+        loud = rounds.add(shout, word=each(parts.out.words))
+        joined = rounds.add(join, words=collect(loud.out))
+        counted = rounds.add(count, text=joined.out, so_far=carried.out)
+        it.until(counted.out, lambda number: number >= 2)
+        carried.next(counted.out)
+        result = it.result(joined.out)
+    rounds.output("text", result)
+    rounds.output("title", first.out.title)
+
+with Flow("limited") as limited:
+    with limited.loop(name="again", limit=2) as again:
+        start = again.carry("x")
+        step = limited.add(same, x=start.out)
+        again.until(limited.add(count, text="x", so_far=0).out, lambda _: False)
+        start.next(step.out)
+        last = again.result(step.out)
+    limited.output("out", last)
+
+with Flow("several") as several:
+    several.output("left", several.add(fail, x="left\nside").out)
+    several.output("right", several.add(fail, x="right side").out)
+
+wide = Flow("wide")
+for number in range(60):
+    wide.output(f"out{number}", wide.add(same, x=number).out)
+
+fails, skips, broken, waits = of_one(fail), of_one(skip), of_one(broken_text), of_one(wait)
+blocks, blocks_loop, blocks_other = of_one(threaded(block)), of_one(block_loop), of_one(block_other_thread)
+swallows, interrupts, interrupts_twice = of_one(swallow), of_one(interrupt), of_one(interrupt_twice)
+leaves, chats, passes = of_one(leave), of_one(chat), of_one(same)
+
+unsound = Flow("unsound")
+unsound.connect("nobody", "there.x")
+unsound.output("out", unsound.add(hello, times=2).out)
+
+
+@flow
+def traced(f: Flow, prompt: str, mood: str | None = None) -> Any:
+    return f.add(hello, name=prompt).out
+
+
+@flow
+def untraceable(f: Flow) -> Any:
+    raise LookupError("not wired")
+
+
+assert isinstance(traced, TypedFlow)
