@@ -17,10 +17,6 @@ LIMIT = 5  # rounds
 KEEP = 8  # sentences that a section may keep in the first round
 
 
-async def following(number: int) -> int:
-    return number + 1
-
-
 with Flow("digest") as digest:
     path = digest.input("path", str)
     to = digest.input("to", str, "digest.txt")
@@ -29,7 +25,6 @@ with Flow("digest") as digest:
     with digest.loop(name="refine", limit=LIMIT) as it:
         doc = it.carry(page.out)
         keep = it.carry(KEEP)
-        number = it.carry(1)
         parts = digest.add(text.split, doc=doc.out)
         brief = digest.add(text.summarise, text=each(parts.out.chunks), keep=keep.out)  # all sections at once
         joined = digest.add(text.join, title=parts.out.title, parts=collect(brief.out))
@@ -37,11 +32,9 @@ with Flow("digest") as digest:
         it.until(grade.out.short, lambda short: short)
         doc.next(joined.out)
         keep.next(grade.out.keep)
-        number.next(digest.add(following, number=number.out).out)
         result = it.result(joined.out)
     digest.add(write_text, path=to, text=result)
     digest.output("digest", result)
-    digest.output("rounds", number.final)  # what the last round began with: its number
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -57,7 +50,8 @@ def main(arguments: list[str] | None = None) -> int:
         first = failed.failures[0]
         print(f"digest: {first.node}: {first.message}", file=sys.stderr)
         return 1
-    print(report(len(run["digest"]), run["rounds"], asked.to, asked.target))
+    rounds = sum(path.endswith("/grade") for path in run.states)  # one firing of it a round
+    print(report(len(run["digest"]), rounds, asked.to, asked.target))
     return 0
 
 

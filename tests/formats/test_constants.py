@@ -98,7 +98,9 @@ def test_what_json_cannot_carry_is_refused_with_its_place(value: object, words: 
         (1, Any, 1),
     ],
 )
-def test_a_value_is_written_by_the_json_rules_of_its_port(value: object, kind: object, written: object) -> None:
+def test_a_value_is_written_by_the_json_rules_of_its_port(
+    value: object, kind: object, written: object
+) -> None:
     assert constant_as_json(value, kind) == written
 
 

@@ -120,7 +120,9 @@ def test_what_is_no_schema_is_refused(schema: Any, words: str) -> None:
         ({"type": "object", "maxProperties": 1}, {"a": 1}, {"a": 1, "b": 2}),
     ],
 )
-def test_bounds_are_checked_and_do_not_matter_for_agreement(schema: Any, right: object, wrong: object) -> None:
+def test_bounds_are_checked_and_do_not_matter_for_agreement(
+    schema: Any, right: object, wrong: object
+) -> None:
     kind = type_of_schema(schema)
     assert check_json(right, kind) == right
     assert check_value(right, kind) == right

@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time
+from decimal import Decimal
+from enum import Enum, IntEnum
+from pathlib import Path
+from typing import Any, NamedTuple
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel
+
+from dataflow.cli.carrying import carried, event_line, json_line, shown
+from dataflow.events import Event, EventKind
+
+
+class Pair(NamedTuple):
+    left: Any
+    right: Any
+
+
+@dataclass
+class Record:
+    name: str
+    parts: tuple[int, ...]
+
+
+class Model(BaseModel):
+    path: Path
+
+
+class Colour(Enum):
+    RED = "red"
+
+
+class Number(IntEnum):
+    ONE = 1
+
+
+class Failing:
+    def __repr__(self) -> str:
+        raise LookupError
+
+
+class FailingDict(dict[str, int]):
+    def items(self) -> Any:
+        raise LookupError
+
+
+looped: list[Any] = [1]
+looped.append(looped)
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary() | st.dates(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text() | st.integers(), inner) | st.tuples(inner),
+)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (None, None),
+        (True, True),
+        (0, 0),
+        ("", ""),
+        ([1, (2, [])], [1, [2, []]]),
+        ({"a": {}}, {"a": {}}),
+        ({3, 1, 2}, [1, 2, 3]),
+        (frozenset({"b", "a"}), ["a", "b"]),
+        (Pair(1, Pair(2, 3)), {"left": 1, "right": {"left": 2, "right": 3}}),
+        (Record("a", (1,)), {"name": "a", "parts": [1]}),
+        (Model(path=Path("a/b")), {"path": "a/b"}),
+        (Colour.RED, "red"),
+        (Number.ONE, 1),
+        (date(2026, 1, 2), "2026-01-02"),
+        (datetime(2026, 1, 2, tzinfo=UTC), "2026-01-02T00:00:00+00:00"),
+        (time(1, 2), "01:02:00"),
+        (UUID(int=1), "00000000-0000-0000-0000-000000000001"),
+        (Decimal("1.50"), "1.50"),
+        (float("nan"), "nan"),
+        (float("-inf"), "-inf"),
+        (b"ab", "b'ab'"),
+        ({1: "a"}, "{1: 'a'}"),
+        (Record, "<class 'tests.cli.test_carrying.Record'>"),
+        (Failing(), "<Failing, whose repr raises LookupError>"),
+        ([Failing()], ["<Failing, whose repr raises LookupError>"]),
+        ({"a": FailingDict(b=1)}, {"a": "{'b': 1}"}),
+        (looped, [1, "[1, [...]]"]),
+    ],
+)
+def test_a_value_is_carried_by_rule(value: object, expected: object) -> None:
+    assert carried(value) == expected
+
+
+def test_a_number_that_python_does_not_write_is_described() -> None:
+    assert carried([10**5000]) == ["<int of 16610 bits>"]
+
+
+@given(VALUES)
+def test_whatever_the_value_it_becomes_json(value: object) -> None:
+    line = json_line(carried(value), "ascii")
+    assert line.isascii()
+    assert "\n" not in line
+    json.loads(line)
+
+
+def test_what_is_nested_too_deeply_is_shown() -> None:
+    value: Any = 0
+    for _ in range(10_000):
+        value = [value]
+    found = carried(value)
+    for _ in range(100):
+        found = found[0]
+    assert isinstance(found, str)
+
+
+def test_what_is_shown_is_short() -> None:
+    assert shown("a" * 1000) == "'" + "a" * 196 + "..."
+    assert shown(b"a" * 1000) == f"{b'a' * 100!r}... (1000 bytes)"
+    assert shown(bytearray(2)) == repr(bytearray(2))
+
+
+def test_text_stays_readable_where_the_encoding_has_it() -> None:
+    assert json_line({"name": "Zoë"}, "UTF-8") == '{"name": "Zoë"}'
+    assert json_line({"name": "Zoë"}, "latin-1") == '{"name": "Zo\\u00eb"}'
+    assert json_line("ë", None) == '"\\u00eb"'
+
+
+def test_an_event_is_one_line() -> None:
+    moment = datetime(2026, 1, 2, 3, tzinfo=UTC)
+    event = Event(7, moment, "the run", EventKind.PIECE, "a[0]", {"port": "out", "piece": Failing()})
+    assert json.loads(event_line(event, "utf-8")) == {
+        "seq": 7,
+        "time": "2026-01-02T03:00:00+00:00",
+        "run": "the run",
+        "kind": "piece",
+        "path": "a[0]",
+        "data": {"port": "out", "piece": "<Failing, whose repr raises LookupError>"},
+    }

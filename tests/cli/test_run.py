@@ -1,0 +1,220 @@
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Cli
+
+
+def test_the_outputs_go_to_standard_output_and_the_rest_to_standard_error(cli: Cli) -> None:
+    done = cli("run", ":greet", "Ada")
+    assert (done.code, done.out) == (0, "text: hello Ada\n")
+    progress, last = done.err.splitlines()
+    assert progress.split() == ["done", "hello", "0.00", "s"]
+    assert last == "completed in 0.00 s"
+
+
+def test_a_run_on_json_writes_one_object_and_nothing_else(cli: Cli) -> None:
+    done = cli("run", ":greet", "--json", "--input", "name=Ada", "--input", "times=2")
+    assert len(done.out.splitlines()) == 1
+    found = done.json
+    assert found.pop("run")
+    assert found == {
+        "status": "completed",
+        "outputs": {"text": "hello Ada hello Ada"},
+        "asks": [],
+        "failures": [],
+        "checks": [],
+        "warnings": [],
+        "skipped": {},
+    }
+
+
+def test_what_nodes_print_does_not_get_into_the_result(cli: Cli) -> None:
+    done = cli("run", ":chats", "--json", "--input", "x=1")
+    assert done.json["outputs"] == {"out": 1}
+    assert "printed\n" in done.err
+    assert cli("run", ":chats").out.startswith("printed\n")
+
+
+def test_what_programs_write_that_nodes_start_does_not_get_into_the_result(
+    cli: Cli, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with (
+        open(1, "w", encoding="utf-8", closefd=False) as out,  # noqa: PTH123 - a descriptor
+        open(2, "w", encoding="utf-8", closefd=False) as err,  # noqa: PTH123 - as above
+    ):
+        monkeypatch.setattr(sys, "stdout", out)
+        monkeypatch.setattr(sys, "stderr", err)
+        assert cli_code("run", ":chats", "--json") == 0
+        print("after", file=sys.stdout)  # noqa: T201 - is standard output what it was before?
+    written = capfd.readouterr()
+    result, after = written.out.splitlines()
+    assert json.loads(result)["status"] == "completed"
+    assert after == "after"
+    assert {"printed", "written", "started"} <= set(written.err.split())
+
+
+def cli_code(*arguments: str) -> int:
+    from dataflow.cli import main
+    from tests.cli.processes import EXAMPLES
+
+    return main([EXAMPLES + one if one.startswith(":") else one for one in arguments])
+
+
+def test_events_come_one_a_line_before_the_result(cli: Cli) -> None:
+    *events, result = [json.loads(line) for line in cli("run", ":greet", "Ada", "--events").out.splitlines()]
+    assert [event["kind"] for event in events] == [
+        "run_started",
+        "node_started",
+        "node_finished",
+        "run_finished",
+    ]
+    assert [event["seq"] for event in events] == [1, 2, 3, 4]
+    assert {event["run"] for event in events} == {result["run"]}
+    assert events[2]["path"] == "hello"
+    assert events[2]["data"]["ports"] == {"out": {"value": "hello Ada"}}
+    assert events[0]["time"].endswith("+00:00")
+    assert result["status"] == "completed"
+
+
+def test_a_failure_names_node_type_and_message_in_the_last_line(cli: Cli) -> None:
+    done = cli("run", ":fails")
+    assert (done.code, done.out) == (1, "")
+    assert done.last == "failed: fail: ValueError: no such luck"
+    assert "Traceback" not in done.err
+
+
+def test_a_traceback_is_told_if_it_is_wanted(cli: Cli) -> None:
+    done = cli("run", ":fails", "--traceback")
+    assert "examples.py" in done.err
+    assert done.last == "failed: fail: ValueError: no such luck"
+
+
+def test_each_of_several_failures_is_told(cli: Cli) -> None:
+    done = cli("run", ":several", "--json")
+    failures = done.json["failures"]
+    assert (done.code, done.json["status"]) == (1, "failed")
+    assert failures[0]["type"] == "ValueError"
+    assert "examples.py" in failures[0]["traceback"]
+    assert "fail: ValueError: left\nside\n" in done.err
+    assert done.last.startswith("failed: fail: ValueError: left side")
+
+
+def test_an_output_without_a_value_says_why(cli: Cli) -> None:
+    done = cli("run", ":skips")
+    assert (done.code, done.out) == (0, "")
+    assert "output 'out' has no value: skip: port 'out' not emitted" in done.err
+    assert "port 'out' not emitted" in cli("run", ":skips", "--json").json["skipped"]["out"]
+
+
+def test_a_value_that_json_cannot_carry_is_shown_and_breaks_nothing(cli: Cli) -> None:
+    done = cli("run", ":broken", "--events")
+    assert done.json["outputs"] == {"out": "<Broken, whose repr raises RuntimeError>"}
+    assert cli("run", ":broken").out == 'out: "<Broken, whose repr raises RuntimeError>"\n'
+
+
+def test_warnings_are_told_before_the_last_line(cli: Cli) -> None:
+    done = cli("run", ":limited", "--json")
+    *_, warning, last = done.err.splitlines()
+    assert warning == f"warning: {done.json['warnings'][0]}"
+    assert "limit of 2 rounds" in warning
+    assert last.startswith("completed in")
+
+
+def test_rounds_and_items_have_a_line_where_they_tell_something(cli: Cli) -> None:
+    done = cli("run", ":rounds")
+    lines = [line.rsplit("  ", 1)[0].split() for line in done.err.splitlines()]
+    assert lines == [
+        ["done", "split"],
+        ["done", "refine[0]/split_2"],
+        ["done", "refine[0]/shout", "4", "items"],
+        ["done", "refine[0]/join"],
+        ["done", "refine[0]/count"],
+        ["done", "refine[1]/split_2"],
+        ["done", "refine[1]/shout", "4", "items"],
+        ["done", "refine[1]/join"],
+        ["done", "refine[1]/count"],
+        ["done", "refine"],
+        [*done.last.split()],
+    ]
+    assert done.out == "text: AN OX A FOX\ntitle: words\n"
+
+
+@pytest.mark.parametrize("arguments", [("nothing.yaml",), ("nothing.py",), ("nothing:here",), (":nothing",)])
+def test_a_missing_flow_is_an_error_on_standard_error(cli: Cli, arguments: tuple[str, ...]) -> None:
+    done = cli("run", *arguments)
+    assert (done.code, done.out) == (1, "")
+    assert done.err.startswith("error: ")
+    assert "Traceback" not in done.err
+    assert len(done.err.splitlines()) == 1
+
+
+def test_a_flow_that_cannot_be_loaded_is_a_failure_in_json_as_well(cli: Cli) -> None:
+    found = cli("run", "nothing.yaml", "--json").json
+    assert (found["run"], found["status"], found["outputs"]) == (None, "failed", {})
+    assert found["failures"][0]["type"] == "FormatError"
+    assert "nothing.yaml" in found["failures"][0]["message"]
+
+
+def test_a_flow_with_problems_does_not_run(cli: Cli) -> None:
+    done = cli("run", ":unsound", "--json")
+    assert done.code == 1
+    assert [one["type"] for one in done.json["failures"]] == ["FlowInvalid"] * len(done.err.splitlines())
+    assert "'hello.name' is required" in done.err
+
+
+def test_why_a_flow_cannot_be_loaded_is_traced_if_it_is_wanted(cli: Cli) -> None:
+    done = cli("run", ":untraceable", "--traceback")
+    assert done.code == 1
+    assert "Traceback" in done.err
+    assert "LookupError: not wired (" in done.last
+
+
+def test_wrong_usage_has_an_exit_code_of_its_own_and_no_object(cli: Cli) -> None:
+    done = cli("run", ":greet", "--json", "--input", "nobody=1")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.splitlines() == [
+        "error: --input nobody: there is no such input; choices: name, times",
+        "error: input 'name' is required: give --input name=VALUE",
+    ]
+
+
+def test_a_node_cannot_end_the_process(cli: Cli) -> None:
+    done = cli("run", ":leaves", "--json")
+    assert done.code == 1
+    assert done.json["failures"][0]["type"] == "SystemExit"
+    assert done.last == "failed: a node tried to end the process: SystemExit(3)"
+    assert cli("run", ":leaves").out == ""
+
+
+def test_a_prompt_can_come_from_standard_input(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("Zoë\n".encode())))
+    assert cli("run", ":traced", "-", "--json").json["outputs"] == {"out": "hello Zoë\n"}
+
+
+def test_a_python_file_finds_the_modules_beside_it(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "beside_the_flow.py").write_text("async def one() -> int:\n    return 1\n")
+    (tmp_path / "the_flow.py").write_text(
+        "from beside_the_flow import one\nfrom dataflow import Flow\n"
+        "f = Flow('f')\nf.output('out', f.add(one).out)\n"
+    )
+    assert cli("run", str(tmp_path / "the_flow.py")).out == "out: 1\n"
+    monkeypatch.chdir(tmp_path)
+    assert cli("run", "the_flow:f").out == "out: 1\n"
+
+
+def test_a_document_runs(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "nodes.py").write_text("async def double(text: str) -> str:\n    return text * 2\n")
+    (tmp_path / "flow.yaml").write_text(
+        "dataflow: 1\nuses: {own: ./nodes.py}\ninputs: {word: {type: string}}\n"
+        "nodes:\n  twice: {type: own.double, inputs: {text: $in.word}}\noutputs: {out: twice}\n"
+    )
+    done = cli("run", str(tmp_path / "flow.yaml"), "ho")
+    assert (done.code, done.out) == (0, "out: hoho\n")
