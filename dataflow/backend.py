@@ -14,6 +14,7 @@ __all__ = [
     "cancel_requests",
     "cancellation_types",
     "forget_cancellation",
+    "has_cancellation",
     "in_event_loop",
     "on_asyncio",
     "open_nursery",
@@ -65,6 +66,11 @@ def cancel_requests() -> Callable[[], int]:
     """Return a function that counts the cancel requests to this asyncio task; on trio there are none."""
     task = asyncio.current_task() if on_asyncio() else None
     return task.cancelling if task is not None else int
+
+
+def has_cancellation(error: BaseException, kinds: tuple[type[BaseException], ...]) -> bool:
+    """Tell whether a group holds a cancellation, as trio's nurseries raise it."""
+    return isinstance(error, BaseExceptionGroup) and error.subgroup(kinds) is not None
 
 
 def forget_cancellation() -> None:

@@ -119,7 +119,7 @@ class _Types:
 
 
 def _type_of_constant(value: object) -> object:
-    if value is None or type(value) in (str, int, bool, bytes):
+    if type(value) in (str, int, bool, bytes):
         return Literal[value]
     return type(value)
 

@@ -52,6 +52,7 @@ class Arrow:
 class Group:
     """A block: its shapes by name, and the groups inside it. Names are looked up outwards."""
 
+    id: str
     label: str
     around: Group | None = None
     names: dict[str, Shape | Group] = field(default_factory=dict)
@@ -91,7 +92,7 @@ def _references(source: Source | Many) -> Iterator[tuple[Reference, str]]:
 
 def _draw(wiring: Wiring) -> Group:
     """Turn a wiring into shapes and arrows."""
-    whole = Group(wiring.name)
+    whole = Group("", wiring.name)
     for name in wiring.inputs:
         whole.names[f"$in.{name}"] = Shape(name, is_round=True, type="input")
     _declare(whole, wiring.block)
@@ -108,11 +109,11 @@ def _declare(group: Group, block: Block) -> None:
             case PlacedNode(id=id, type=node_type):
                 group.names[id] = Shape(id, type=node_type if isinstance(node_type, str) else node_type.id)
             case LoopBlock(id=id, carries=carries, body=body, limit=limit):
-                inner = group.names[id] = Group(f"loop {id}, limit {limit}", group)
+                inner = group.names[id] = Group(id, f"loop {id}, limit {limit}", group)
                 inner.names |= {f"$carry.{name}": Shape(name, is_round=True) for name in carries}
                 _declare(inner, body)
             case MapBlock(id=id, over=over, body=body):
-                inner = group.names[id] = Group(f"map {id}", group)
+                inner = group.names[id] = Group(id, f"map {id}", group)
                 inner.names |= {f"$item.{name}": Shape(name, is_round=True) for name in over}
                 _declare(inner, body)
 
@@ -159,6 +160,10 @@ def _groups(whole: Group) -> list[Group]:
 
 def _drawable(whole: Group) -> list[Arrow]:
     return [arrow for group in _groups(whole) for arrow in group.arrows if arrow.source is not None]
+
+
+def _short(drawn: Shape | Group) -> str:
+    return drawn.id if isinstance(drawn, Group) else drawn.label
 
 
 class _Ids:
@@ -238,7 +243,7 @@ def outline(wiring: Wiring) -> str:
     whole = _draw(wiring)
     reads: dict[int, list[str]] = {}
     for arrow in (arrow for group in _groups(whole) for arrow in group.arrows):
-        source = arrow.source.label if arrow.source is not None else "?"
+        source = "?" if arrow.source is None else _short(arrow.source)
         reads.setdefault(id(arrow.target), []).append(f"{source} {arrow.label}")
     lines = [f"flow {wiring.name}"]
 

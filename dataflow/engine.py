@@ -15,7 +15,13 @@ from typing import TYPE_CHECKING, Any, Final
 import anyio
 from anyio.lowlevel import checkpoint
 
-from dataflow.backend import cancel_requests, cancellation_types, forget_cancellation, on_asyncio
+from dataflow.backend import (
+    cancel_requests,
+    cancellation_types,
+    forget_cancellation,
+    has_cancellation,
+    on_asyncio,
+)
 from dataflow.binding import bind
 from dataflow.current import CURRENT, Firing
 from dataflow.errors import DataflowError, NodeFailed
@@ -226,7 +232,9 @@ class Engine:
             newly = self._cancelled_itself(frame, node)
         except Exception as error:  # noqa: BLE001 - a node is the user's code and may raise anything
             newly = self._raised(worker, frame, node, error)
-        except BaseException as error:  # noqa: BLE001 - raised again by whoever owns the run
+        except BaseException as error:
+            if self._is_cancelling(worker) and has_cancellation(error, self._cancellation):
+                raise
             self.interruption = error
             newly = self.scheduler.fail(frame, index, error)
             self.cancel(f"interrupted by {type(error).__name__}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import copy
 import inspect
 import threading
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
     from os import PathLike
 
+    from dataflow.graph import Graph
     from dataflow.lookup import FindFunction, FindType
     from dataflow.plan import FlowPlan
     from dataflow.policy import Errors, Limit
@@ -76,8 +78,12 @@ class Flow(Builder):
 
     def check(self) -> list[str]:
         """List every problem of the flow; an empty list means that it can run."""
+        return list(dict.fromkeys(self.examine().problems))
+
+    def examine(self) -> Graph:
+        """Return the flow with its names looked up and checked: its problems and what was not looked into."""
         graph, _ = examine(self.wiring, self._find_type, self._find_function)
-        return list(dict.fromkeys(graph.problems))
+        return graph
 
     def _plan(self) -> FlowPlan:
         """Compile the flow unless it has not changed since; raises FlowInvalid."""
@@ -115,10 +121,11 @@ class Flow(Builder):
         if not in_event_loop():
             return anyio.run(partial(self.run, **inputs))
         outcome: list[Result | BaseException] = []
+        context = contextvars.copy_context()
 
         def work() -> None:
             try:
-                outcome.append(anyio.run(partial(self.run, **inputs)))
+                outcome.append(context.run(anyio.run, partial(self.run, **inputs)))
             except BaseException as error:  # noqa: BLE001 - raised again in the calling thread
                 outcome.append(error)
 

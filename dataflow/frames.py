@@ -18,8 +18,8 @@ class Frame:
     """One instance of a scope. `values` is indexed by slot; `waits` and `states` by node."""
 
     __slots__ = (
-        "closed_by", "error", "is_closing", "name", "number", "odd", "opened", "owner", "parent", "plan",
-        "reasons", "states", "unsettled", "values", "waits",
+        "awaits", "closed_by", "error", "is_closing", "name", "number", "odd", "opened", "owner", "parent",
+        "plan", "reasons", "states", "unsettled", "values", "waits",
     )  # fmt: skip
 
     def __init__(
@@ -33,7 +33,8 @@ class Frame:
         self.values: list[Any] = plan.initial.copy()
         self.waits = plan.waits.copy()  # slots that each node still waits for
         self.states = bytearray(len(plan.nodes))  # each WAITING
-        self.unsettled = len(plan.nodes)
+        self.unsettled = len(plan.nodes)  # nodes and awaited imports that have not come to their end
+        self.awaits: set[int] = set()  # the imports among them
         self.odd: set[int] = set()  # nodes of which an input is a skip or an error
         self.opened: dict[int, Opened] = {}  # by the node that opened it
         self.reasons: dict[int, Skip | Errored] = {}  # why nodes were skipped, not run, failed or cancelled

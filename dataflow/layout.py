@@ -193,6 +193,7 @@ def _connect(slots: Slots, scope: Scope, plan: ScopePlan) -> None:
         if isinstance(node.action, Call) and not node.action.policy.is_enabled
     )
     loop = _loop_around(slots, scope)
+    _await_imports(plan, loop)
     if loop is not None and loop.gate is not None:
         plan.test = loop.test
         plan.after_test = _only_for_next(plan, loop)
@@ -217,6 +218,21 @@ def _connect(slots: Slots, scope: Scope, plan: ScopePlan) -> None:
         or slots.uses.get((scope, slot), 0) > 1
         for slot in range(len(plan.initial))
     )
+
+
+def _await_imports(plan: ScopePlan, loop: LoopOf | None) -> None:
+    """Note which values from outside must have settled before a frame has ended."""
+    imports = {slot for _, slot in plan.imports}
+    read = set(plan.collects)
+    nexts: set[int] = set()
+    if loop is not None:
+        read.update(loop.results.values())
+        read.update(() if loop.test is None else (loop.test,))
+        nexts.update(slot for _, slot in loop.carried.values())
+        if loop.kind != "until":
+            read |= nexts
+    plan.awaited = tuple(sorted(imports & read))
+    plan.awaited_nexts = tuple(sorted((imports & nexts) - read))
 
 
 def _loop_around(slots: Slots, scope: Scope) -> LoopOf | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.branching import BUILT_IN
 from dataflow.declare import Node
-from dataflow.errors import PackError, choices
+from dataflow.errors import FlowInvalid, PackError, choices
 from dataflow.functions import is_function_name, load_function
 from dataflow.nodetype import NodeType, derive
 
@@ -50,7 +50,13 @@ class Pack:
             raise PackError(
                 f"{self.name}.{name}", f"pack {self.name!r} has no such type; {choices(sorted(self.nodes))}"
             )
-        return type_of(load_function(node) if isinstance(node, str) else node, f"{self.name}.{name}")
+        id = f"{self.name}.{name}"
+        try:
+            return type_of(load_function(node) if isinstance(node, str) else node, id)
+        except FlowInvalid as error:
+            raise PackError(id, f"of pack version {self.version}: {'; '.join(error.problems)}") from error
+        except Exception as error:  # importing runs somebody's module, which may raise anything
+            raise PackError(id, f"of pack version {self.version} cannot be imported: {error!r}") from error
 
 
 def _name_of(node: object) -> str:
@@ -79,7 +85,7 @@ def import_function(name: str) -> Callable[..., Any]:
     """Import a function by its name; raises PackError."""
     try:
         return load_function(name)
-    except Exception as error:  # importing runs somebody's module, which may raise anything
+    except Exception as error:  # as above
         raise PackError(name, f"cannot be imported: {type(error).__name__}: {error}") from error
 
 

@@ -132,6 +132,8 @@ class ScopePlan:
     settled: tuple[int, ...] = ()  # constants that a merge, a test or a map's owner looks at
     collects: dict[int, tuple[int, ...]] = field(default_factory=dict)  # slot -> slots of the map's owner
     test: int | None = None  # the slot that decides an `until` loop
+    awaited: tuple[int, ...] = ()  # imports that the owner reads when a frame ends
+    awaited_nexts: tuple[int, ...] = ()  # of an `until` loop: imports read only if another round follows
     after_test: tuple[int, ...] = ()  # nodes of a loop's body that wait for its test
     names: list[str] = field(default_factory=list)  # what each slot is called in messages
 

@@ -27,7 +27,7 @@ from dataflow.states import CANCELLED, DONE, NOT_RUN, READY, SKIPPED, WAITING
 from dataflow.tokens import DEAD, UNSETTLED, Errored, Skip
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from dataflow.events import Reporter
     from dataflow.failure import Failure
@@ -135,13 +135,16 @@ class Scheduler:
             assert frame.parent is not None, "only inner frames import"
             if (token := frame.parent.values[outer]) is not UNSETTLED:
                 self.put(frame, slot, token)
+            elif slot in plan.awaited or slot in plan.awaited_nexts:
+                frame.awaits.add(slot)
+                frame.unsettled += 1
         self._settled.extend((frame, slot) for slot in plan.settled)
         for index in plan.disabled:
             node = plan.nodes[index]
             self._settle_all(frame, node, Skip(frame.path_of(node), "disabled"), SKIPPED)
         for index in plan.starts:
             self._release(frame, index)
-        if not plan.nodes:
+        if not frame.unsettled and not plan.nodes:
             self._ended.append(frame)
 
     def opener_ended(self, frame: Frame, node: PlanNode, failure: Failure | None) -> None:
@@ -177,6 +180,14 @@ class Scheduler:
             self._ended.append(frame)
         if self.reporter.is_listening and node.is_visible:
             report_end(self.reporter, frame, node, state)
+
+    def await_no_more(self, frame: Frame, slots: Iterable[int]) -> None:
+        """Note that values from outside have settled, or are no longer needed for the frame to end."""
+        for slot in frame.awaits.intersection(slots):
+            frame.awaits.discard(slot)
+            frame.unsettled -= 1
+            if not frame.unsettled:
+                self._ended.append(frame)
 
     def _advance(self) -> list[FiringId]:
         """Work off what has settled and ended; returns what became ready, in declared order.
@@ -218,6 +229,8 @@ class Scheduler:
             if owner in frame.opened:
                 for child in frame.opened[owner].live.values():
                     self.put(child, inner, token)
+        if slot in frame.awaits:
+            self.await_no_more(frame, (slot,))
         if slot in plan.collects:
             self._maps.collect(frame, slot)
         if slot == plan.test:

@@ -101,7 +101,9 @@ def in_order(graph: Graph) -> list[Vertex]:
             if not waits[later]:
                 ordered.append(later)
     if len(ordered) < len(graph.vertices):
-        graph.problems.append(_cycle_problem({v: after[v] for v in graph.vertices if waits[v]}))
+        left = {vertex: after[vertex] for vertex in graph.vertices if waits[vertex]}
+        graph.problems.append(_cycle_problem(left))
+        ordered.extend(left)  # they are checked all the same, as far as that can be
     return ordered
 
 

@@ -226,9 +226,9 @@ class _Untitled(GenerateJsonSchema):
 
 def json_schema() -> dict[str, object]:
     """Return the JSON Schema (draft 2020-12) of a flow document."""
-    schema = FlowDocument.model_json_schema(schema_generator=_Untitled)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        **schema,
-        "title": "dataflow flow document, format 1",
+        "title": f"Flow document, format {FORMAT}",
+        "description": "A flow of dataflow, written in YAML or JSON. What names lead to is checked on loading.",
+        **FlowDocument.model_json_schema(schema_generator=_Untitled),
     }
