@@ -8,8 +8,6 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
-from pydantic import ValidationError
-
 from dataflow.blocks import OpenBlock, source_of
 from dataflow.branching import IF, SWITCH, Choose, Decide
 from dataflow.checking import check_value
@@ -18,7 +16,8 @@ from dataflow.errors import FlowInvalid, ValueMismatch
 from dataflow.looping import Loop, When
 from dataflow.names import parse_reference
 from dataflow.nodetype import NodeType, derive, opaque_type
-from dataflow.placeholders import Operand, Placeholder, PortRef, literally
+from dataflow.placeholders import PortRef, literally
+from dataflow.placing import branch, id_for, place, wire
 from dataflow.ports import DONE, MISSING, Signal, plain_type
 from dataflow.steps import Step
 from dataflow.wiring import (
@@ -26,7 +25,6 @@ from dataflow.wiring import (
     Edge,
     FlowInput,
     LoopBlock,
-    Many,
     PlacedNode,
     Reference,
     Wiring,
@@ -36,7 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
     from typing import Literal
 
-    from dataflow.config import Config
     from dataflow.plan import FlowPlan
 
 __all__ = ["Builder"]
@@ -98,7 +95,7 @@ class Builder:
             self._wiring.problems.append(
                 f"flow {given.name!r} as a node: flow nodes come with a later release"
             )
-            return Step(self._open, self._place(opaque_type(given.name), None, given.name).id)
+            return Step(self._open, place(self._open, opaque_type(given.name), given.name).id)
         explicit = fn.placed_as if isinstance(fn, Node) else None
         try:
             node_type = fn.type if isinstance(fn, Node) else self._type_of(fn)
@@ -106,13 +103,13 @@ class Builder:
             self._wiring.problems.extend(invalid.problems)
             node_type = opaque_type(getattr(fn, "__name__", type(fn).__name__))
         name = fn.name if isinstance(fn, Node) else node_type.name or node_type.id
-        placed = self._place(node_type, explicit, name)
-        self._wire(placed, node_type, args, kwargs)
+        placed = place(self._open, node_type, name, explicit)
+        wire(self._open, placed, node_type, args, kwargs)
         return Step(self._open, placed.id)
 
     def when(self, value: T, predicate: Callable[[T], bool]) -> When[T]:
         """Pass the value on to `yes` or to `no`; the other exit is a skip."""
-        placed = self._branch(IF, "when", Decide, value, predicate=predicate)
+        placed = branch(self._open, IF, "when", Decide, value, predicate=predicate)
         yes, no = (self._exit(placed, name) for name in ("yes", "no"))
         return When(yes, no)
 
@@ -121,7 +118,7 @@ class Builder:
 
         A case called `default` takes what no other case does; None picks no case at all.
         """
-        placed = self._branch(SWITCH, "switch", Choose, value, pick=pick, cases=tuple(cases))
+        placed = branch(self._open, SWITCH, "switch", Choose, value, pick=pick, cases=tuple(cases))
         return {case: self._exit(placed, case) for case in cases}
 
     @contextmanager
@@ -134,7 +131,7 @@ class Builder:
         warning, or fails with `on_limit="fail"` (S6.2).
         """
         outer = self._open
-        id = self._id_for(name or None, "loop")
+        id = id_for(outer, name or None, "loop")
         block = LoopBlock(id, limit=limit, on_limit=on_limit)
         outer.block.nodes[id] = block
         outer.changed()
@@ -188,31 +185,8 @@ class Builder:
             block = block.parent
         return block
 
-    def _branch(
-        self, node_type: NodeType, name: str, config: type[Config], value: object, **settings: Any
-    ) -> PlacedNode:
-        """Place a branch; settings that cannot be are a problem like any other."""
-        placed = self._place(node_type, None, name)
-        try:
-            placed.config = config(**settings)
-        except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            place = ".".join(map(str, first["loc"]))
-            self._wiring.problems.append(f"node {placed.id!r} ({node_type.id}): {place}: {first['msg']}")
-            placed.type = opaque_type(node_type.id)
-        self._wire(placed, node_type, (), {"value": value})
-        return placed
-
     def _exit(self, placed: PlacedNode, name: str) -> Any:
         return PortRef(self._open, Reference(placed.id, name))
-
-    def _id_for(self, explicit: str | None, base: str) -> str:
-        if explicit is None:
-            return self._open.new_id(base)
-        if not self._open.take_id(explicit):
-            self._wiring.problems.append(f"node id {explicit!r} is used twice")
-            return self._open.new_id(explicit)
-        return explicit
 
     def _type_of(self, function: Callable[..., Any]) -> NodeType:
         """Derive the type of a plain function, once a flow."""
@@ -223,50 +197,3 @@ class Builder:
         if known is None:
             known = self._types[function] = derive(function)
         return known
-
-    def _place(self, node_type: NodeType, explicit: str | None, base: str) -> PlacedNode:
-        id = self._id_for(explicit, base)
-        placed = PlacedNode(id, type=node_type)
-        self._open.block.nodes[id] = placed
-        self._open.changed()
-        return placed
-
-    def _wire(
-        self, placed: PlacedNode, node_type: NodeType, args: Sequence[Any], kwargs: Mapping[str, Any]
-    ) -> None:
-        parameters = node_type.parameters
-        positional = parameters.positional
-        by_position = dict(zip(positional, args, strict=False))
-        for name in by_position.keys() & kwargs.keys():
-            self._wiring.problems.append(f"port '{placed.id}.{name}' is given twice, by position and by name")
-        for name, value in {**by_position, **kwargs}.items():
-            if name == parameters.config_name:
-                self._configure(placed, name, value)
-            else:
-                self._feed(placed, name, (literally(value),))
-        rest = args[len(positional) :]
-        if rest and parameters.star is not None:
-            self._feed(placed, parameters.star, tuple(literally(value) for value in rest))
-        elif rest and not node_type.is_opaque:
-            self._wiring.problems.append(
-                f"node {placed.id!r} takes at most {len(positional)} positional arguments, found {len(args)}"
-            )
-
-    def _configure(self, placed: PlacedNode, name: str, value: object) -> None:
-        if isinstance(value, Placeholder):
-            self._wiring.problems.append(
-                f"config {name!r} of node {placed.id!r} is fixed while wiring; it cannot be {value!r}"
-            )
-        else:
-            placed.config = value
-
-    def _feed(self, placed: PlacedNode, port: str, operands: tuple[Operand, ...]) -> None:
-        """Wire a port: plain ports become edges, anything else stands with the node."""
-        reader = f"port '{placed.id}.{port}'"
-        sources = tuple(source_of(self._open, operand, reader) for operand in operands)
-        if all(isinstance(source, Reference) for source in sources):
-            for source in sources:
-                assert isinstance(source, Reference)
-                self._open.block.edges.append(Edge(source, placed.id, port))
-        else:
-            placed.inputs[port] = sources[0] if len(sources) == 1 else Many(sources)

@@ -18,7 +18,7 @@ from dataflow.graph import (
     Vertex,
 )
 from dataflow.lookup import Lookup
-from dataflow.wiring import CARRY, INPUT, ITEM, LoopBlock, MapBlock, PlacedNode
+from dataflow.wiring import PARAMETERS, LoopBlock, MapBlock, PlacedNode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,7 +69,7 @@ class Declarations:
         self.graph.problems.append(text)
 
     def _declare(self, placed: Placed, names: Names, position: int) -> None:
-        if placed.id in ("", INPUT, CARRY, ITEM):
+        if placed.id in ("", *PARAMETERS):
             self.problem(f"node id {placed.id!r} is reserved; give the node another name")
         if any(placed.id in outer.vertices for outer in names.outwards()):
             self.problem(f"node id {placed.id!r} shadows a node of an outer block; rename one of them")

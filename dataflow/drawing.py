@@ -9,6 +9,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from dataflow.wiring import (
+    CARRY,
+    INPUT,
+    ITEM,
+    PARAMETERS,
     Collect,
     Each,
     Fallback,
@@ -55,11 +59,11 @@ class Group:
     id: str
     label: str
     around: Group | None = None
-    names: dict[str, Shape | Group] = field(default_factory=dict)
+    names: dict[tuple[str, str], Shape | Group] = field(default_factory=dict)
     arrows: list[Arrow] = field(default_factory=list)
 
     def find(self, reference: Reference) -> Shape | Group | None:
-        name = str(reference) if reference.node.startswith("$") else reference.node
+        name = (reference.node, reference.port) if reference.node in PARAMETERS else ("", reference.node)
         group: Group | None = self
         while group is not None:
             if name in group.names:
@@ -94,11 +98,11 @@ def _draw(wiring: Wiring) -> Group:
     """Turn a wiring into shapes and arrows."""
     whole = Group("", wiring.name)
     for name in wiring.inputs:
-        whole.names[f"$in.{name}"] = Shape(name, is_round=True, type="input")
+        whole.names[INPUT, name] = Shape(name, is_round=True, type="input")
     _declare(whole, wiring.block)
     _connect(whole, wiring.block)
     for name, source in wiring.block.outputs.items():
-        output = whole.names[f"$out.{name}"] = Shape(name, is_round=True, type="output")
+        output = whole.names["$out", name] = Shape(name, is_round=True, type="output")
         _arrows(whole, whole, source, output, name)
     return whole
 
@@ -107,23 +111,25 @@ def _declare(group: Group, block: Block) -> None:
     for placed in block.nodes.values():
         match placed:
             case PlacedNode(id=id, type=node_type):
-                group.names[id] = Shape(id, type=node_type if isinstance(node_type, str) else node_type.id)
+                group.names["", id] = Shape(
+                    id, type=node_type if isinstance(node_type, str) else node_type.id
+                )
             case LoopBlock(id=id, carries=carries, body=body, limit=limit):
-                inner = group.names[id] = Group(id, f"loop {id}, limit {limit}", group)
-                inner.names |= {f"$carry.{name}": Shape(name, is_round=True) for name in carries}
+                inner = group.names["", id] = Group(id, f"loop {id}, limit {limit}", group)
+                inner.names |= {(CARRY, name): Shape(name, is_round=True) for name in carries}
                 _declare(inner, body)
             case MapBlock(id=id, over=over, body=body):
-                inner = group.names[id] = Group(id, f"map {id}", group)
-                inner.names |= {f"$item.{name}": Shape(name, is_round=True) for name in over}
+                inner = group.names["", id] = Group(id, f"map {id}", group)
+                inner.names |= {(ITEM, name): Shape(name, is_round=True) for name in over}
                 _declare(inner, body)
 
 
 def _connect(group: Group, block: Block) -> None:
     for edge in block.edges:
-        if (target := group.names.get(edge.target)) is not None:
+        if (target := group.names.get(("", edge.target))) is not None:
             _arrows(group, group, edge.source, target, edge.target_port)
     for placed in block.nodes.values():
-        shape = group.names[placed.id]
+        shape = group.names["", placed.id]
         match placed:
             case PlacedNode(inputs=inputs):
                 for port, source in inputs.items():
@@ -131,14 +137,14 @@ def _connect(group: Group, block: Block) -> None:
             case LoopBlock(carries=carries, body=body):
                 assert isinstance(shape, Group), "a loop is drawn as a group"
                 for name, carried in carries.items():
-                    _arrows(group, group, carried.first, shape.names[f"$carry.{name}"], "first")
+                    _arrows(group, group, carried.first, shape.names[CARRY, name], "first")
                     if carried.next is not None:
-                        _arrows(shape, shape, carried.next, shape.names[f"$carry.{name}"], "next")
+                        _arrows(shape, shape, carried.next, shape.names[CARRY, name], "next")
                 _connect(shape, body)
             case MapBlock(over=over, body=body):
                 assert isinstance(shape, Group), "a map is drawn as a group"
                 for name, source in over.items():
-                    _arrows(group, group, source, shape.names[f"$item.{name}"], "each")
+                    _arrows(group, group, source, shape.names[ITEM, name], "each")
                 _connect(shape, body)
         for node in placed.after:
             group.arrows.append(Arrow(group.find(Reference(node)), shape, "after"))
@@ -146,7 +152,7 @@ def _connect(group: Group, block: Block) -> None:
 
 def _arrows(into: Group, names: Group, source: Source | Many, target: Shape | Group, port: str) -> None:
     for reference, words in _references(source):
-        start = "" if reference.port == "out" or reference.node.startswith("$") else reference.port
+        start = "" if reference.port == "out" or reference.node in PARAMETERS else reference.port
         label = " ".join(part for part in (words, f"{start} →", port) if part.strip()).replace("  ", " ")
         into.arrows.append(Arrow(names.find(reference), target, label.strip()))
 
@@ -248,14 +254,13 @@ def outline(wiring: Wiring) -> str:
     lines = [f"flow {wiring.name}"]
 
     def draw(group: Group, indent: str) -> None:
-        for name, inner in group.names.items():
+        for (kind, _), inner in group.names.items():
             read = f"  <- {', '.join(reads[id(inner)])}" if id(inner) in reads else ""
             if isinstance(inner, Group):
                 lines.append(f"{indent}{inner.label}{read}")
                 draw(inner, indent + "  ")
             else:
-                kind = inner.type or name.partition(".")[0].removeprefix("$")
-                lines.append(f"{indent}{inner.label} [{kind}]{read}")
+                lines.append(f"{indent}{inner.label} [{inner.type or kind.removeprefix('$')}]{read}")
 
     draw(whole, "  ")
     return "\n".join(lines) + "\n"

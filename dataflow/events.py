@@ -50,11 +50,11 @@ def _now() -> datetime:
 class Reporter:
     """Gives the events of one run to its streams. While nobody listens, nothing is made."""
 
-    __slots__ = ("_clock", "_has_ended", "_run", "_seq", "_streams", "is_listening")
+    __slots__ = ("_clock", "_has_ended", "_seq", "_streams", "is_listening", "run")
 
     def __init__(self, run: str, clock: Callable[[], datetime] = _now) -> None:
         self.is_listening = False
-        self._run = run
+        self.run = run
         self._clock = clock
         self._seq = 0
         self._has_ended = False
@@ -73,7 +73,7 @@ class Reporter:
     def emit(self, kind: EventKind, path: str, data: Mapping[str, Any]) -> None:
         """Report one fact. Call it only while `is_listening`."""
         self._seq += 1
-        event = Event(self._seq, self._clock(), self._run, kind, path, data)
+        event = Event(self._seq, self._clock(), self.run, kind, path, data)
         for stream in self._streams:
             stream.put(event)
 

@@ -123,9 +123,16 @@ class Flow(Builder):
         outcome: list[Result | BaseException] = []
         context = contextvars.copy_context()
 
+        async def seeded() -> Result:
+            """Run with the caller's contextvars; those of the new event loop itself stay."""
+            for variable, value in context.items():
+                if variable not in contextvars.copy_context():
+                    variable.set(value)
+            return await self.run(**inputs)
+
         def work() -> None:
             try:
-                outcome.append(context.run(anyio.run, partial(self.run, **inputs)))
+                outcome.append(anyio.run(seeded))
             except BaseException as error:  # noqa: BLE001 - raised again in the calling thread
                 outcome.append(error)
 

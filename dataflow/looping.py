@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from dataflow.blocks import OpenBlock, source_of
 from dataflow.placeholders import Handle, PortRef, literally
-from dataflow.wiring import CARRY, Carried, LoopBlock, LoopTest, Reference
+from dataflow.wiring import CARRY, Carried, Literally, LoopBlock, LoopTest, Reference
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,6 +76,14 @@ class Loop(Handle):
         """Carry a value from round to round, beginning with this one."""
         name = self._block.new_carry()
         assert self._block.parent is not None, "a loop's body is inside a block"
+        home = initial._block if isinstance(initial, PortRef) else None  # noqa: SLF001 - as in blocks
+        if home is not None and any(outer is self._block for outer in home.around()):
+            self._block.problem(
+                f"'$carry.{name}' of loop {self._loop.id!r} begins with {initial!r}, which is inside the "
+                "loop; add that node before the loop"
+            )
+            self._loop.carries[name] = Carried(Literally(None))
+            return Carry(self._block, self._loop, name)
         first = source_of(
             self._block.parent, literally(initial), f"'$carry.{name}' of loop {self._loop.id!r}"
         )

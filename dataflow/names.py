@@ -6,12 +6,11 @@ import re
 from typing import Final
 from urllib.parse import unquote
 
-from dataflow.wiring import CARRY, INPUT, ITEM, Reference
+from dataflow.wiring import PARAMETERS, Reference
 
 __all__ = ["encode", "parse_reference", "write_reference"]
 
 _UNSAFE: Final = re.compile(r"[./\[\]~$%\s]")
-_PARAMETERS: Final = (INPUT, CARRY, ITEM)
 
 
 def encode(name: str) -> str:
@@ -24,21 +23,19 @@ def parse_reference(text: str) -> Reference:
     node, dot, port = text.partition(".")
     if not node or (dot and not port):
         raise ValueError(f"{text!r} is no source: write `node.port`, `node` or `$in.name`")
-    if node in _PARAMETERS:
+    if node in PARAMETERS:
         if not dot:
             raise ValueError(f"{text!r} is no source: write `{node}.name`")
         return Reference(node, unquote(port))
     if node.startswith("$"):
-        raise ValueError(
-            f"{text!r} is no source: after `$` come only {', '.join(p[1:] for p in _PARAMETERS)}"
-        )
+        raise ValueError(f"{text!r} is no source: after `$` come only {', '.join(p[1:] for p in PARAMETERS)}")
     return Reference(unquote(node), port if port.startswith("$") else unquote(port) or "out")
 
 
 def write_reference(reference: Reference) -> str:
     """Write a reference so that `parse_reference` reads the same."""
-    node = reference.node if reference.node in _PARAMETERS else encode(reference.node)
-    if reference.port == "out" and node not in _PARAMETERS:
+    node = reference.node if reference.node in PARAMETERS else encode(reference.node)
+    if reference.port == "out" and node not in PARAMETERS:
         return node
     port = reference.port if reference.port.startswith("$") else encode(reference.port)
     return f"{node}.{port}"

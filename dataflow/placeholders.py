@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NoReturn, TypeAlias
 
 from dataflow.errors import PortMisuse
-from dataflow.wiring import Literally, Reference
+from dataflow.wiring import PARAMETERS, Literally, Reference
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -102,7 +102,7 @@ class PortRef(Placeholder):
         if name.startswith("_"):
             raise AttributeError(name)
         reference = self._reference
-        if reference.port != "out" or reference.node.startswith("$"):
+        if reference.port != "out" or reference.node in PARAMETERS:
             raise PortMisuse(
                 repr(self),
                 f"the attribute {name!r}",

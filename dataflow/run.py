@@ -42,7 +42,7 @@ class Run:
 
     @property
     def id(self) -> str:
-        return self._engine.run_id
+        return self._engine.reporter.run
 
     @property
     def status(self) -> RunStatus:
@@ -73,7 +73,7 @@ class Run:
 def outcome(engine: Engine) -> Result:
     """Return the result of an ended run; raises RunFailed for a failed one (S9.5)."""
     result = Result(
-        engine.run_id,
+        engine.reporter.run,
         engine.status.value,  # type: ignore[arg-type]  # an ended run is not "running"
         _outputs(engine),
         tuple(engine.scheduler.warnings),
@@ -112,12 +112,13 @@ async def executing(
     The block owns one task group with every task of the run. An error in the block cancels the run, and
     a failure of the run that nobody awaited is raised when the block is left.
     """
-    engine = Engine(plan, run_id, settings)
-    run = Run(engine)
     broken: BaseException | None = None
+    run: Run | None = None
     try:
         async with open_nursery() as spawn:
-            engine.begin(spawn, inputs)
+            engine = Engine(plan, inputs, settings, run_id, spawn)
+            run = Run(engine)
+            engine.begin()
             try:
                 try:
                     yield run
@@ -128,12 +129,13 @@ async def executing(
                     engine.cancel(f"the block that owns the run was left by {type(error).__name__}")
                 await engine.ended.wait()
             except BaseException:
-                engine.is_leaving = True  # what the workers see now is a real cancellation
+                engine.workers.is_leaving = True  # what the workers see now is a real cancellation
                 raise
     finally:
-        engine.left()
-    if engine.interruption is not None:
-        raise engine.interruption
+        if run is not None:
+            engine.left()
+    if engine.workers.interruption is not None:
+        raise engine.workers.interruption
     if broken is not None:
         raise broken
     run.raise_unseen()

@@ -16,15 +16,15 @@ from dataflow.frames import Frame, OpenedLoop, OpenedMap
 from dataflow.loops import Loops
 from dataflow.maps import Maps
 from dataflow.outcome import outputs_of
-from dataflow.plan import Call, JoinOf, LoopOf, MapOf
+from dataflow.plan import Call
 from dataflow.ports import DONE as DONE_PORT
 from dataflow.ports import ERROR as ERROR_PORT
 from dataflow.ports import SKIP, Signal
-from dataflow.readiness import Conflict, Fires, Poisoned, Skipped, decide, first_live, live_values
+from dataflow.releasing import Releasing
 from dataflow.reporting import report_end
 from dataflow.separation import separate
-from dataflow.states import CANCELLED, DONE, NOT_RUN, READY, SKIPPED, WAITING
-from dataflow.tokens import DEAD, UNSETTLED, Errored, Skip
+from dataflow.states import CANCELLED, DONE, READY, SKIPPED
+from dataflow.tokens import DEAD, UNSETTLED, Skip
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -44,7 +44,7 @@ class Scheduler:
     """The state of one run and the rules that move it on.
 
     The engine calls `start`, `succeed`, `fail`, `cancelled` and `abort`. The other public methods are
-    for `Loops`, `Maps` and `Failing`, which are parts of it.
+    for `Releasing`, `Loops`, `Maps` and `Failing`, which are parts of it.
     """
 
     def __init__(self, plan: FlowPlan, errors: Errors, reporter: Reporter) -> None:
@@ -57,8 +57,9 @@ class Scheduler:
         self.failures: list[tuple[Failure, BaseException]] = []
         self.warnings: list[str] = []
         self.failing = Failing(self)
-        self._loops = Loops(self)
-        self._maps = Maps(self)
+        self.loops = Loops(self)
+        self.maps = Maps(self)
+        self._releasing = Releasing(self)
         self._frames = 1
         self._newly: list[FiringId] = []
         self._settled: deque[tuple[Frame, int]] = deque()
@@ -141,9 +142,9 @@ class Scheduler:
         self._settled.extend((frame, slot) for slot in plan.settled)
         for index in plan.disabled:
             node = plan.nodes[index]
-            self._settle_all(frame, node, Skip(frame.path_of(node), "disabled"), SKIPPED)
+            self._releasing.settle_all(frame, node, Skip(frame.path_of(node), "disabled"), SKIPPED)
         for index in plan.starts:
-            self._release(frame, index)
+            self._releasing.release(frame, index)
         if not frame.unsettled and not plan.nodes:
             self._ended.append(frame)
 
@@ -161,6 +162,11 @@ class Scheduler:
             self.finish(frame, node, DONE)
 
     # settling
+
+    def make_ready(self, frame: Frame, index: int) -> None:
+        """Note that a call may fire."""
+        frame.states[index] = READY
+        self._newly.append((frame, index))
 
     def put(self, frame: Frame, slot: int, token: Any) -> None:
         """Settle a port; each settles once (S3.1)."""
@@ -222,9 +228,9 @@ class Scheduler:
                 frame.odd.add(reader)
             waits[reader] -= 1
             if not waits[reader]:
-                self._release(frame, reader)
+                self._releasing.release(frame, reader)
         for join in plan.early.get(slot, ()):
-            self._consider(frame, plan.nodes[join])
+            self._releasing.consider(frame, plan.nodes[join])
         for owner, inner in plan.exports.get(slot, ()):
             if owner in frame.opened:
                 for child in frame.opened[owner].live.values():
@@ -232,72 +238,9 @@ class Scheduler:
         if slot in frame.awaits:
             self.await_no_more(frame, (slot,))
         if slot in plan.collects:
-            self._maps.collect(frame, slot)
+            self.maps.collect(frame, slot)
         if slot == plan.test:
-            self._loops.tested(frame)
-
-    def _release(self, frame: Frame, index: int) -> None:
-        """Decide about a node all of whose inputs have settled (S4)."""
-        if frame.states[index] != WAITING:
-            return
-        node = frame.plan.nodes[index]
-        if node.is_plain and index not in frame.odd:
-            self._fire(frame, node)
-            return
-        match decide(node.feeds, frame.values):
-            case Fires():
-                self._fire(frame, node)
-            case Poisoned(cause):
-                self._settle_all(frame, node, Errored(frame.path_of(node), cause.failure, cause), NOT_RUN)
-            case Skipped() as skipped:
-                self._skip(frame, node, skipped)
-            case Conflict(port, edges):
-                both = " and from ".join(edges)
-                error = NodeFailed(node.id, f"got a value from {both} on its port {port!r}, which takes one")
-                self.failing.failed(frame, node, error)
-
-    def _fire(self, frame: Frame, node: PlanNode) -> None:
-        match node.action:
-            case Call():
-                frame.states[node.index] = READY
-                self._newly.append((frame, node.index))
-            case JoinOf():
-                live = live_values(node.feeds[0].slots, frame.values)
-                self.put(frame, node.outputs["out"], [self.take(frame, slot) for slot in live])
-                self.finish(frame, node, DONE)
-            case LoopOf():
-                self._loops.open(frame, node, node.action)
-            case MapOf():
-                self._maps.open(frame, node, node.action)
-
-    def _consider(self, frame: Frame, node: PlanNode) -> None:
-        """Settle a merge or fallback as soon as its first live source is known (S5.3)."""
-        if frame.states[node.index] != WAITING:
-            return
-        match first_live(node.feeds[0].slots, frame.values):
-            case None:
-                return
-            case Skip() as cause:
-                skip = Skip(node.id, "none of its sources has a value", cause)
-                self._settle_all(frame, node, skip, SKIPPED)
-            case slot:
-                self.put(frame, node.outputs["out"], self.take(frame, slot))
-                self.finish(frame, node, DONE)
-
-    def _skip(self, frame: Frame, node: PlanNode, skipped: Skipped) -> None:
-        path = frame.path_of(node)
-        if skipped.live and node.is_visible:
-            dead, live = ", ".join(skipped.dead), ", ".join(skipped.live)
-            text = f"{path} is skipped: no value came on {dead}, though one came on {live}"
-            self.warn("join_unreleased", text, frame, node)
-        skip = Skip(path, f"port {skipped.port!r} has no value", skipped.cause)
-        self._settle_all(frame, node, skip, SKIPPED)
-
-    def _settle_all(self, frame: Frame, node: PlanNode, token: Skip | Errored, state: int) -> None:
-        frame.reasons[node.index] = token
-        for slot in node.outputs.values():
-            self.put(frame, slot, token)
-        self.finish(frame, node, state)
+            self.loops.tested(frame)
 
     def _end_frame(self, frame: Frame) -> None:
         """Let whatever opened a frame go on, now that all of it has settled."""
@@ -309,9 +252,9 @@ class Scheduler:
         opened.live.pop(frame.number, None)
         match opened:
             case OpenedLoop():
-                self._loops.round_ended(frame, owner, opened)
+                self.loops.round_ended(frame, owner, opened)
             case OpenedMap():
-                self._maps.item_ended(frame, owner, opened)
+                self.maps.item_ended(frame, owner, opened)
         frame.release()
 
     # reporting

@@ -18,6 +18,7 @@ __all__ = [
     "CARRY",
     "INPUT",
     "ITEM",
+    "PARAMETERS",
     "Block",
     "Carried",
     "Collect",
@@ -44,6 +45,7 @@ __all__ = [
 INPUT: Final = "$in"
 CARRY: Final = "$carry"
 ITEM: Final = "$item"
+PARAMETERS: Final = (INPUT, CARRY, ITEM)
 
 
 @dataclass(frozen=True, slots=True)

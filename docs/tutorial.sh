@@ -61,8 +61,6 @@ completed in 0.00 s
 END OF OUTPUT
 
 cat >>party.py <<'END OF FILE'
-
-
 async def shorten(name: str) -> str:
     """Turn the first word that is longer into an initial."""
     words = name.split()
@@ -98,8 +96,6 @@ completed in 0.00 s
 END OF OUTPUT
 
 cat >>party.py <<'END OF FILE'
-
-
 async def fits(text: str, width: int) -> bool:
     """Say whether a text fits on a line."""
     return len(text) <= width
@@ -163,8 +159,6 @@ completed in 0.00 s
 END OF OUTPUT
 
 cat >>party.py <<'END OF FILE'
-
-
 def anybody(names: list[str]) -> bool:
     """Say whether there are names at all."""
     return len(names) > 0
@@ -227,7 +221,7 @@ dataflow check --import poster.yaml
 } 2>&1 | tee "$printed"
 page_shows <<'END OF OUTPUT'
 ok: 7 nodes
-not looked into without --import: party.split, party.nobody, party.join, party.fits, party.shorten
+not looked into without --import: party.split, party:anybody, party.nobody, party.join, party.fits, party.shorten
 ok: 7 nodes
 END OF OUTPUT
 
@@ -248,16 +242,17 @@ dataflow show poster.yaml
 } 2>&1 | tee "$printed"
 page_shows <<'END OF OUTPUT'
 flow poster
-  input guests
-  input width = 40
-  split [party.split] <- $in.guests (guests→text)
-  anybody [control.if] <- split.out (→value)
-  nobody [party.nobody] <- anybody.no (no→names)
-  output line [output] <- squeeze.line (merge line→line), nobody.out (merge →line)
-  loop squeeze, limit 3 <- anybody.yes (yes→names)
-    join [party.join] <- $carry.names (names→names)
-    fits [party.fits] <- join.out (→text), $in.width (width→width)
-    short [party.shorten] <- $carry.names (each names→name)
+  guests [input]
+  width [input]
+  split [party.split]  <- guests → text
+  anybody [control.if]  <- split → value
+  nobody [party.nobody]  <- anybody no → names
+  loop squeeze, limit 3
+    names [carry]  <- anybody yes → first, short collect → next
+    join [party.join]  <- names → names
+    fits [party.fits]  <- join → text, width → width
+    short [party.shorten]  <- names each → name
+  line [output]  <- squeeze merge line → line, nobody merge → line
 END OF OUTPUT
 
 cat >poster.py <<'END OF FILE'

@@ -16,6 +16,7 @@ from dataflow.backend import (
     cancel_requests,
     cancellation_types,
     forget_cancellation,
+    has_cancellation,
     in_event_loop,
     on_asyncio,
     open_nursery,
@@ -103,6 +104,20 @@ def test_a_loop_that_has_ended_is_not_woken(run: Callable[..., Callable[[], None
     wake = run(main())
     wake()
     assert called == []
+
+
+async def test_a_cancellation_in_a_group_is_found() -> None:
+    kinds = cancellation_types()
+    with anyio.CancelScope() as scope:
+        scope.cancel()
+        try:
+            await checkpoint()
+        except kinds as cancellation:
+            assert has_cancellation(BaseExceptionGroup("", [ValueError(), cancellation]), kinds)
+            assert not has_cancellation(cancellation, kinds)
+            raise
+    assert not has_cancellation(ExceptionGroup("", [ValueError()]), kinds)
+    assert not has_cancellation(ValueError(), kinds)
 
 
 async def test_cancel_requests_are_counted_and_forgotten() -> None:

@@ -38,7 +38,7 @@ async def configured(style: Style, a: int) -> list[Any]:
     return [style.words, a]
 
 
-@node(ports=lambda style: Ports(inputs={"x": int, "y": int}))
+@node(ports=lambda _style: Ports(inputs={"x": int, "y": int}))
 async def opened(style: Style, **values: int) -> list[Any]:
     return [style.words, values]
 
@@ -81,7 +81,11 @@ CALLS: list[tuple[str, Callable[[Flow], Any], list[Any]]] = [
     ("live ports to spread", lambda f: f.add(spread, 1, f.add(value, 2).out, dead(f)), [1, (2,), 9]),
     ("no live port to spread", lambda f: f.add(spread, 1, dead(f)), [1, (), 9]),
     ("an optional port that holds a skip", lambda f: f.add(positional, 1, dead(f)), [1, 2, 3]),
-    ("the ports of a config", lambda f: f.add(opened, Style(), x=f.add(value, 1).out, y=2), [10, {"x": 1, "y": 2}]),
+    (
+        "the ports of a config",
+        lambda f: f.add(opened, Style(), x=f.add(value, 1).out, y=2),
+        [10, {"x": 1, "y": 2}],
+    ),
     ("a signal", lambda f: f.add(signalled, f.add(value, 1).done), [Signal, 1]),
     ("a value as a signal", lambda f: f.add(signalled, f.add(value, None).out), [Signal, 1]),
     ("signals to spread", lambda f: f.add(collected, f.add(value, 1).done, f.add(value, 1).out), [2]),
@@ -98,6 +102,15 @@ async def test_a_parameter_is_given_what_is_wired(place: Callable[[Flow], Any], 
     found = (await flow.run())["y"]
     assert found == given
     assert [type(one) for one in found] == [type(one) for one in given]
+
+
+async def test_an_error_is_the_value_of_a_port_that_takes_failures() -> None:
+    async def broken() -> Any:
+        raise ValueError("no")
+
+    with Flow() as flow:
+        flow.output("y", flow.add(handled, flow.add(broken).out).out)
+    assert (await flow.run())["y"] == ["no", 1]
 
 
 async def test_a_checked_value_that_does_not_fit_names_the_port() -> None:
@@ -124,7 +137,7 @@ async def test_readers_of_one_list_get_their_own() -> None:
 
 
 async def test_the_defaults_of_a_function_are_not_changed() -> None:
-    async def appends(xs: list[int] = []) -> list[int]:  # noqa: B006 - that is what is shown
+    async def appends(xs: list[int] = []) -> list[int]:
         xs.append(1)
         return xs
 

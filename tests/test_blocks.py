@@ -194,7 +194,10 @@ def test_a_port_of_another_flow_is_a_problem() -> None:
     other, flow = Flow("other"), Flow("flow")
     foreign = other.add(inc, n=1)
     flow.add(inc, n=foreign.out)
-    assert "port 'inc.out' belongs to flow 'other', not to this one; make it an input of this flow" in flow.check()
+    assert (
+        "port 'inc.out' belongs to flow 'other', not to this one; make it an input of this flow"
+        in flow.check()
+    )
     assert other.check() == []
 
 
@@ -202,15 +205,15 @@ def test_a_port_of_another_flow_is_a_problem() -> None:
     ("given", "problem"),
     [
         (
-            lambda flow, step: [step.out],
+            lambda _flow, step: [step.out],
             "port 'total.numbers' is given a list with ports in it; write gather(...) for a list of values",
         ),
         (
-            lambda flow, step: (step.out, 1),
+            lambda _flow, step: (step.out, 1),
             "port 'total.numbers' is given a tuple with ports in it; write gather(...) for a list of values",
         ),
         (
-            lambda flow, step: step,
+            lambda _flow, step: step,
             "port 'total.numbers' is given a step; wire one of its ports: step.out, step.done or step.error",
         ),
         (
@@ -267,11 +270,14 @@ async def test_expressions_can_stand_in_one_another() -> None:
     assert (await flow.run(xs=[1, 2]))["y"] == 5
 
 
-async def test_two_thousand_nested_expressions_are_no_matter() -> None:
+async def test_expressions_are_nested_up_to_a_depth() -> None:
     flow = Flow()
     step = flow.add(inc, n=1)
     joined = step.out
-    for _ in range(2000):
+    for _ in range(100):
         joined = merge(joined, step.out)
     flow.output("y", joined)
     assert (await flow.run())["y"] == 2
+    with pytest.raises(ValueError) as caught:
+        gather(joined)
+    assert str(caught.value) == "gather(...) is nested more than 100 deep; put a node in between"

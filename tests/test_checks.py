@@ -15,6 +15,7 @@ from dataflow import (
     Flow,
     Maybe,
     Message,
+    Ports,
     RunFailed,
     Signal,
     Tools,
@@ -164,7 +165,11 @@ EDGE_PROBLEMS: list[tuple[str, Callable[[Flow], object], list[str]]] = [
         lambda f: f.add(whole, n=each(3)),  # type: ignore[arg-type]
         ["map of 'whole' goes over a constant, which is int; expected a list"],
     ),
-    ("a collected list", lambda f: f.add(items, xs=collect(f.add(text, t=each(f.input("xs", list[str]))).out)), []),
+    (
+        "a collected list",
+        lambda f: f.add(items, xs=collect(f.add(text, t=each(f.input("xs", list[str]))).out)),
+        [],
+    ),
     (
         "a collected list of another type",
         lambda f: f.add(items, xs=collect(f.add(whole, n=each(f.input("ns", list[int]))).out)),  # type: ignore[arg-type]
@@ -173,13 +178,17 @@ EDGE_PROBLEMS: list[tuple[str, Callable[[Flow], object], list[str]]] = [
     (
         "a merge of types",
         lambda f: f.add(text, t=merge(f.add(whole, n=1).out, "x", f.add(text, t="").out)),  # type: ignore[arg-type]
-        ["port 'text_2.t' expects str, but merge(whole.out, a constant, text.out) is int | Literal['x'] | str"],
+        [
+            "port 'text_2.t' expects str, but merge(whole.out, a constant, text.out) is int | Literal['x'] | str"
+        ],
     ),
     ("a merge with Any", lambda f: f.add(text, t=merge(f.add(anything).out, 3)), []),
     (
         "a gathered list",
         lambda f: f.add(items, xs=gather(1, 2)),  # type: ignore[arg-type]
-        ["port 'items.xs' expects list[str], but gather(a constant, a constant) is list[Literal[1] | Literal[2]]"],
+        [
+            "port 'items.xs' expects list[str], but gather(a constant, a constant) is list[Literal[1] | Literal[2]]"
+        ],
     ),
     (
         "a fallback",
@@ -250,7 +259,30 @@ EDGE_PROBLEMS: list[tuple[str, Callable[[Flow], object], list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("wire", "problems"), [c[1:] for c in EDGE_PROBLEMS], ids=[c[0] for c in EDGE_PROBLEMS])
+async def test_a_context_goes_from_node_to_node() -> None:
+    with Flow() as flow:
+        context = flow.input("context", ExecutionContext)
+        flow.output("context", flow.add(talk, context=flow.add(talk, context=context).out).out)
+    result = await flow.run(context=CONTEXT)
+    assert [message.content for message in result["context"].message_history] == ["hello", "hello"]
+    assert CONTEXT.message_history == ()
+
+
+def test_what_is_no_type_agrees_with_everything() -> None:
+    flow = Flow()
+    made = node(ports=lambda _style: Ports(outputs={"a": (int, str)}))(styled)
+    step: Any = flow.add(made, style=Style())
+    flow.add(text, t=merge(step.out.a, step.out.a, flow.add(text, t="").out))
+    assert flow.check() == []
+
+
+async def styled(style: Style) -> dict[str, int]:
+    return {"a": style.words}
+
+
+@pytest.mark.parametrize(
+    ("wire", "problems"), [c[1:] for c in EDGE_PROBLEMS], ids=[c[0] for c in EDGE_PROBLEMS]
+)
 def test_edges_and_constants_are_checked(wire: Callable[[Flow], object], problems: list[str]) -> None:
     flow = Flow()
     wire(flow)
@@ -289,7 +321,11 @@ SURE: list[tuple[str, Callable[[Flow], Any], bool]] = [
     ("a node behind a sure one", lambda f: f.add(whole, n=sure(f)).out, True),
     ("a node without ports", lambda f: f.add(blank).done, True),
     ("an input", lambda f: f.input("n", int), True),
-    ("a node with optional ports, one of them sure", lambda f: f.add(optional, n=sure(f), m=f.when(1, bool).yes).out, True),
+    (
+        "a node with optional ports, one of them sure",
+        lambda f: f.add(optional, n=sure(f), m=f.when(1, bool).yes).out,
+        True,
+    ),
     ("a node with optional ports, none sure", lambda f: f.add(optional, n=f.when(1, bool).yes).out, False),
     ("a node with optional ports, none connected", lambda f: f.add(optional).out, True),
     ("a node that may be skipped", lambda f: f.add(whole, n=f.when(1, bool).yes).out, False),
@@ -309,7 +345,11 @@ SURE: list[tuple[str, Callable[[Flow], Any], bool]] = [
     ("a gather with a sure source", lambda f: gather(f.when(1, bool).yes, sure(f)), True),
     ("a fallback", lambda f: fallback(f.when(1, bool).yes, 3), True),
     ("a collected list", lambda f: collect(f.add(whole, n=each(f.input("xs", list[int]))).out), True),
-    ("a collected list of what may not be", lambda f: collect(f.add(whole, n=each(maybe_list(f))).out), False),
+    (
+        "a collected list of what may not be",
+        lambda f: collect(f.add(whole, n=each(maybe_list(f))).out),
+        False,
+    ),
     ("the final value of a loop", in_a_loop("final"), True),
     ("the last value of a loop", in_a_loop("last"), True),
     ("the final value of a while loop", in_a_loop("while final"), True),
@@ -322,7 +362,9 @@ def maybe_list(flow: Flow) -> Any:
 
 
 @pytest.mark.parametrize(("make", "is_sure"), [case[1:] for case in SURE], ids=[case[0] for case in SURE])
-def test_two_sure_edges_on_a_port_for_one_value_are_refused(make: Callable[[Flow], Any], is_sure: bool) -> None:
+def test_two_sure_edges_on_a_port_for_one_value_are_refused(
+    make: Callable[[Flow], Any], is_sure: bool
+) -> None:
     flow = Flow()
     port = make(flow)
     flow.add(node(anything).with_(name="first"), x=port)
@@ -371,7 +413,9 @@ async def test_two_live_edges_fail_the_run_naming_both() -> None:
         (1.5, "n", "node 'whole' got a value on port 'n' that does not fit: expected int, found float 1.5"),
     ],
 )
-async def test_values_of_an_any_port_are_checked_when_they_enter(value: object, port: str, message: str) -> None:
+async def test_values_of_an_any_port_are_checked_when_they_enter(
+    value: object, port: str, message: str
+) -> None:
     with Flow() as flow:
         flow.add(whole, n=flow.add(anything, x=value).out)
     with pytest.raises(RunFailed) as caught:
@@ -412,7 +456,10 @@ async def test_a_constant_of_a_flow_is_the_one_of_each_run() -> None:
 @pytest.mark.parametrize(
     ("source", "problems"),
     [
-        (lambda flow, carry: carry.out, ["the test of loop 'loop' reads $carry.carry, which is int; expected bool"]),
+        (
+            lambda _flow, carry: carry.out,
+            ["the test of loop 'loop' reads $carry.carry, which is int; expected bool"],
+        ),
         (lambda flow, carry: flow.add(anything, x=carry.out).out, []),
         (lambda flow, carry: flow.add(is_big, n=carry.out).out, []),
     ],
@@ -436,11 +483,11 @@ async def is_big(n: int) -> bool:
     ("first", "next_value", "problems"),
     [
         (0, lambda f, c: f.add(whole, n=c.out).out, []),
-        (0.5, lambda f, c: f.add(whole, n=1).out, []),
-        (None, lambda f, c: f.add(text, t="").out, []),
-        ([], lambda f, c: f.input("xs", list[str]), []),
-        (True, lambda f, c: 1, ["next value of '$carry.carry' in loop 'loop' is Literal[1], but the port began as bool"]),
-        ("a", lambda f, c: f.add(whole, n=1).out, ["next value of '$carry.carry' in loop 'loop' is int, but the port began as str"]),
+        (0.5, lambda f, _c: f.add(whole, n=1).out, []),
+        (None, lambda f, _c: f.add(text, t="").out, []),
+        ([], lambda f, _c: f.input("xs", list[str]), []),
+        (True, lambda _f, _c: 1, ["next value of '$carry.carry' in loop 'loop' is Literal[1], but the port began as bool"]),
+        ("a", lambda f, _c: f.add(whole, n=1).out, ["next value of '$carry.carry' in loop 'loop' is int, but the port began as str"]),
     ],
 )  # fmt: skip
 def test_a_next_value_has_the_type_that_the_port_began_with(

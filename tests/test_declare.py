@@ -101,7 +101,9 @@ def test_the_name_of_a_node_is_not_the_id_of_its_type() -> None:
         ),
     ],
 )
-def test_a_setting_that_cannot_be_is_refused_where_it_is_made(declare: Callable[[], object], text: str) -> None:
+def test_a_setting_that_cannot_be_is_refused_where_it_is_made(
+    declare: Callable[[], object], text: str
+) -> None:
     with pytest.raises(ValueError) as caught:
         declare()
     assert str(caught.value) == text
@@ -117,7 +119,11 @@ def test_with_makes_another_node_and_changes_nothing() -> None:
     second = first.with_(name="again", timeout=None, enabled=False)
     assert (second.name, second.placed_as) == ("again", "again")
     assert second.type.policy == Policy(timeout=None, memo="run", enabled=False)
-    assert (first.name, first.placed_as, first.type.policy) == ("plain", None, Policy(timeout=1.0, memo="run"))
+    assert (first.name, first.placed_as, first.type.policy) == (
+        "plain",
+        None,
+        Policy(timeout=1.0, memo="run"),
+    )
     assert second.with_(memo="off").placed_as == "again"
     assert second.with_(memo="off").type.policy == Policy(timeout=None, memo="off", enabled=False)
 
@@ -125,7 +131,7 @@ def test_with_makes_another_node_and_changes_nothing() -> None:
 async def test_with_keeps_what_kind_of_function_it_is() -> None:
     assert await double.with_(name="twice")(3) == 6
     assert await count.with_(memo="off")(2) == [0, 1]
-    made: Node[..., Any] = node(version="3", ports=lambda style: Ports(outputs={"a": int}))(styled_ports)
+    made: Node[..., Any] = node(version="3", ports=lambda _style: Ports(outputs={"a": int}))(styled_ports)
     assert made.with_(name="b").type.version == "3"
     assert list(made.with_(name="b").type.configured(Style()).outputs) == ["a"]
 
@@ -154,7 +160,7 @@ def test_a_blocking_function_becomes_a_node_type() -> None:
 
 def test_an_async_function_is_not_threaded() -> None:
     with pytest.raises(FlowInvalid):
-        threaded(plain).type  # noqa: B018 - reading it makes it
+        threaded(plain).type
 
 
 @pytest.mark.parametrize("declare", [node, lambda function: node(name="x")(function)])

@@ -36,8 +36,9 @@ FULL: Final[dict[str, Any]] = {
     "edges": [
         {"source": "a", "target": "b", "target_port": "c"},
         {
-            "source": "$in", "source_port": "a", "target": "b", "target_port": "c", "feedback": True, "limit": None,
-            "on_limit": "fail", "each_round": True, "leave": "all", "id": "e1", "meta": {"color": "red"},
+            "source": "$in", "source_port": "a", "target": "b", "target_port": "c", "feedback": True,
+            "limit": None, "on_limit": "fail", "each_round": True, "leave": "all", "id": "e1",
+            "meta": {"color": "red"},
         },
     ],
     "nodes": {
@@ -64,7 +65,7 @@ FULL: Final[dict[str, Any]] = {
             "after": ["page"],
             "meta": {"x": 1},
         },
-        "flow": {"flow": {"dataflow": 1}, "inputs": {"a": "b"}, "values": {"c": 1}, "policy": {}, "after": [], "meta": {}},
+        "flow": {"flow": {"dataflow": 1}, "inputs": {"a": "b"}, "values": {"c": 1}, "policy": {}},
         "path": {"flow": "./other.yaml"},
         "loop": {
             "loop": {
@@ -81,7 +82,7 @@ FULL: Final[dict[str, Any]] = {
         },
         "loop_2": {"loop": {"while": "$carry.x"}},
         "map": {
-            "map": {"over": {"x": "a"}, "key": "m:f", "max_concurrency": 1, "on_error": "collect", "outputs": {}},
+            "map": {"over": {"x": "a"}, "key": "m:f", "max_concurrency": 1, "on_error": "collect"},
             "after": [],
         },
     },

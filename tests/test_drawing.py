@@ -63,7 +63,10 @@ def looping() -> Flow:
 
 
 def mapping() -> Wiring:
-    body = Block({"a": PlacedNode("a", type="t.a", inputs={"x": Reference("$item", "x")})}, outputs={"y": Reference("a")})
+    body = Block(
+        {"a": PlacedNode("a", type="t.a", inputs={"x": Reference("$item", "x")})},
+        outputs={"y": Reference("a")},
+    )
     nodes = {"xs": PlacedNode("xs", type="t.xs"), "m": MapBlock("m", over={"x": Reference("xs")}, body=body)}
     return Wiring("mapped", block=Block(dict(nodes), outputs={"y": Reference("m", "y")}))
 
@@ -166,7 +169,7 @@ def test_text_shows_loops_and_maps_indented() -> None:
         "  map m\n"
         "    x [item]  <- xs → each\n"
         "    a [t.a]  <- x → x\n"
-        "  y [output]  <- map m y → y\n"
+        "  y [output]  <- m y → y\n"
     )
     assert "    carry [carry]  <- text → first, fetch → next\n" in outline(looping().wiring)
 
@@ -201,7 +204,7 @@ def test_a_typed_flow_draws_itself_before_its_first_use() -> None:
 NAMES: Final = [
     'say "hi"',
     "a\\",
-    "\\n\\\"",
+    '\\n\\"',
     "a\nb",
     "<b>&amp;</b>",
     "[x](y){z}|w|",
@@ -246,7 +249,9 @@ MERMAID_LINE: Final = re.compile(
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(
-    ("draw", "line", "arrow", "lines"), [(mermaid, MERMAID_LINE, "-->", 11), (dot, DOT_LINE, "->", 14)]
+    ("draw", "line", "arrow", "lines"),
+    [(mermaid, MERMAID_LINE, "-->", 11), (dot, DOT_LINE, "->", 14)],
+    ids=["mermaid", "dot"],
 )
 def test_names_may_hold_any_character(
     draw: Callable[[Wiring], str], line: re.Pattern[str], arrow: str, lines: int, name: str

@@ -29,8 +29,10 @@ TEXTS = [
     (FlowInvalid("f", []), "flow 'f' has 0 problems:"),
     (
         PortMisuse("'a.out'", "bool", "decide inside a node"),
-        "flow '(being wired)' has 1 problem:\n  - port 'a.out' has no value while the flow is wired, "
-        "so it cannot be used with bool; decide inside a node",
+        (
+            "flow '(being wired)' has 1 problem:\n  - port 'a.out' has no value while the flow is wired, "
+            "so it cannot be used with bool; decide inside a node"
+        ),
     ),
     (ValueMismatch("str", "int"), "expected int, found str"),
     (ValueMismatch("str", "int", "[0].size"), "[0].size: expected int, found str"),
@@ -121,4 +123,7 @@ async def test_a_failed_run_names_five_failures_and_counts_the_rest() -> None:
     result = await completed()
     told = [f"loop[0]/n{n} (attempt 1): ValueError: no {n}" for n in range(5)]
     assert str(RunFailed(result, failures(5))) == f"run {result.run_id} failed: {'; '.join(told)}"
-    assert str(RunFailed(result, failures(7))) == f"run {result.run_id} failed: {'; '.join([*told, 'and 2 more'])}"
+    assert (
+        str(RunFailed(result, failures(7)))
+        == f"run {result.run_id} failed: {'; '.join([*told, 'and 2 more'])}"
+    )

@@ -30,9 +30,7 @@ def raised(error: Exception) -> Exception:
 
 def test_a_failure_names_node_path_attempt_and_error() -> None:
     failure = failure_of(ValueError("too long"), "check", "loop[0]/check", 2)
-    assert failure == Failure(
-        "check", "loop[0]/check", 2, "ValueError", "too long", "ValueError: too long\n"
-    )
+    assert failure == Failure("check", "loop[0]/check", 2, "ValueError", "too long", "ValueError: too long\n")
 
 
 def test_the_traceback_begins_in_the_code_that_raised() -> None:
@@ -70,7 +68,9 @@ def test_a_failure_inside_the_engine_keeps_its_traceback() -> None:
     try:
         load_function("math:no_such")
     except AttributeError as error:
-        text = failure_of(error.with_traceback(error.__traceback__ and error.__traceback__.tb_next), "", "", 1).traceback
+        text = failure_of(
+            error.with_traceback(error.__traceback__ and error.__traceback__.tb_next), "", "", 1
+        ).traceback
     assert "functions.py" in text
 
 
@@ -95,8 +95,8 @@ def test_an_interrupt_is_a_failure_too() -> None:
     [
         (Failure, True),
         (Failure | None, True),
-        (Optional[Failure], True),  # noqa: UP045 - the older spelling
-        (Union[str, Failure], True),  # noqa: UP007 - as above
+        (Optional[Failure], True),
+        (Union[str, Failure], True),
         (str | Failure | None, True),
         (list[Failure], False),
         (str, False),

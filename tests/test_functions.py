@@ -145,7 +145,8 @@ def test_a_config_takes_nothing_else_for_a_function(given: object, shown: str) -
 
 
 @pytest.mark.parametrize(
-    ("given", "written"), [(outer, f"{__name__}:outer"), ("module:function", "module:function"), (min, "builtins:min")]
+    ("given", "written"),
+    [(outer, f"{__name__}:outer"), ("module:function", "module:function"), (min, "builtins:min")],
 )
 def test_a_function_in_a_config_is_written_by_its_name(given: object, written: str) -> None:
     assert Model(predicate=given).model_dump() == {"predicate": written}

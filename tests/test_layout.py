@@ -37,6 +37,10 @@ async def late(n: int) -> int:
     return n
 
 
+async def add(a: int, b: int) -> int:
+    return a + b
+
+
 async def big(n: int) -> bool:
     return n > 1
 
@@ -46,8 +50,8 @@ def dead(flow: Flow) -> Any:
 
 
 JOINS: list[tuple[str, Callable[[Flow], Any], dict[str, Any]]] = [
-    ("a merge of constants", lambda f: merge(1, 2), {"y": 1}),
-    ("a gather of constants", lambda f: gather(1, 2), {"y": [1, 2]}),
+    ("a merge of constants", lambda _f: merge(1, 2), {"y": 1}),
+    ("a gather of constants", lambda _f: gather(1, 2), {"y": [1, 2]}),
     ("a fallback to a constant", lambda f: fallback(dead(f), 3), {"y": 3}),
     ("a fallback that is not needed", lambda f: fallback(f.add(inc, n=1).out, 3), {"y": 2}),
     ("a fallback of a constant", lambda f: fallback(1, f.add(inc, n=1).out), {"y": 1}),
@@ -59,8 +63,12 @@ JOINS: list[tuple[str, Callable[[Flow], Any], dict[str, Any]]] = [
     ("a gather of skips", lambda f: gather(dead(f), dead(f)), {}),
     ("a merge of skips", lambda f: merge(dead(f), dead(f)), {}),
     ("a fallback of skips", lambda f: fallback(dead(f), dead(f)), {}),
-    ("joins in joins", lambda f: merge(dead(f), fallback(merge(dead(f), dead(f)), gather(1, dead(f)))), {"y": [1]}),
-    ("a constant", lambda f: "x", {"y": "x"}),
+    (
+        "joins in joins",
+        lambda f: merge(dead(f), fallback(merge(dead(f), dead(f)), gather(1, dead(f)))),
+        {"y": [1]},
+    ),
+    ("a constant", lambda _f: "x", {"y": "x"}),
     ("an input", lambda f: f.input("n", int, 3), {"y": 3}),
 ]
 
@@ -116,27 +124,29 @@ async def test_inner_loops_and_maps_that_only_next_values_need_wait_too() -> Non
         with flow.loop(name="outer", limit=5) as it:
             xs = it.carry(flow.input("xs", list[int]))
             it.until(xs.out, lambda value: len(value) == 2)
+            step = flow.add(inc, n=1)
             with flow.loop(name="inner", limit=2) as inner:
                 m = inner.carry(xs.out)
-                m.next(collect(flow.add(inc, n=each(m.out)).out))
+                m.next(collect(flow.add(add, a=each(m.out), b=step.out).out))
             xs.next(m.final)
         flow.output("xs", xs.final)
     result = await flow.run(xs=[1, 2])
     assert result["xs"] == [1, 2]
     assert result.states["outer[0]/inner"] is NodeState.NOT_RUN
+    assert result.states["outer[0]/inc"] is NodeState.NOT_RUN
 
 
 @pytest.mark.parametrize(
     ("test", "rounds"),
     [
-        (lambda flow, it, n, step: it.until(n.out, lambda value: value == 1), 2),
-        (lambda flow, it, n, step: it.until(flow.add(late, n=step.out).out, lambda value: value == 2), 2),
-        (lambda flow, it, n, step: it.until(flow.add(big, n=step.out).out, None), 2),
-        (lambda flow, it, n, step: it.until(True, lambda value: value), 1),
-        (lambda flow, it, n, step: it.until(flow.input("stop", bool, True), lambda value: value), 1),
-        (lambda flow, it, n, step: it.until(merge(dead(flow), step.out), lambda value: value == 3), 3),
-        (lambda flow, it, n, step: it.until(dead(flow), lambda value: True), 1),
-        (lambda flow, it, n, step: it.while_(n.out, lambda value: value < 2), 2),
+        (lambda _flow, it, n, _step: it.until(n.out, lambda value: value == 1), 2),
+        (lambda flow, it, _n, step: it.until(flow.add(late, n=step.out).out, lambda value: value == 2), 2),
+        (lambda flow, it, _n, step: it.until(flow.add(big, n=step.out).out, None), 2),
+        (lambda _flow, it, _n, _step: it.until(True, lambda value: value), 1),
+        (lambda flow, it, _n, _step: it.until(flow.input("stop", bool, True), lambda value: value), 1),
+        (lambda flow, it, _n, step: it.until(merge(dead(flow), step.out), lambda value: value == 3), 3),
+        (lambda flow, it, _n, _step: it.until(dead(flow), lambda _value: True), 1),
+        (lambda _flow, it, n, _step: it.while_(n.out, lambda value: value < 2), 2),
     ],
 )
 async def test_a_test_may_read_anything(test: Callable[..., None], rounds: int) -> None:
@@ -153,11 +163,11 @@ async def test_a_test_may_read_anything(test: Callable[..., None], rounds: int) 
 
 
 OUTSIDE: list[tuple[str, Callable[[Flow, Any, Any, Any, Any], Any], int]] = [
-    ("a next value", lambda flow, it, n, step, outside: n.next(outside), 6),
-    ("a next value in a join", lambda flow, it, n, step, outside: n.next(merge(outside, 0)), 6),
+    ("a next value", lambda _flow, _it, n, _step, outside: n.next(outside), 6),
+    ("a next value in a join", lambda _flow, _it, n, _step, outside: n.next(merge(outside, 0)), 6),
     (
         "a test",
-        lambda flow, it, n, step, outside: (it.until(outside, lambda value: value == 5), n.next(step.out)),
+        lambda _flow, it, n, step, outside: (it.until(outside, lambda value: value == 5), n.next(step.out)),
         1,
     ),
 ]

@@ -101,7 +101,12 @@ def test_outputs_of_a_loop_are_named_apart() -> None:
         carry = it.carry(0)
         step = flow.add(inc, n=carry.out)
         carry.next(step.out)
-        named = [it.result(step.out), it.result(step.out), it.result(step.done), it.result(merge(step.out, 1))]
+        named = [
+            it.result(step.out),
+            it.result(step.out),
+            it.result(step.done),
+            it.result(merge(step.out, 1)),
+        ]
         more = it.result(merge(step.out, 2))
     assert [repr(port) for port in (*named, more)] == [
         "'loop.inc'",
@@ -120,39 +125,43 @@ def until(it: Loop, carry: Carry[int], *, twice: bool = False) -> None:
 @pytest.mark.parametrize(
     ("wire", "problems"),
     [
-        (lambda flow, it, carry: carry.next(carry.out), []),
+        (lambda _flow, _it, carry: carry.next(carry.out), []),
         (
-            lambda flow, it, carry: None,
+            lambda _flow, _it, _carry: None,
             ["'$carry.carry' of loop 'loop' has no next value"],
         ),
         (
-            lambda flow, it, carry: (carry.next(carry.out), carry.next(carry.out)),
+            lambda _flow, _it, carry: (carry.next(carry.out), carry.next(carry.out)),
             ["next value of '$carry.carry' in loop 'loop' is given twice"],
         ),
         (
-            lambda flow, it, carry: (carry.next(carry.out), until(it, carry, twice=True)),
+            lambda _flow, it, carry: (carry.next(carry.out), until(it, carry, twice=True)),
             ["the test of loop 'loop' is given twice; a loop has one `until` or `while_`"],
         ),
         (
-            lambda flow, it, carry: (carry.next(carry.out), until(it, carry), it.while_(carry.out, bool)),
+            lambda _flow, it, carry: (carry.next(carry.out), until(it, carry), it.while_(carry.out, bool)),
             ["the test of loop 'loop' is given twice; a loop has one `until` or `while_`"],
         ),
         (
-            lambda flow, it, carry: carry.next(flow.add(words, n=carry.out).out),
+            lambda flow, _it, carry: carry.next(flow.add(words, n=carry.out).out),
             ["next value of '$carry.carry' in loop 'loop' is str, but the port began as int"],
         ),
         (
-            lambda flow, it, carry: carry.next(flow.add(inc, n=carry.out)),
+            lambda flow, _it, carry: carry.next(flow.add(inc, n=carry.out)),
             [
-                "next value of '$carry.carry' in loop 'loop' is given a step; "
-                "wire one of its ports: step.out, step.done or step.error",
+                (
+                    "next value of '$carry.carry' in loop 'loop' is given a step; "
+                    "wire one of its ports: step.out, step.done or step.error"
+                ),
             ],
         ),
         (
             lambda flow, it, carry: (carry.next(carry.out), it.while_(flow.add(inc, n=carry.out).out, bool)),
             [
-                "the test of loop 'loop' reads inc.out; `while` tests a carried port before the round, "
-                "use `until` for what a round makes"
+                (
+                    "the test of loop 'loop' reads inc.out; `while` tests a carried port before the round, "
+                    "use `until` for what a round makes"
+                )
             ],
         ),
     ],

@@ -44,6 +44,7 @@ async def maybe_text() -> Maybe[str]: ...  # type: ignore[empty-body]  # as abov
 async def untyped(): ...  # type: ignore[no-untyped-def]  # as users write
 async def parts() -> Parts: ...  # type: ignore[empty-body]  # as above
 async def maybe_parts() -> Maybe[Parts]: ...  # type: ignore[empty-body]  # as above
+async def maybe_counts() -> Maybe[Counts]: ...  # type: ignore[empty-body]  # as above
 async def shot() -> Shot: ...  # type: ignore[empty-body]  # as above
 async def box() -> Box[int]: ...  # type: ignore[empty-body]  # as above
 async def counts() -> Counts: ...  # type: ignore[empty-body]  # as above
@@ -55,7 +56,8 @@ async def pieces() -> AsyncIterator[int]:
 
 
 NAMED = derive(
-    named, ports=lambda config: Ports(outputs={name: Port(int, conditional=name == "no") for name in config.exits})
+    named,
+    ports=lambda config: Ports(outputs={name: Port(int, conditional=name == "no") for name in config.exits}),
 ).configured(Names())
 
 PARTS = Parts("t", ["c"])
@@ -82,7 +84,9 @@ BOX = Box(3)
         (counts, WORDS, {"out": SKIP, "words": 3}),
     ],
 )
-def test_each_port_gets_its_value(function: Callable[..., Any], result: object, outputs: dict[str, Any]) -> None:
+def test_each_port_gets_its_value(
+    function: Callable[..., Any], result: object, outputs: dict[str, Any]
+) -> None:
     assert dict(outputs_of("n", derive(function), result)) == outputs
 
 
@@ -103,9 +107,11 @@ def test_configured_ports_take_a_dict(result: dict[str, Any], outputs: dict[str,
     assert dict(outputs_of("n", NAMED, result)) == outputs
 
 
-def test_a_result_left_out_whole_leaves_every_port_out() -> None:
-    outputs = outputs_of("n", derive(maybe_parts), SKIP)
-    assert all(outputs.get(name, SKIP) is SKIP for name in ("out", "title", "chunks"))
+@pytest.mark.parametrize("function", [maybe_parts, maybe_counts])
+def test_a_result_left_out_whole_leaves_every_port_out(function: Callable[..., Any]) -> None:
+    made = derive(function)
+    outputs = outputs_of("n", made, SKIP)
+    assert all(outputs.get(name, SKIP) is SKIP for name in made.outputs)
 
 
 LEFT_OUT = (
@@ -118,7 +124,7 @@ LEFT_OUT = (
     ("function", "result", "text"),
     [
         (text, SKIP, LEFT_OUT.format("out", "out")),
-        (parts, Parts(SKIP, []), LEFT_OUT.format("out", "out, title, chunks")),
+        (parts, Parts(SKIP, []), LEFT_OUT.format("title", "out, title, chunks")),
         (parts, ("t", ["c"]), "node 'n' returned tuple, declared is Parts"),
         (parts, None, "node 'n' returned NoneType, declared is Parts"),
         (parts, {"title": "t", "chunks": []}, "node 'n' returned dict, declared is Parts"),

@@ -6,7 +6,7 @@ import copy
 import math
 import operator
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 import pytest
 
@@ -30,6 +30,14 @@ async def split(doc: str) -> Parts:
     return Parts(doc, [doc])
 
 
+class Counts(TypedDict):
+    words: int
+
+
+async def count(doc: str) -> Counts:
+    return {"words": len(doc)}
+
+
 def port() -> Any:
     return Flow("f").add(split, doc="text").out.title
 
@@ -51,7 +59,7 @@ USES: list[tuple[str, str, Callable[[Any], object]]] = [
     ("bool", BRANCH, operator.not_),
     ("bool", BRANCH, lambda port: port and 1),
     ("==", BRANCH, lambda port: port == "x"),
-    ("==", BRANCH, lambda port: "x" == port),  # noqa: SIM300 - the other way round
+    ("==", BRANCH, lambda port: "x" == port),
     ("!=", BRANCH, lambda port: port != "x"),
     ("<", BRANCH, lambda port: port < 1),
     ("<=", BRANCH, lambda port: port <= 1),
@@ -60,7 +68,7 @@ USES: list[tuple[str, str, Callable[[Any], object]]] = [
     ("<", BRANCH, lambda port: sorted([port, port])),
     ("in", BRANCH, lambda port: "x" in port),
     ("iteration", EACH, list),
-    ("iteration", EACH, lambda port: [one for one in port]),  # noqa: C416 - a comprehension iterates
+    ("iteration", EACH, lambda port: [one for one in port]),
     ("iteration", EACH, lambda port: aiter(port)),
     ("len", NODE, len),
     ("str", NODE, str),
@@ -104,7 +112,16 @@ USES: list[tuple[str, str, Callable[[Any], object]]] = [
     ),
     *(
         ("arithmetic", NODE, use)
-        for use in (operator.neg, operator.pos, operator.invert, abs, round, math.floor, math.ceil, math.trunc)
+        for use in (
+            operator.neg,
+            operator.pos,
+            operator.invert,
+            abs,
+            round,
+            math.floor,
+            math.ceil,
+            math.trunc,
+        )
     ),
 ]
 
@@ -152,16 +169,34 @@ def test_a_source_never_reaches_into_a_value(
         reach(Flow("f"))
     assert (caught.value.port, caught.value.use) == (port_text, f"the attribute {attribute!r}")
     assert caught.value.problems == (
-        f"port {port_text} has no value while the flow is wired, so it cannot be used with the attribute "
-        f"{attribute!r}; a source never reaches into a value; only a node's `out` has its result's fields as ports",
+        (
+            f"port {port_text} has no value while the flow is wired, so it cannot be used with the attribute "
+            f"{attribute!r}; a source never reaches into a value; only a node's `out` has its result's fields as ports"
+        ),
     )
+
+
+def test_the_keys_of_a_typed_dict_are_ports() -> None:
+    flow = Flow("f")
+    assert repr(flow.add(count, doc="text").out["words"]) == "'count.words'"
+    for found in (
+        flow.add(count, doc="text").out["words"],
+        flow.add(split, doc="text").out,
+        flow.input("x", str),
+    ):
+        with pytest.raises(PortMisuse):
+            found["words"]  # type: ignore[index, call-overload]
+    with pytest.raises(PortMisuse):
+        flow.add(count, doc="text").out[0]  # type: ignore[misc]
 
 
 def test_an_expression_has_no_fields() -> None:
     joined: Any = merge("a", "b")
     assert misuse(lambda joined: joined.title, joined).problems == (
-        "port merge(...) has no value while the flow is wired, so it cannot be used with the attribute 'title'; "
-        "a source never reaches into a value",
+        (
+            "port merge(...) has no value while the flow is wired, so it cannot be used with the attribute 'title'; "
+            "a source never reaches into a value"
+        ),
     )
 
 
@@ -214,10 +249,10 @@ def test_a_constant_is_wrapped_and_a_placeholder_is_not() -> None:
         (lambda port: port, True),
         (lambda port: [merge(port, port)], True),
         (lambda port: [Flow().when(port, bool)], True),
-        (lambda port: itself([1]), False),
-        (lambda port: ["a"], False),
-        (lambda port: {}, False),
-        (lambda port: "text", False),
+        (lambda _port: itself([1]), False),
+        (lambda _port: ["a"], False),
+        (lambda _port: {}, False),
+        (lambda _port: "text", False),
     ],
 )
 def test_a_list_with_ports_in_it_is_recognised(wrap: Callable[[Any], object], holds: bool) -> None:

@@ -154,6 +154,34 @@ def test_a_node_is_sure_unless_it_may_turn_a_failure_into_a_skip(
     assert (policy.is_enabled, policy.is_sure) == (is_enabled, is_sure)
 
 
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda: Settings("failfast"), "errors must be one of fail_fast, continue, found 'failfast'"),  # type: ignore[arg-type]
+        (lambda: Settings(max_concurrency=0), "max_concurrency must be a whole number of 1 or more, found 0"),
+        (lambda: Settings(limits={"web": 0}), "limit 'web' must be a whole number of 1 or more, found 0"),
+        (lambda: Settings(timeout=0), "timeout must be a positive number or None, found 0"),
+        (
+            lambda: EachOptions(on_error="stop"),  # type: ignore[arg-type]
+            "on_error must be one of fail, collect, skip, found 'stop'",
+        ),
+        (
+            lambda: EachOptions(max_concurrency=0),
+            "max_concurrency must be a whole number of 1 or more, found 0",
+        ),
+    ],
+)
+def test_settings_of_flows_and_maps_are_checked_too(make: Callable[[], object], text: str) -> None:
+    with pytest.raises(ValueError) as caught:
+        make()
+    assert str(caught.value) == text
+
+
+def test_a_flow_may_share_a_limit() -> None:
+    limit = Limit(1)
+    assert Settings(limits={"web": limit, "db": 2}).limits == {"web": limit, "db": 2}
+
+
 def test_nothing_is_set_by_default() -> None:
     assert all(value is MISSING for value in dataclasses.astuple(Policy()))
     assert Settings() == Settings("fail_fast", None, None, None)

@@ -71,7 +71,12 @@ CASES: list[tuple[str, list[Feed], list[Any], Decision]] = [
     ("an error poisons it", [ONE], [ERROR], Poisoned(ERROR)),
     ("an error on an optional port poisons it too", [OPTIONAL, SECOND], [ERROR, "w"], Poisoned(ERROR)),
     ("an error counts more than a skip", [ONE, SECOND], [SKIP_A, ERROR], Poisoned(ERROR)),
-    ("the first error in order of the ports is the cause", [ONE, SECOND], [OTHER_ERROR, ERROR], Poisoned(OTHER_ERROR)),
+    (
+        "the first error in order of the ports is the cause",
+        [ONE, SECOND],
+        [OTHER_ERROR, ERROR],
+        Poisoned(OTHER_ERROR),
+    ),
     ("an error on one of several edges is an error of the port", [PAIR], ["v", ERROR], Poisoned(ERROR)),
     ("an error beside a skip is one too", [PAIR], [SKIP_A, ERROR], Poisoned(ERROR)),
     ("an error on a many-port poisons it", [MANY], ["v", ERROR], Poisoned(ERROR)),
@@ -98,13 +103,19 @@ CASES: list[tuple[str, list[Feed], list[Any], Decision]] = [
     ),
     ("a many-port takes all that is live", [MANY], ["v", "w"], Fires()),
     ("a many-port takes what is live", [MANY], [SKIP_A, "w"], Fires()),
-    ("a required many-port with nothing live skips it", [MANY], [SKIP_A, SKIP_B], Skipped("xs", SKIP_A, (), ("xs",))),
+    (
+        "a required many-port with nothing live skips it",
+        [MANY],
+        [SKIP_A, SKIP_B],
+        Skipped("xs", SKIP_A, (), ("xs",)),
+    ),
     (
         "an optional many-port with nothing live takes its default",
         [OPTIONAL_MANY, feed("y", 2)],
         [SKIP_A, SKIP_B, "u"],
         Fires(),
     ),
+    ("a many-port without edges is no obstacle", [feed("xs", many=True), feed("y", 0)], ["v"], Fires()),
     ("a port of the type Failure takes an error as its value", [TAKES], [ERROR], Fires()),
     ("it takes no skip", [TAKES], [SKIP_A], Skipped("x", SKIP_A, (), ("x",))),
     ("it takes the one error", [TAKES_PAIR], [SKIP_A, ERROR], Fires()),
@@ -114,11 +125,18 @@ CASES: list[tuple[str, list[Feed], list[Any], Decision]] = [
         [ERROR, OTHER_ERROR],
         Conflict("x", ("source0.out", "source1.out")),
     ),
-    ("an error it takes does not save another port", [TAKES, SECOND], [ERROR, OTHER_ERROR], Poisoned(OTHER_ERROR)),
+    (
+        "an error it takes does not save another port",
+        [TAKES, SECOND],
+        [ERROR, OTHER_ERROR],
+        Poisoned(OTHER_ERROR),
+    ),
 ]
 
 
-@pytest.mark.parametrize(("feeds", "values", "decision"), [case[1:] for case in CASES], ids=[c[0] for c in CASES])
+@pytest.mark.parametrize(
+    ("feeds", "values", "decision"), [case[1:] for case in CASES], ids=[c[0] for c in CASES]
+)
 def test_the_firing_rule(feeds: list[Feed], values: list[Any], decision: Decision) -> None:
     assert decide(feeds, values) == decision
 

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from dataflow import Flow, PackError, collect, each, fallback, gather, merge, node
-from dataflow.functions import load_function
+from dataflow.branching import IF, SWITCH
+from dataflow.functions import NamedFunction, load_function
 from dataflow.nodetype import NodeType, derive, opaque_type
 from dataflow.policy import EachOptions
 from dataflow.wiring import (
@@ -144,7 +145,10 @@ ITEM = Reference("$item", "x")
         ),
         (
             built(placed("a", n=Merge((Reference("x"), ONE, Reference("y"))))),
-            ["port 'a.n' reads 'x.out': no node 'x'; choices: a", "port 'a.n' reads 'y.out': no node 'y'; choices: a"],
+            [
+                "port 'a.n' reads 'x.out': no node 'x'; choices: a",
+                "port 'a.n' reads 'y.out': no node 'y'; choices: a",
+            ],
         ),
         (
             built(placed("a", n=Each(Reference("x"))), placed("b", n=Collect(Reference("y")))),
@@ -220,8 +224,10 @@ def test_two_maps_over_one_list_have_the_same_options() -> None:
     flow.add(inc, n=each(xs, key=str))
     flow.add(inc, n=each(xs))
     assert flow.check() == [
-        "port 'inc_2.n': each($in.xs) has other options than the same each read by 'inc'; "
-        "two calls share a map only with equal options (S7.1)"
+        (
+            "port 'inc_2.n': each($in.xs) has other options than the same each read by 'inc'; "
+            "two calls share a map only with equal options (S7.1)"
+        )
     ]
 
 
@@ -272,7 +278,9 @@ async def test_a_loop_in_block_form_reads_its_carried_ports() -> None:
         limit=3,
         carries={"x": Carried(ONE, Reference("a"))},
         test=LoopTest("until", Literally(False)),
-        body=block(placed("a", n=Reference("$carry", "x")), final=Reference("$carry", "x"), last=Reference("a")),
+        body=block(
+            placed("a", n=Reference("$carry", "x")), final=Reference("$carry", "x"), last=Reference("a")
+        ),
     )
     flow = built(loop, final=Reference("l", "final"), last=Reference("l", "last"))
     assert flow.check() == []
@@ -280,8 +288,13 @@ async def test_a_loop_in_block_form_reads_its_carried_ports() -> None:
 
 
 async def test_names_are_looked_up_outwards() -> None:
-    inner = over("inner", block(placed("b", "t.add", a=Reference("$item", "y"), b=ITEM), z=Reference("b")), y=LIST)
-    flow = built(over("outer", block(inner, z=Reference("inner", "z")), x=Literally([10, 20])), z=Reference("outer", "z"))
+    inner = over(
+        "inner", block(placed("b", "t.add", a=Reference("$item", "y"), b=ITEM), z=Reference("b")), y=LIST
+    )
+    flow = built(
+        over("outer", block(inner, z=Reference("inner", "z")), x=Literally([10, 20])),
+        z=Reference("outer", "z"),
+    )
     assert (await flow.run())["z"] == [[11, 12], [21, 22]]
 
 
@@ -309,6 +322,35 @@ async def test_parallel_edges_are_kept_in_their_order() -> None:
             flow.connect(name, "text.parts")
         flow.output("text", joined.out)
     assert (await flow.run())["text"] == "caab"
+
+
+def test_functions_that_documents_name_are_looked_up() -> None:
+    def none_found(name: str) -> Any:
+        raise PackError(name, "there is no such function")
+
+    test = LoopTest("until", Reference("$carry", "x"), NamedFunction("m:test"))
+    loop = LoopBlock("l", carries={"x": Carried(ONE, Reference("$carry", "x"))}, test=test)
+    nodes: list[Placed] = [
+        PlacedNode("when", type=IF, config={"predicate": "m:predicate"}, inputs={"value": ONE}),
+        PlacedNode(
+            "switch",
+            type=SWITCH,
+            config={"pick": "m:pick", "cases": ["a"]},
+            config_is_json=True,
+            inputs={"value": ONE},
+        ),
+        MapBlock("m", over={"x": LIST}, options=EachOptions(NamedFunction("m:key"))),
+        loop,
+    ]
+    wiring = Wiring("f", block=block(*nodes))
+    assert Flow.from_wiring(wiring, find, lambda _name: None).check() == []
+    assert Flow.from_wiring(wiring, find, lambda _name: str).check() == []
+    assert Flow.from_wiring(wiring, find, none_found).check() == [
+        "node 'when', config predicate: m:predicate: there is no such function",
+        "node 'switch', config pick: m:pick: there is no such function",
+        "map 'm': m:key: there is no such function",
+        "the test of loop 'l': m:test: there is no such function",
+    ]
 
 
 def test_equal_problems_are_told_once() -> None:

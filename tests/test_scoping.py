@@ -195,6 +195,20 @@ async def test_a_loop_inside_a_loop_starts_afresh() -> None:
     assert "outer[1]/inner[2]/inc" in result.states
 
 
+async def test_values_of_every_loop_around_are_seen() -> None:
+    with Flow() as flow:
+        base = flow.add(inc, n=flow.input("n", int))
+        with flow.loop(name="outer", limit=2) as outer:
+            sums = outer.carry(0)
+            more = flow.add(add, a=sums.out, b=base.out)
+            with flow.loop(name="inner", limit=2) as inner:
+                n = inner.carry(0)
+                n.next(flow.add(add, a=flow.add(add, a=n.out, b=more.out).out, b=base.out).out)
+            sums.next(n.final)
+        flow.output("y", sums.final)
+    assert (await flow.run(n=0))["y"] == 12
+
+
 async def test_a_node_of_the_body_that_reads_nothing_of_it_fires_every_round() -> None:
     fired: list[int] = []
 
@@ -272,8 +286,10 @@ def output_of_each(flow: Flow) -> None:
         (
             two_maps_at_once,
             [
-                "node 'add' reads two maps neither inside the other: each($in.xs) and each($in.ys); "
-                "collect one of them first"
+                (
+                    "node 'add' reads two maps neither inside the other: each($in.xs) and each($in.ys); "
+                    "collect one of them first"
+                )
             ],
         ),
         (
@@ -377,13 +393,20 @@ def into_its_own_first_value(flow: Flow) -> None:
         ),
         (through_after, "later -> later_2 -> later"),
         (through_a_loop, "later -> loop -> later"),
-        (into_its_own_first_value, "loop -> loop"),
     ],
 )
 def test_a_cycle_is_told_whole(wire: Wire, cycle: str) -> None:
     flow = Flow()
     wire(flow)
     assert flow.check() == [f"the nodes form a cycle: {cycle}{CYCLE}"]
+
+
+def test_a_loop_cannot_begin_with_what_is_inside_it() -> None:
+    flow = Flow()
+    into_its_own_first_value(flow)
+    assert flow.check() == [
+        "'$carry.carry_2' of loop 'loop' begins with 'inc.out', which is inside the loop; add that node before the loop"
+    ]
 
 
 def test_what_hangs_behind_a_cycle_is_checked_when_the_cycle_is_gone() -> None:

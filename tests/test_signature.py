@@ -9,7 +9,7 @@ import typing
 from collections import namedtuple
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field
-from typing import Annotated, Any, NamedTuple, NotRequired, Required, TypedDict
+from typing import Annotated, Any, Literal, NamedTuple, NotRequired, Required, TypedDict
 
 import pytest
 from pydantic import BaseModel
@@ -75,7 +75,7 @@ class WithOut(NamedTuple):
     other: int
 
 
-Bare = namedtuple("Bare", ["a", "b"])  # noqa: PYI024 - as users do
+Bare = namedtuple("Bare", ["a", "b"])
 
 
 def ports(function: Callable[..., Any], configured: bool = False) -> tuple[Parameters, list[str]]:
@@ -95,7 +95,7 @@ async def several(first: str, *rest: int, last: bool = False) -> None: ...
 async def annotated(a: Annotated[int, "metres"], b: Maybe[str] = "x") -> None: ...
 async def kinds(context: ExecutionContext, tools: Tools, go: Signal) -> None: ...
 async def styled(text: str, style: Style) -> None: ...
-async def styled_by_default(style: Style = Style(words=3), *, text: str) -> None: ...  # noqa: B008
+async def styled_by_default(style: Style = Style(words=3), *, text: str) -> None: ...
 async def modelled(model: Model) -> None: ...
 async def twice(a: Style, b: Other) -> None: ...
 async def open_ended(style: Style, **values: object) -> None: ...
@@ -169,7 +169,10 @@ class Caller:
         (Caller.static, Parameters(ports=(data("c", int),), positional=("c",))),
         (
             functools.partial(fetch, "http://x"),
-            Parameters(ports=(data("timeout", float, 1.0), data("retries", int, 2)), positional=("timeout", "retries")),
+            Parameters(
+                ports=(data("timeout", float, 1.0), data("retries", int, 2)),
+                positional=("timeout", "retries"),
+            ),
         ),
         (
             functools.partial(fetch, timeout=2.0),
@@ -199,8 +202,10 @@ def test_open_parameters_are_filled_by_the_ports_of_the_config() -> None:
         (twice, "'a' and 'b' are both config; a node has one config"),
         (
             unresolved,
-            "annotation 'Nothing' of 'a' cannot be resolved (name 'Nothing' is not defined); "
-            "it must be importable from the function's module",
+            (
+                "annotation 'Nothing' of 'a' cannot be resolved (name 'Nothing' is not defined); "
+                "it must be importable from the function's module"
+            ),
         ),
     ],
 )
@@ -219,8 +224,10 @@ def test_an_annotation_that_raises_is_a_problem() -> None:
 
     function.__annotations__["a"] = "1 / 0"
     assert hints_of(function)[1] == [
-        "annotation '1 / 0' of 'a' cannot be resolved (division by zero); "
-        "it must be importable from the function's module"
+        (
+            "annotation '1 / 0' of 'a' cannot be resolved (division by zero); "
+            "it must be importable from the function's module"
+        )
     ]
 
 
@@ -230,8 +237,10 @@ def test_a_class_of_the_function_around_cannot_be_named() -> None:
     async def function(a: Local) -> None: ...
 
     assert hints_of(function)[1] == [
-        "annotation 'Local' of 'a' cannot be resolved (name 'Local' is not defined); "
-        "it must be importable from the function's module"
+        (
+            "annotation 'Local' of 'a' cannot be resolved (name 'Local' is not defined); "
+            "it must be importable from the function's module"
+        )
     ]
 
 
@@ -251,6 +260,7 @@ def named(name: str, type: object, conditional: bool = False) -> OutPort:
         (type(None), Shape.SINGLE, (out(type(None)),)),
         (Maybe[str], Shape.SINGLE, (out(str, conditional=True),)),
         (Model, Shape.SINGLE, (out(Model),)),
+        (Literal["a"], Shape.SINGLE, (out(Literal["a"]),)),
         (Parts | None, Shape.SINGLE, (out(Parts | None),)),
         (dict[str, int], Shape.SINGLE, (out(dict[str, int]),)),
         (tuple[int, str], Shape.SINGLE, (out(tuple[int, str]),)),
@@ -310,7 +320,8 @@ def test_what_a_plain_function_returns_is_awaited_or_read(
 
 
 @pytest.mark.parametrize(
-    ("annotation", "type"), [(AsyncIterator[str], list[str]), (AsyncGenerator[int, None], list[int]), (Any, list)]
+    ("annotation", "type"),
+    [(AsyncIterator[str], list[str]), (AsyncGenerator[int, None], list[int]), (Any, list)],
 )
 def test_an_async_generator_gives_the_list_of_its_yields(annotation: object, type: object) -> None:
     async def function() -> AsyncIterator[int]:

@@ -10,7 +10,7 @@ import typer
 
 from dataflow.cli.exits import ExitCode, Problem, Refused
 from dataflow.cli.streams import write
-from dataflow.cli.targets import FileArgument, load
+from dataflow.cli.targets import FileArgument, load, refusing
 from dataflow.cli.texts import counted, visible
 
 if TYPE_CHECKING:
@@ -61,10 +61,9 @@ def check(
 
 def examined(file: str, *, imports: bool) -> Findings:
     """Check a flow as far as that is asked for; raises Refused if there is none."""
-    from dataflow.compiling import examine
-
     flow = load(file, imports=imports)
-    graph, _ = examine(flow.wiring, flow._find_type)  # noqa: SLF001 - not hidden from us
+    with refusing(file):
+        graph = flow.examine()
     problems = [Problem(problem, file) for problem in dict.fromkeys(graph.problems)]
     return Findings(file, _count(flow.wiring.block), problems, list(dict.fromkeys(graph.opaque)))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from dataflow.cli.carrying import carried, json_line
 from dataflow.cli.exits import ExitCode, code_of_signal
@@ -45,6 +45,8 @@ def code_of(outcome: Outcome, caught: int | None) -> int:
             return ExitCode.FAILED
         case "cancelled":
             return ExitCode.FAILED if caught is None else code_of_signal(caught)
+        case status:
+            assert_never(status)
 
 
 def write_object(out: TextIO | None, outcome: Outcome, declared: Iterable[str]) -> None:
@@ -170,3 +172,5 @@ def last_line(outcome: Outcome) -> str:
             first, *others = outcome.failures
             more = f" (and {len(others)} more)" if others else ""
             return f"failed: {_place(first)}: {first.type}: {one_line(first.message)}{more}"
+        case status:
+            assert_never(status)

@@ -10,8 +10,8 @@ import typer
 
 from dataflow.cli.exits import ExitCode, Problem, Refused
 from dataflow.cli.interrupts import Interrupts
-from dataflow.cli.streams import result_stream, tell, write
-from dataflow.cli.targets import FileArgument, load, problems_of
+from dataflow.cli.streams import is_terminal, result_stream, tell, write
+from dataflow.cli.targets import FileArgument, load, refusing
 from dataflow.cli.texts import visible
 
 if TYPE_CHECKING:
@@ -42,9 +42,9 @@ def run(
         list[str] | None,
         typer.Option(
             "--input",
-            metavar="NAME=VALUE",
-            help="An input: text as it stands for an input of type str, else JSON; "
-            "NAME=@FILE takes the text of a file, NAME=- standard input.",
+            metavar="K=V",
+            help="Input K: text as it stands for an input of type str, else JSON; "
+            "K=@FILE takes the text of a file, K=- standard input.",
         ),
     ] = None,
     as_json: Annotated[
@@ -139,7 +139,8 @@ class _Run:
     def _progress(self, flow: Flow, plan: FlowPlan) -> Lines | Tree:
         from dataflow.cli.tree import Tree, can_be_live
 
-        self._interrupts.is_live = can_be_live()
+        draws_over_events = self._events and is_terminal(self._out)
+        self._interrupts.is_live = can_be_live() and not draws_over_events
         if self._interrupts.is_live:
             return Tree(flow.name, plan, lambda: self._interrupts.caught is not None)
         from dataflow.cli.lines import Lines
@@ -164,9 +165,5 @@ class _Run:
 
 def _compiled(file: str, flow: Flow) -> FlowPlan:
     """Compile the flow; raises Refused with all its problems."""
-    from dataflow.errors import FlowInvalid
-
-    try:
+    with refusing(file):
         return flow._plan()  # noqa: SLF001 - hidden from users, not from us
-    except FlowInvalid as error:
-        raise Refused(problems_of(file, error)) from error

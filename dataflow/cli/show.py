@@ -16,7 +16,10 @@ __all__ = ["show"]
 
 def show(
     file: FileArgument,
-    format: Annotated[Literal["text", "mermaid", "dot"], typer.Option(help="How to draw it.")] = "text",
+    format: Annotated[
+        Literal["text", "mermaid", "dot"],
+        typer.Option(metavar="FORM", help="How to draw it: text, mermaid or dot."),
+    ] = "text",
 ) -> None:
     """Draw a flow as text, as a Mermaid flowchart or as a Graphviz graph.
 

@@ -10,6 +10,7 @@ import io
 import os
 import sys
 from contextlib import ExitStack, contextmanager, redirect_stdout, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from dataflow.cli.exits import Problem, Refused
@@ -42,13 +43,15 @@ def result_stream(*, alone: bool) -> Iterator[TextIO | None]:
         yield own
         return
     with ExitStack() as stack:
-        if _descriptor(own) == 1 and _descriptor(sys.stderr) is not None:
+        aside = sys.stderr or stack.enter_context(Path(os.devnull).open("w"))
+        descriptor = _descriptor(aside)
+        if _descriptor(own) == 1 and descriptor is not None:
             copy = stack.enter_context(_copy_of(own))
             own.flush()
-            os.dup2(sys.stderr.fileno(), 1)
+            os.dup2(descriptor, 1)
             stack.callback(os.dup2, copy.fileno(), 1)
             own = copy
-        stack.enter_context(redirect_stdout(sys.stderr))
+        stack.enter_context(redirect_stdout(aside))
         yield own
 
 
@@ -92,8 +95,9 @@ def shout(text: str) -> None:
     """Write a line to standard error past its buffer, which a signal may have interrupted at work."""
     descriptor = _descriptor(sys.stderr)
     if descriptor is not None:
+        encoding = sys.stderr.encoding or "utf-8"  # what the live tree puts in its place names none
         with suppress(OSError):
-            os.write(descriptor, f"{text}\n".encode(sys.stderr.encoding, "backslashreplace"))
+            os.write(descriptor, f"{text}\n".encode(encoding, "backslashreplace"))
 
 
 def _give_up(stream: TextIO) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import traceback
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
@@ -14,9 +15,11 @@ from dataflow.cli.exits import Problem, Refused
 from dataflow.errors import DataflowError, FlowInvalid, FormatError, PackError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from dataflow.flows import Flow
 
-__all__ = ["FileArgument", "load", "problems_of"]
+__all__ = ["FileArgument", "load", "problems_of", "refusing"]
 
 FileArgument: TypeAlias = Annotated[
     str, typer.Argument(metavar="FILE", help="A document, path.py[:flow] or module:flow.", show_default=False)
@@ -33,13 +36,20 @@ def load(target: str, *, imports: bool) -> Flow:
     from dataflow.targets import find_flow  # pulls in the formats
 
     _make_importable(target)
-    try:
+    with refusing(target):
         flow = find_flow(target, imports=imports)
         _ = flow.wiring  # a @flow function is called now
-    except (Exception, SystemExit) as error:  # importing and wiring run somebody's code
+    return flow
+
+
+@contextmanager
+def refusing(target: str) -> Iterator[None]:
+    """Raise whatever is raised in the block, which runs somebody's code, as Refused."""
+    try:
+        yield
+    except (Exception, SystemExit) as error:
         trace = "".join(traceback.format_exception(error))
         raise Refused(problems_of(target, error), trace=trace) from error
-    return flow
 
 
 def _make_importable(target: str) -> None:
@@ -67,7 +77,7 @@ def problems_of(target: str, error: BaseException) -> list[Problem]:
         case PackError():
             return [Problem(error.reason if error.name == target else str(error), target)]
         case SystemExit():
-            return [Problem(f"ended the process while it was imported (exit code {error.code})", target)]
+            return [Problem(f"tried to end the process while it was imported (exit code {error.code})", target)]
         case _:
             return [Problem(f"{type(error).__name__}: {error}{_place_of(error)}", target)]
 

@@ -229,6 +229,6 @@ def json_schema() -> dict[str, object]:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": f"Flow document, format {FORMAT}",
-        "description": "A flow of dataflow, written in YAML or JSON. What names lead to is checked on loading.",
+        "description": "A flow, written in YAML or JSON. What names lead to is checked on loading.",
         **FlowDocument.model_json_schema(schema_generator=_Untitled),
     }

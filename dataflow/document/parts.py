@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
+from annotated_types import Gt, MinLen
+from pydantic import (
+    AfterValidator,
+    AllowInfNan,
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    model_validator,
+)
 
 from dataflow.functions import is_function_name
 from dataflow.policy import Backoff, Errors, MemoPolicy, OnError
@@ -34,14 +44,14 @@ def _check_function(text: str) -> str:
     return text
 
 
-Name = Annotated[str, Field(min_length=1)]
+Name = Annotated[str, MinLen(1)]
 FunctionName = Annotated[
     str,
     Field(description="A function, written `module:qualname`.", examples=["my_nodes:is_short"]),
     AfterValidator(_check_function),
 ]
-Count = Annotated[int, Field(gt=0)]
-Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Count = Annotated[int, Gt(0)]
+Seconds = Annotated[float, Gt(0), AllowInfNan(False)]
 Constants = dict[Name, Any]
 
 

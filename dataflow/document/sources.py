@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final
 
+from annotated_types import MinLen
 from pydantic import AfterValidator, Discriminator, Field, Tag
 from typing_extensions import TypeAliasType
 
@@ -155,7 +156,7 @@ Source = TypeAliasType(
         ),
     ],
 )
-Sources = Annotated[list[Source], Field(min_length=1)]
+Sources = Annotated[list[Source], MinLen(1)]
 
 
 def _kind_of_input(value: object) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from dataflow.wiring import PlacedNode
 
-__all__ = ["UNNAMED", "write_config"]
+__all__ = ["UNNAMED", "called", "write_config"]
 
 #: Why a function has no document form.
 UNNAMED = "has no document form; documents name functions at the top of a module, as module:qualname"
@@ -47,18 +47,27 @@ def write_config(placed: PlacedNode, where: str, problems: list[str]) -> dict[st
 
 def _write_model(config: BaseModel, where: str, problems: list[str]) -> dict[str, Any]:
     functions = list(_functions_in(config, ""))
-    for place, function in functions:
-        if name_of_function(function) is None:
-            problems.append(f"{where}, {place}: {getattr(function, '__qualname__', function)} {UNNAMED}")
+    unnamed = [(place, function) for place, function in functions if name_of_function(function) is None]
+    if unnamed:
+        problems.extend(f"{where}, {place}: {called(function)} {UNNAMED}" for place, function in unnamed)
+        return {}
     try:
         written: dict[str, Any] = as_json(config.model_dump(mode="json", warnings="error", by_alias=True))
         restored = type(config).model_validate_json(json.dumps(written), strict=True)
-    except (PydanticSerializationError, ValidationError, ValueMismatch) as error:
-        problems.append(f"{where}: the config has no document form: {error}")
+        reason = "" if functions or restored == config else f"read back it would be {restored!r}"
+    except ValidationError as error:
+        reason = f"it would not be read back: {error.errors(include_url=False)[0]['msg']}"
+    except (PydanticSerializationError, ValueMismatch) as error:
+        reason = str(error)
+    if reason:
+        problems.append(f"{where}: the config has no document form: {reason}")
         return {}
-    if not functions and restored != config:
-        problems.append(f"{where}: the config has no document form: read back it would be {restored!r}")
     return written
+
+
+def called(function: Callable[..., Any]) -> str:
+    """Name a function in a message."""
+    return getattr(function, "__name__", type(function).__name__)
 
 
 def _functions_in(value: object, place: str) -> Iterator[tuple[str, Callable[..., Any]]]:

@@ -18,7 +18,7 @@ from dataflow.document.sources import (
 )
 from dataflow.errors import ValueMismatch
 from dataflow.formats.constants import constant_as_json
-from dataflow.formats.native_config import UNNAMED
+from dataflow.formats.native_config import UNNAMED, called
 from dataflow.formats.problems import LATER, Problem
 from dataflow.functions import NamedFunction, is_function_name, name_of_function
 from dataflow.names import parse_reference, write_reference
@@ -145,6 +145,5 @@ class SourceWriting:
         """Write the name of a function."""
         name = function.name if isinstance(function, NamedFunction) else name_of_function(function)
         if name is None:
-            called = getattr(function, "__qualname__", type(function).__qualname__)
-            self.problems.append(f"{where}: {called} {UNNAMED}")
+            self.problems.append(f"{where}: {called(function)} {UNNAMED}")
         return name

@@ -44,7 +44,7 @@ _EXPECTED: Final = {
     "literal_error": "{expected}",
     "greater_than": "a number above {gt}",
     "greater_than_equal": "a number of {ge} or more",
-    "too_short": "at least {min_length} entries",
+    "too_short": "{min_length} or more entries",
     "too_long": "at most {max_length} entries",
     "string_too_short": "a text that is not empty",
 }
@@ -140,6 +140,7 @@ def _fields_at(place: tuple[str | int, ...]) -> list[str]:
     """List the fields of the part that stands at a place in pydantic's words."""
     part: type[Part] = FlowDocument
     for step in place:
+        part.model_rebuild()  # resolves the parts that it names, where these are defined after it
         if step in _TAGGED:
             part = _TAGGED[str(step)]
         elif step in part.model_fields:

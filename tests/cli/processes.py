@@ -112,7 +112,7 @@ class Terminal:
             stdin=theirs,
             stdout=theirs,
             stderr=theirs,
-            env=environment(TERM="xterm-256color", **environ),
+            env=environment(**{"TERM": "xterm-256color", **environ}),
             start_new_session=True,
         )
         os.close(theirs)

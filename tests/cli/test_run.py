@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from dataflow.cli import main
 from tests.cli.conftest import Cli
+from tests.cli.processes import EXAMPLES
 
 
 def test_the_outputs_go_to_standard_output_and_the_rest_to_standard_error(cli: Cli) -> None:
@@ -42,28 +44,21 @@ def test_what_nodes_print_does_not_get_into_the_result(cli: Cli) -> None:
 
 
 def test_what_programs_write_that_nodes_start_does_not_get_into_the_result(
-    cli: Cli, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with (
-        open(1, "w", encoding="utf-8", closefd=False) as out,  # noqa: PTH123 - a descriptor
-        open(2, "w", encoding="utf-8", closefd=False) as err,  # noqa: PTH123 - as above
+        open(1, "w", encoding="utf-8", closefd=False) as out,
+        open(2, "w", encoding="utf-8", closefd=False) as err,
     ):
         monkeypatch.setattr(sys, "stdout", out)
         monkeypatch.setattr(sys, "stderr", err)
-        assert cli_code("run", ":chats", "--json") == 0
+        assert main(["run", f"{EXAMPLES}:chats", "--json"]) == 0
         print("after", file=sys.stdout)  # noqa: T201 - is standard output what it was before?
     written = capfd.readouterr()
     result, after = written.out.splitlines()
     assert json.loads(result)["status"] == "completed"
     assert after == "after"
     assert {"printed", "written", "started"} <= set(written.err.split())
-
-
-def cli_code(*arguments: str) -> int:
-    from dataflow.cli import main
-    from tests.cli.processes import EXAMPLES
-
-    return main([EXAMPLES + one if one.startswith(":") else one for one in arguments])
 
 
 def test_events_come_one_a_line_before_the_result(cli: Cli) -> None:
@@ -218,3 +213,13 @@ def test_a_document_runs(cli: Cli, tmp_path: Path) -> None:
     )
     done = cli("run", str(tmp_path / "flow.yaml"), "ho")
     assert (done.code, done.out) == (0, "out: hoho\n")
+
+
+def test_events_that_nobody_reads_any_more_cancel_the_run(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Unread(io.StringIO):
+        def write(self, _: str) -> int:
+            raise BrokenPipeError
+
+    monkeypatch.setattr(sys, "stdout", Unread())
+    done = cli("run", ":waits", "--events")
+    assert (done.code, done.last) == (1, "cancelled: nobody reads the events any more")

@@ -46,7 +46,7 @@ class Odd:
 
 
 def test_plain_json_is_copied() -> None:
-    value = {"a": [1, 2.5, None, True, "é", math.inf, {"": []}]}
+    value: dict[str, Any] = {"a": [1, 2.5, None, True, "é", math.inf, {"": []}]}
     copied = as_json(value)
     assert copied == value
     assert copied["a"] is not value["a"]

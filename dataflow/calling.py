@@ -1,0 +1,72 @@
+"""Calling a node function: its arguments, its context, its pieces (S14.5)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dataflow.binding import bind
+from dataflow.current import CURRENT, Firing
+from dataflow.events import EventKind
+from dataflow.isolation import as_coroutine, isolated
+from dataflow.separation import separate
+from dataflow.signature import Shape
+from dataflow.states import RUNNING
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+    from contextvars import Context
+
+    from dataflow.events import Reporter
+    from dataflow.frames import Frame
+    from dataflow.plan import Call, PlanNode
+
+__all__ = ["CurrentFiring", "call"]
+
+
+class CurrentFiring:
+    """What `this_firing` finds in the context of a firing, also after the firing has ended."""
+
+    __slots__ = ("_frame", "_index", "_reporter")
+
+    def __init__(self, reporter: Reporter, frame: Frame, index: int) -> None:
+        self._reporter = reporter
+        self._frame = frame
+        self._index = index
+
+    def this_firing(self) -> Firing:
+        return Firing(self._reporter.run, self._path(), 1, self.emit)
+
+    def emit(self, piece: object, port: str) -> None:
+        """Report a piece, unless the firing has ended and the piece comes too late."""
+        if self._reporter.is_listening and self._frame.states[self._index] == RUNNING:
+            data = {"port": port, "piece": separate(piece)}
+            self._reporter.emit(EventKind.PIECE, self._path(), data)
+
+    def _path(self) -> str:
+        return self._frame.path_of(self._frame.plan.nodes[self._index])
+
+
+async def call(
+    frame: Frame,
+    node: PlanNode,
+    action: Call,
+    current: CurrentFiring,
+    context: Context,
+    suspended: Callable[[], None],
+) -> Any:
+    """Call the function of a firing in a context of its own; `suspended` is called when it first waits."""
+    positional, keywords = bind(frame, node, action)
+    context.run(CURRENT.set, current)
+    called = context.run(action.type.call, *positional, **keywords)
+    if action.type.shape is Shape.PIECES:
+        called = _read_pieces(current, called)
+    return await isolated(as_coroutine(called), context, suspended)
+
+
+async def _read_pieces(current: CurrentFiring, pieces: AsyncIterator[Any]) -> list[Any]:
+    """Read an async-generator node to its end, reporting each piece (S3.5)."""
+    found = []
+    async for piece in pieces:
+        found.append(piece)
+        current.emit(piece, "out")
+    return found

@@ -1,0 +1,101 @@
+"""Placing nodes in a block, and wiring what was given for their ports (S1.2)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from dataflow.blocks import source_of
+from dataflow.nodetype import opaque_type
+from dataflow.placeholders import Placeholder, literally
+from dataflow.wiring import Edge, Many, PlacedNode, Reference
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from dataflow.blocks import OpenBlock
+    from dataflow.config import Config
+    from dataflow.nodetype import NodeType
+    from dataflow.placeholders import Operand
+
+__all__ = ["branch", "id_for", "place", "wire"]
+
+
+def id_for(block: OpenBlock, explicit: str | None, base: str) -> str:
+    """Take the id that was asked for, or the next free one; an id used twice is a problem."""
+    if explicit is None:
+        return block.new_id(base)
+    if block.take_id(explicit):
+        return explicit
+    block.problem(f"node id {explicit!r} is used twice")
+    return block.new_id(explicit)
+
+
+def place(block: OpenBlock, node_type: NodeType, base: str, explicit: str | None = None) -> PlacedNode:
+    """Place a node of the type, not wired yet."""
+    id = id_for(block, explicit, base)
+    placed = PlacedNode(id, type=node_type)
+    block.block.nodes[id] = placed
+    block.changed()
+    return placed
+
+
+def branch(
+    block: OpenBlock, node_type: NodeType, base: str, config: type[Config], value: object, **settings: Any
+) -> PlacedNode:
+    """Place a branch; settings that cannot be are a problem like any other."""
+    placed = place(block, node_type, base)
+    try:
+        placed.config = config(**settings)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        block.problem(f"node {placed.id!r} ({node_type.id}): config {where}: {first['msg']}")
+        placed.type = opaque_type(node_type.id)
+    wire(block, placed, node_type, (), {"value": value})
+    return placed
+
+
+def wire(
+    block: OpenBlock,
+    placed: PlacedNode,
+    node_type: NodeType,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+) -> None:
+    """Wire what a node was added with, by position and by name, as a call would bind it."""
+    parameters = node_type.parameters
+    positional = parameters.positional
+    by_position = dict(zip(positional, args, strict=False))
+    for name in (name for name in by_position if name in kwargs):
+        block.problem(f"port '{placed.id}.{name}' is given twice, by position and by name")
+    for name, value in {**by_position, **kwargs}.items():
+        if name == parameters.config_name:
+            _configure(block, placed, name, value)
+        else:
+            _feed(block, placed, name, (literally(value),))
+    rest = args[len(positional) :]
+    if rest and parameters.star is not None:
+        _feed(block, placed, parameters.star, tuple(literally(value) for value in rest))
+    elif rest and not node_type.is_opaque:
+        most = len(positional)
+        block.problem(f"node {placed.id!r} takes at most {most} positional arguments, found {len(args)}")
+
+
+def _configure(block: OpenBlock, placed: PlacedNode, name: str, value: object) -> None:
+    if isinstance(value, Placeholder):
+        block.problem(f"config {name!r} of node {placed.id!r} is fixed while wiring; it cannot be {value!r}")
+    else:
+        placed.config = value
+
+
+def _feed(block: OpenBlock, placed: PlacedNode, port: str, operands: tuple[Operand, ...]) -> None:
+    """Wire a port: plain ports become edges, anything else stands with the node."""
+    reader = f"port '{placed.id}.{port}'"
+    sources = tuple(source_of(block, operand, reader) for operand in operands)
+    plain = [source for source in sources if isinstance(source, Reference)]
+    if len(plain) == len(sources):
+        block.block.edges.extend(Edge(source, placed.id, port) for source in plain)
+    else:
+        placed.inputs[port] = sources[0] if len(sources) == 1 else Many(sources)

@@ -1,0 +1,90 @@
+"""Releasing: a node whose inputs have settled fires, is skipped or is poisoned; joins settle (S4, S5)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dataflow.errors import NodeFailed
+from dataflow.plan import Call, JoinOf, LoopOf, MapOf
+from dataflow.readiness import Conflict, Fires, Poisoned, Skipped, decide, first_live, live_values
+from dataflow.states import DONE, NOT_RUN, SKIPPED, WAITING
+from dataflow.tokens import Errored, Skip
+
+if TYPE_CHECKING:
+    from dataflow.frames import Frame
+    from dataflow.plan import PlanNode
+    from dataflow.scheduler import Scheduler
+
+__all__ = ["Releasing"]
+
+
+class Releasing:
+    """The part of the scheduler that applies the firing rule."""
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        self.scheduler = scheduler
+
+    def release(self, frame: Frame, index: int) -> None:
+        """Decide about a node all of whose inputs have settled (S4)."""
+        if frame.states[index] != WAITING:
+            return
+        node = frame.plan.nodes[index]
+        if node.is_plain and index not in frame.odd:
+            self._fire(frame, node)
+            return
+        match decide(node.feeds, frame.values):
+            case Fires():
+                self._fire(frame, node)
+            case Poisoned(cause):
+                self.settle_all(frame, node, Errored(frame.path_of(node), cause.failure, cause), NOT_RUN)
+            case Skipped() as skipped:
+                self._skip(frame, node, skipped)
+            case Conflict(port, edges):
+                both = " and from ".join(edges)
+                error = NodeFailed(node.id, f"got a value from {both} on its port {port!r}, which takes one")
+                self.scheduler.failing.failed(frame, node, error)
+
+    def _fire(self, frame: Frame, node: PlanNode) -> None:
+        match node.action:
+            case Call():
+                self.scheduler.make_ready(frame, node.index)
+            case JoinOf():
+                live = live_values(node.feeds[0].slots, frame.values)
+                self.scheduler.put(
+                    frame, node.outputs["out"], [self.scheduler.take(frame, slot) for slot in live]
+                )
+                self.scheduler.finish(frame, node, DONE)
+            case LoopOf():
+                self.scheduler.loops.open(frame, node, node.action)
+            case MapOf():
+                self.scheduler.maps.open(frame, node, node.action)
+
+    def consider(self, frame: Frame, node: PlanNode) -> None:
+        """Settle a merge or fallback as soon as its first live source is known (S5.3)."""
+        if frame.states[node.index] != WAITING:
+            return
+        match first_live(node.feeds[0].slots, frame.values):
+            case None:
+                return
+            case Skip() as cause:
+                skip = Skip(node.id, "none of its sources has a value", cause)
+                self.settle_all(frame, node, skip, SKIPPED)
+            case slot:
+                self.scheduler.put(frame, node.outputs["out"], self.scheduler.take(frame, slot))
+                self.scheduler.finish(frame, node, DONE)
+
+    def _skip(self, frame: Frame, node: PlanNode, skipped: Skipped) -> None:
+        path = frame.path_of(node)
+        if skipped.live and node.is_visible:
+            dead, live = ", ".join(skipped.dead), ", ".join(skipped.live)
+            text = f"{path} is skipped: no value came on {dead}, though one came on {live}"
+            self.scheduler.warn("join_unreleased", text, frame, node)
+        skip = Skip(path, f"port {skipped.port!r} has no value", skipped.cause)
+        self.settle_all(frame, node, skip, SKIPPED)
+
+    def settle_all(self, frame: Frame, node: PlanNode, token: Skip | Errored, state: int) -> None:
+        """Settle all ports of a node alike and bring it to its end."""
+        frame.reasons[node.index] = token
+        for slot in node.outputs.values():
+            self.scheduler.put(frame, slot, token)
+        self.scheduler.finish(frame, node, state)

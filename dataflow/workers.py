@@ -1,0 +1,204 @@
+"""Workers: the tasks that fire what the scheduler says is ready (S14).
+
+A worker awaits a firing in place and goes on with the first that became ready. Only when a node really
+waits, and more is ready, do other workers start: at most two a suspension, so that their number doubles.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import logging
+from collections import deque
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import anyio
+from anyio.lowlevel import checkpoint
+
+from dataflow.backend import (
+    cancel_requests,
+    cancellation_types,
+    forget_cancellation,
+    has_cancellation,
+    on_asyncio,
+)
+from dataflow.calling import CurrentFiring, call
+from dataflow.errors import NodeFailed
+from dataflow.events import EventKind
+from dataflow.plan import Call
+from dataflow.states import READY, RUNNING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Iterable
+
+    from dataflow.frames import Frame
+    from dataflow.plan import PlanNode
+    from dataflow.scheduler import FiringId, Scheduler
+
+__all__ = ["Spawn", "Workers"]
+
+LOG: Final = logging.getLogger("dataflow.workers")
+#: How long, in seconds, a worker goes on before it lets the event loop do other things.
+SLICE: Final = 0.005
+#: How many firings a worker runs between two looks at the clock.
+LOOK_EVERY: Final = 32
+
+#: Starts a task in the run's task group.
+Spawn: TypeAlias = "Callable[[Callable[[], Coroutine[Any, Any, None]]], object]"
+
+
+class Worker:
+    """A task that runs one firing after the other, and can be cancelled with the one it runs."""
+
+    __slots__ = ("firing", "own_cancels", "scope")
+
+    def __init__(self) -> None:
+        self.firing: FiringId | None = None
+        self.scope = anyio.CancelScope()
+        self.own_cancels = cancel_requests()
+
+
+class Workers:
+    """All workers of a run. `idle` is called when the last has ended and nothing is ready."""
+
+    def __init__(self, scheduler: Scheduler, spawn: Spawn, idle: Callable[[], None]) -> None:
+        self.interruption: BaseException | None = None  # no Exception, raised by a node
+        self.is_leaving = False  # the task that owns the run is being cancelled itself
+        self._scheduler = scheduler
+        self._reporter = scheduler.reporter
+        self._spawn = spawn
+        self._idle = idle
+        self._context = contextvars.copy_context()
+        self._cancellation = cancellation_types()
+        self._ready: deque[FiringId] = deque()
+        self._workers: set[Worker] = set()
+        self._starting = 0
+
+    def begin(self, first: Callable[[], Iterable[FiringId]]) -> None:
+        """Spawn a worker that begins with what `first` gives once the worker runs."""
+
+        async def work() -> None:
+            self._ready.extend(first())
+            await self._work()
+
+        self._starting += 1
+        self._spawn(work)
+
+    @property
+    def are_idle(self) -> bool:
+        return not self._workers and not self._starting
+
+    def running(self) -> list[FiringId]:
+        """List the firings that are being run."""
+        return [worker.firing for worker in self._workers if worker.firing is not None]
+
+    def cancel_closed(self) -> None:
+        """Cancel the workers whose firing is in a frame that was closed."""
+        self._scheduler.to_cancel = False
+        for worker in self._workers:
+            if worker.firing is not None and worker.firing[0].is_closing:
+                worker.scope.cancel()
+
+    async def _work(self) -> None:
+        self._starting -= 1
+        worker = Worker()
+        self._workers.add(worker)
+        with worker.scope:
+            await self._fire_in_turn(worker)
+        if worker.firing is not None:  # its scope was cancelled, and the firing with it
+            self._ready.extend(self._scheduler.cancelled(*worker.firing))
+            worker.firing = None
+        self._workers.discard(worker)
+        if self._ready:
+            self._spawn_more(1)  # another takes over
+        elif self.are_idle or self._scheduler.has_ended:
+            self._idle()
+
+    def _spawn_more(self, most: int) -> None:
+        for _ in range(min(most, len(self._ready) - self._starting)):
+            self._starting += 1
+            self._spawn(self._work)
+
+    def _suspended(self) -> None:
+        if self._ready:
+            self._spawn_more(2)
+
+    async def _fire_in_turn(self, worker: Worker) -> None:
+        ready, scheduler = self._ready, self._scheduler
+        slice_ends, count = perf_counter() + SLICE, 0
+        firing = ready.popleft() if ready else None
+        while firing is not None and not worker.scope.cancel_called:
+            frame, index = firing
+            newly: list[FiringId] = []
+            if frame.states[index] == READY:  # else its frame was closed after it became ready
+                newly = await self._fire(worker, frame, index)
+            if scheduler.to_cancel:
+                self.cancel_closed()
+            if newly:
+                firing = newly[0]
+                ready.extend(newly[1:])
+            else:
+                firing = ready.popleft() if ready else None
+            count += 1
+            if count % LOOK_EVERY == 0 and perf_counter() > slice_ends:
+                await checkpoint()
+                slice_ends = perf_counter() + SLICE
+        if firing is not None:
+            ready.appendleft(firing)
+
+    async def _fire(self, worker: Worker, frame: Frame, index: int) -> list[FiringId]:
+        """Run one firing to its end and settle it; returns what became ready."""
+        node = frame.plan.nodes[index]
+        action = node.action
+        assert isinstance(action, Call), "only calls become ready"
+        frame.states[index] = RUNNING
+        worker.firing = (frame, index)
+        if self._reporter.is_listening:
+            data = {"type": action.type.id, "attempt": 1}
+            self._reporter.emit(EventKind.NODE_STARTED, frame.path_of(node), data)
+        current = CurrentFiring(self._reporter, frame, index)
+        try:
+            result = await call(frame, node, action, current, self._context.copy(), self._suspended)
+        except self._cancellation:
+            if self._is_cancelling(worker):
+                raise
+            newly = self._cancelled_itself(frame, node)
+        except Exception as error:  # noqa: BLE001 - a node is the user's code and may raise anything
+            newly = self._raised(worker, frame, node, error)
+        except BaseException as error:
+            if self._is_cancelling(worker) and has_cancellation(error, self._cancellation):
+                raise
+            newly = self._interrupted(frame, node, error)
+        else:
+            newly = self._returned(worker, frame, node, result)
+        worker.firing = None
+        return newly
+
+    def _is_cancelling(self, worker: Worker) -> bool:
+        """Tell whether a cancellation was asked for, by the engine or by who owns the run."""
+        return worker.scope.cancel_called or self.is_leaving or not on_asyncio()
+
+    def _returned(self, worker: Worker, frame: Frame, node: PlanNode, result: Any) -> list[FiringId]:
+        if worker.scope.cancel_called:  # it may have been cut short and returned all the same
+            return self._scheduler.cancelled(frame, node.index)
+        if worker.own_cancels() and not self.is_leaving:
+            return self._cancelled_itself(frame, node)
+        return self._scheduler.succeed(frame, node.index, result)
+
+    def _raised(self, worker: Worker, frame: Frame, node: PlanNode, error: Exception) -> list[FiringId]:
+        if worker.scope.cancel_called:  # no failure of its own, but not to be lost either (S9.5)
+            LOG.warning("node %s raised while it was being cancelled", frame.path_of(node), exc_info=error)
+            return self._scheduler.cancelled(frame, node.index)
+        return self._scheduler.fail(frame, node.index, error)
+
+    def _cancelled_itself(self, frame: Frame, node: PlanNode) -> list[FiringId]:
+        forget_cancellation()
+        error = NodeFailed(node.id, "cancelled its own task, or awaited one that was cancelled")
+        return self._scheduler.fail(frame, node.index, error)
+
+    def _interrupted(self, frame: Frame, node: PlanNode, error: BaseException) -> list[FiringId]:
+        """Stop the whole run; whoever owns it raises the interruption again."""
+        self.interruption = error
+        newly = self._scheduler.fail(frame, node.index, error)
+        self._scheduler.abort(f"interrupted by {type(error).__name__}")
+        return newly

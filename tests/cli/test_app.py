@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import importlib.metadata
+import runpy
+import signal
+import sys
+from typing import Any
+
+import pytest
+
+from dataflow.cli import main
+from dataflow.cli.app import DISTRIBUTION
+from tests.cli.conftest import Cli
+
+
+def test_help_names_every_command(cli: Cli) -> None:
+    done = cli("--help")
+    assert (done.code, done.err) == (0, "")
+    assert {"run", "check", "show", "schema"} <= set(done.out.split())
+
+
+@pytest.mark.parametrize("columns", [30, 80, 300])
+def test_help_fits_into_the_terminal(cli: Cli, monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    for command in ("run", "check", "show", "schema"):
+        assert max(map(len, cli(command, "--help").out.splitlines())) <= min(columns, 110)
+
+
+def test_the_version_is_that_of_the_distribution(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.metadata, "version", {DISTRIBUTION: "1.2.3"}.__getitem__)
+    assert cli("--version") == (0, "dataflow 1.2.3\n", "")
+
+
+def test_a_version_that_is_not_known_is_no_failure(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    def version(name: str) -> str:
+        raise importlib.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(importlib.metadata, "version", version)
+    assert cli("--version") == (0, "dataflow (not installed)\n", "")
+
+
+@pytest.mark.parametrize(
+    "arguments", [(), ("run",), ("nothing",), ("run", "x", "--nothing"), ("run", "a", "b", "c")]
+)
+def test_wrong_usage_is_told_on_standard_error(cli: Cli, arguments: tuple[str, ...]) -> None:
+    done = cli(*arguments)
+    assert done.code == 2
+    assert "Traceback" not in done.err
+    if arguments:
+        assert "Error: " in done.err
+
+
+def test_the_module_runs_as_the_command(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    monkeypatch.setattr(sys, "argv", ["dataflow", "--help"])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_module("dataflow.cli", run_name="__main__")
+    assert ended.value.code == 0
+    assert capsys.readouterr().out.startswith("Usage: dataflow ")
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_ends_whatever_is_being_done(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, number: signal.Signals, code: int
+) -> None:
+    def find_flow(target: str, *, imports: bool) -> None:
+        signal.raise_signal(number)
+
+    monkeypatch.setattr("dataflow.targets.find_flow", find_flow)
+    done = cli("check", ":greet")
+    assert (done.code, done.err) == (code, "cancelled\n")
+
+
+def test_the_streams_are_left_as_they_were(capsys: pytest.CaptureFixture[str]) -> None:
+    before = sys.stdout.errors, sys.stderr.errors, signal.getsignal(signal.SIGINT)
+    assert main(["--help"]) == 0
+    assert (sys.stdout.errors, sys.stderr.errors, signal.getsignal(signal.SIGINT)) == before
+
+
+def test_a_command_that_returns_is_completed(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dataflow.cli.app._app", lambda: lambda **_: None)
+    assert cli().code == 0
+
+
+def test_an_exit_without_a_number_is_a_failure(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    def app() -> Any:
+        raise SystemExit("text")
+
+    monkeypatch.setattr("dataflow.cli.app._app", app)
+    assert cli().code == 1

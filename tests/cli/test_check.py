@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Cli
+from tests.cli.processes import EXAMPLES
+
+DOCUMENT = """\
+dataflow: 1
+uses: {own: ./nodes.py}
+inputs: {words: {type: array}}
+nodes:
+  each_word:
+    map:
+      over: {word: $in.words}
+      nodes:
+        loud: {type: own.loud, inputs: {text: $item.word}}
+      outputs: {texts: loud}
+outputs: {out: each_word.texts}
+"""
+
+
+@pytest.fixture
+def document(tmp_path: Path) -> Path:
+    file = tmp_path / "flow.yaml"
+    file.write_text(DOCUMENT)
+    return file
+
+
+def test_a_sound_flow_is_ok(cli: Cli) -> None:
+    assert cli("check", ":rounds") == (0, "ok: 6 nodes\n", "")
+    assert cli("check", ":greet").out == "ok: 1 node\n"
+
+
+def test_every_problem_has_a_line(cli: Cli) -> None:
+    done = cli("check", ":unsound")
+    assert (done.code, done.err) == (1, "")
+    assert len(done.out.splitlines()) > 1
+    assert all(line.startswith(f"{EXAMPLES}:unsound: ") for line in done.out.splitlines())
+    assert "'hello.name' is required" in done.out
+
+
+def test_a_check_imports_nothing_that_a_document_names(cli: Cli, document: Path) -> None:
+    assert cli("check", str(document)) == (
+        0,
+        "ok: 2 nodes\nnot looked into without --import: own.loud\n",
+        "",
+    )
+
+
+def test_a_check_with_import_looks_into_everything(cli: Cli, document: Path) -> None:
+    done = cli("check", str(document), "--import")
+    assert done.code == 1
+    assert "nodes.py" in done.out
+    (document.parent / "nodes.py").write_text("async def loud(text: str) -> str:\n    return text\n")
+    assert cli("check", str(document), "--import") == (0, "ok: 2 nodes\n", "")
+
+
+def test_a_problem_of_a_document_has_line_and_column(cli: Cli, document: Path) -> None:
+    document.write_text("dataflow: 1\nnodes:\n  a: {type: [}\n")
+    assert cli("check", str(document)).out.startswith(f"{document}:3:14: ")
+    document.write_text("dataflow: 1\nnodes:\n  a: {typ: x}\n  b: {type: control.read_text, foo: 1}\n")
+    done = cli("check", str(document), "--json")
+    assert done.code == 1
+    assert [(one["file"], one["line"]) for one in done.json["problems"]] == [
+        (str(document), 3),
+        (str(document), 4),
+    ]
+
+
+def test_a_check_on_json_writes_one_object(cli: Cli, document: Path) -> None:
+    assert cli("check", str(document), "--json").json == {
+        "file": str(document),
+        "nodes": 2,
+        "problems": [],
+        "not_looked_into": ["own.loud"],
+    }
+
+
+def test_a_file_that_is_not_there_is_no_problem_of_a_flow(cli: Cli) -> None:
+    done = cli("check", "nothing.yaml")
+    assert (done.code, done.out) == (1, "")
+    assert done.err == "error: nothing.yaml: cannot be read: No such file or directory\n"
+    assert cli("check", "nothing.yaml", "--json").json["problems"][0]["file"] == "nothing.yaml"
+
+
+def test_problems_of_a_flow_that_a_module_wires_are_those_of_the_flow(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "wired.py"
+    file.write_text("from dataflow import Flow\nwith Flow() as f:\n    f.connect('a', 'b.c')\n")
+    done = cli("check", str(file))
+    assert done.code == 1
+    assert "edge a.out -> b.c" in done.out
+    assert "cannot be imported" not in done.out
+
+
+def test_a_module_that_fails_or_ends_the_process_is_a_problem(cli: Cli, tmp_path: Path) -> None:
+    failing, leaving = tmp_path / "failing.py", tmp_path / "leaving.py"
+    failing.write_text("1 / 0\n")
+    leaving.write_text("raise SystemExit(5)\n")
+    assert "ZeroDivisionError" in cli("check", str(failing)).out
+    assert "tried to end the process while it was imported (exit code 5)" in cli("check", str(leaving)).out

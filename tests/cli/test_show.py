@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import io
+import json
+import sys
+
+import pytest
+
+from dataflow import Flow
+from dataflow.cli import main
+from dataflow.cli.show import show
+from dataflow.document import json_schema
+from tests.cli.conftest import Cli
+
+
+@pytest.mark.parametrize(
+    ("arguments", "begin"), [((), "flow rounds"), (("mermaid",), "flowchart"), (("dot",), "digraph")]
+)
+def test_a_flow_is_drawn_in_the_wanted_form(cli: Cli, arguments: tuple[str, ...], begin: str) -> None:
+    done = cli("show", ":rounds", *(f"--format={one}" for one in arguments))
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith(begin)
+    assert "shout" in done.out
+
+
+def test_a_form_that_there_is_not_is_wrong_usage(cli: Cli) -> None:
+    done = cli("show", ":rounds", "--format=png")
+    assert done.code == 2
+    assert "png" in done.err
+
+
+def test_a_drawing_cannot_steer_a_terminal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Window(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    window = Window()
+    monkeypatch.setattr(sys, "stdout", window)
+    monkeypatch.setattr("dataflow.cli.show.load", lambda *_, **__: Flow("evil\x1b[2J"))
+    show("any", "text")
+    assert window.getvalue() == "flow evil\\x1b[2J\n"
+
+
+def test_the_schema_is_that_of_documents(cli: Cli) -> None:
+    done = cli("schema")
+    assert done.code == 0
+    assert json.loads(done.out) == json_schema()
+
+
+def test_a_missing_file_cannot_be_drawn() -> None:
+    assert main(["show", "nothing.yaml"]) == 1

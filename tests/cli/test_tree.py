@@ -1,0 +1,161 @@
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable
+
+import pytest
+
+from dataflow.cli import main
+from dataflow.cli.board import Row
+from dataflow.cli.tree import Tree, can_be_live, describe
+from dataflow.events import EventKind
+from dataflow.states import NodeState
+from tests.cli import examples
+from tests.cli.processes import EXAMPLES
+from tests.cli.test_board import START, Story
+
+
+class Window(io.StringIO):
+    """Standard error as a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def window(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Make standard error a terminal of some size."""
+
+    def open_window(columns: int = 80, lines: int = 24) -> None:
+        monkeypatch.setenv("TERM", "xterm")
+        monkeypatch.setenv("COLUMNS", str(columns))
+        monkeypatch.setenv("LINES", str(lines))
+        monkeypatch.setattr(sys, "stderr", Window())
+
+    return open_window
+
+
+def told(story: Story) -> list[str]:
+    return [describe(row) for row in story.board.rows.values()]
+
+
+def test_a_row_says_how_far_it_has_come() -> None:
+    story = Story(examples.rounds)
+    assert told(story) == ["waiting"] * 6
+    story.start("split").start("refine", "loop")
+    assert told(story)[:2] == ["running", "running"]
+    story.end("split").tell(EventKind.LOOP_ROUND, "refine", round=0).start("refine[0]/shout", "map")
+    assert told(story)[:4] == ["done", "round 1 of 5", "waiting", "running"]
+    story.tell(EventKind.MAP_OPENED, "refine[0]/shout", items=2).start("refine[0]/shout[0]")
+    assert told(story)[3] == "0/2 done"
+    story.end("refine[0]/shout[0]").end("refine[0]/shout[1]", "skipped").end("refine[0]/shout")
+    assert told(story)[3] == "1/2 done, 1 skipped"
+    story.end("refine[0]/count").end("refine[1]/count").end("refine[2]/count", "failed").end("refine")
+    assert told(story)[1] == "1 round, done"
+    assert told(story)[5] == "2 done, 1 failed"
+
+
+def test_a_map_whose_name_no_node_has_counts_its_items() -> None:
+    row = Row("m", 0, opens="map")
+    row.began("m", START)
+    assert describe(row) == "running"
+    row.items = 3
+    assert describe(row) == "3 items, running"
+    row.stopped("m", START)
+    row.outcome = NodeState.DONE
+    assert describe(row) == "3 items, done"
+    row.outcome = NodeState.NOT_RUN
+    assert describe(row) == "not_run"
+    assert describe(Row("m", 0, opens="map")) == "waiting"
+
+
+def test_a_loop_without_a_limit_says_only_its_round() -> None:
+    row = Row("l", 0, opens="loop", rounds=7)
+    row.began("l", START)
+    assert describe(row) == "round 7"
+    assert describe(Row("l", 0, opens="loop", outcome=NodeState.SKIPPED)) == "skipped"
+
+
+def test_a_tree_shows_every_node(window: Callable[..., None]) -> None:
+    window()
+    tree = Tree("the\x1bname", examples.rounds._plan(), lambda: False)
+    head, *rows = tree.draw().plain.splitlines()
+    assert head.startswith("the\\x1bname  0.0")
+    assert [row.split() for row in rows] == [
+        [name, "waiting"] for name in ("split", "refine", "split_2", "shout", "join", "count")
+    ]
+    assert rows[2].startswith("    split_2")
+
+
+def test_a_tree_says_that_its_run_is_being_cancelled(window: Callable[..., None]) -> None:
+    window()
+    assert "cancelling" in Tree("a", examples.greet._plan(), lambda: True).draw().plain.splitlines()[0]
+
+
+@pytest.mark.parametrize(("columns", "lines"), [(30, 24), (30, 3), (12, 8), (5, 2), (300, 10)])
+def test_a_tree_fits_into_its_terminal(window: Callable[..., None], columns: int, lines: int) -> None:
+    window(columns, lines)
+    drawn = Tree("a long name for a flow", examples.wide._plan(), lambda: True).draw().plain.splitlines()
+    assert len(drawn) <= max(lines - 1, 2)
+    assert max(map(len, drawn)) < columns
+
+
+def test_a_tree_counts_what_it_does_not_show(window: Callable[..., None]) -> None:
+    window(80, 10)
+    tree = Tree("wide", examples.wide._plan(), lambda: False)
+    assert tree.draw().plain.splitlines()[-1] == "  and 54 more: 54 waiting"
+
+
+def test_of_too_many_nodes_a_tree_gives_only_the_number(
+    window: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window()
+    monkeypatch.setattr("dataflow.cli.tree.MOST_COUNTED", 50)
+    tree = Tree("wide", examples.wide._plan(), lambda: False)
+    assert tree.draw().plain.splitlines()[-1] == "  and 40 more"
+
+
+def test_a_tree_names_what_is_running(window: Callable[..., None]) -> None:
+    window()
+    story = Story().start("a")
+    tree = Tree("a", examples.greet._plan(), lambda: False)
+    tree._board = story.board
+    assert tree.running() == ["a"]
+
+
+def test_a_run_on_a_terminal_ends_with_the_whole_tree(
+    window: Callable[..., None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    window()
+    assert main(["run", f"{EXAMPLES}:rounds"]) == 0
+    assert isinstance(sys.stderr, Window)
+    drawn = sys.stderr.getvalue()
+    assert "8/8 done" in drawn
+    assert drawn.splitlines()[-1].startswith("\x1b[?25hcompleted in")
+    assert capsys.readouterr().out == "text: AN OX A FOX\ntitle: words\n"
+
+
+def test_a_terminal_that_is_gone_is_not_missed(window: Callable[..., None]) -> None:
+    window()
+    with Tree("a", examples.greet._plan(), lambda: False) as tree:
+
+        def refresh() -> None:
+            raise OSError("gone")
+
+        tree._live.refresh = refresh  # type: ignore[method-assign]  # a terminal cannot be taken away
+
+
+def test_only_a_terminal_that_can_redraw_is_live(
+    window: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window()
+    assert can_be_live()
+    monkeypatch.setenv("TERM", "dumb")
+    assert not can_be_live()
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert not can_be_live()
+    monkeypatch.setattr(sys, "stderr", None)
+    assert not can_be_live()

@@ -1,0 +1,421 @@
+"""Writing wiring as native documents."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from pydantic import SecretStr
+
+from dataflow import (
+    Config,
+    ExecutionContext,
+    Flow,
+    FlowInvalid,
+    Limit,
+    Maybe,
+    Retry,
+    collect,
+    each,
+    fallback,
+    gather,
+    merge,
+    node,
+)
+from dataflow.branching import BUILT_IN
+from dataflow.compiling import examine
+from dataflow.declare import Node
+from dataflow.errors import PackError
+from dataflow.formats.native import dump, dump_yaml, load
+from dataflow.functions import FunctionReference
+from dataflow.nodetype import NodeType
+from dataflow.policy import EachOptions, Policy, Settings
+from dataflow.wiring import (
+    Block,
+    Carried,
+    Each,
+    Edge,
+    FlowInput,
+    Gather,
+    Literally,
+    LoopBlock,
+    LoopTest,
+    Many,
+    MapBlock,
+    Merge,
+    PlacedNode,
+    Reference,
+    Wiring,
+)
+
+HERE: Final = __name__
+
+
+class Options(Config):
+    size: int = 1
+    names: tuple[str, ...] = ()
+
+
+class Choice(Config):
+    picks: list[FunctionReference] = []  # noqa: RUF012 - pydantic copies it
+
+
+class Hidden(Config):
+    token: SecretStr
+
+
+class Loose(Config):
+    thing: object = None
+
+
+@node
+async def head(text: str, options: Options, day: date = date(2020, 1, 2)) -> str:
+    return text[: options.size]
+
+
+@node
+async def join(*parts: str, sep: str = "") -> str:
+    return sep.join(parts)
+
+
+@node
+async def choose(text: str, choice: Choice) -> str:
+    return text
+
+
+@node
+async def hide(hidden: Hidden) -> str:
+    return ""
+
+
+@node
+async def loosely(loose: Loose) -> str:
+    return ""
+
+
+@node
+async def split(text: str) -> list[str]:
+    return text.split()
+
+
+@node
+async def maybe(text: str) -> Maybe[str]:
+    return text
+
+
+def is_short(text: str) -> bool:
+    return len(text) < 3
+
+
+def name_of(text: str) -> str:
+    return text
+
+
+def found(id: str) -> NodeType:
+    """Find the types of this module."""
+    known = {**BUILT_IN, **{given.type.id: given.type for given in (head, join, choose, split, maybe)}}
+    if id not in known:
+        raise PackError(id, "is not known")
+    return known[id]
+
+
+def problems(wiring: Wiring) -> list[str]:
+    with pytest.raises(FlowInvalid) as caught:
+        dump(wiring)
+    return list(caught.value.problems)
+
+
+def of_node(placed: PlacedNode) -> Wiring:
+    return Wiring(block=Block({placed.id: placed}))
+
+
+def wired() -> Wiring:
+    """Wire a flow with all that a document can say of one made in Python."""
+    flow = Flow("all of it")
+    text = flow.input("text", str)
+    day = flow.input("day", date, date(2020, 1, 1))
+    flow.input("size", int, 3)
+    flow.input("any", Any)
+    flow.input("names", list[str])
+    first = flow.add(head, text, Options(size=2, names=("a",)), day=day)
+    words = flow.add(split, text)
+    short = flow.when(first.out, is_short)
+    kind = flow.switch(text, name_of, ["a", "default"])
+    item = flow.add(
+        head.with_(name="each head"),
+        each(words.out, key=name_of, max_concurrency=2, on_error="skip"),
+        Options(),
+    )
+    joined = flow.add(join, merge(short.yes, short.no), "constant", kind["a"], sep="-")
+    with flow.loop(name="again", limit=None, on_limit="fail") as loop:
+        carried = loop.carry(joined.out)
+        longer = flow.add(join, carried.out, carried.out)
+        carried.next(longer.out)
+        loop.while_(carried.out, is_short)
+        result = loop.result(longer.out)
+        final = carried.final
+    retry = Retry(2, on=(ValueError, "timeout"), backoff="fixed", first=2.5)
+    last = flow.add(maybe.with_(retries=retry, timeout=3, on_error="skip"), text=result)
+    flow.after(last, first.done, words.done)
+    flow.output("text", fallback(last.out, "none"))
+    flow.output("items", collect(item.out))
+    flow.output("final", gather(final))
+    limits: dict[str, Limit | int] = {"a": 2, "b": Limit(per_second=0.5)}
+    return replace(flow.wiring, settings=Settings("continue", 4, limits, 60))
+
+
+def test_a_flow_from_python_comes_back_the_same() -> None:
+    document = dump(wired())
+    again = load(json.dumps(document), "flow.json")
+    assert dump(again) == document
+    assert dump(load(dump_yaml(again), "flow.yaml")) == document
+    graph, _ = examine(again, found)
+    assert not graph.problems
+
+
+def test_a_flow_from_python_is_written_whole() -> None:
+    document: Any = dump(wired())
+    assert document["dataflow"] == 1
+    assert document["name"] == "all of it"
+    assert document["inputs"] == {
+        "text": {"type": "string"},
+        "day": {"type": {"type": "string", "format": "date"}, "default": "2020-01-01"},
+        "size": {"type": "integer", "default": 3},
+        "any": {},
+        "names": {"type": {"type": "array", "items": {"type": "string"}}},
+    }
+    nodes = document["nodes"]
+    edge = {"source": "$carry", "source_port": "carry", "target": "join_2", "target_port": "parts"}
+    assert nodes["head"] == {"type": f"{HERE}:head", "config": {"size": 2, "names": ["a"]}}
+    assert nodes["when"] == {"type": "control.if", "config": {"predicate": f"{HERE}:is_short"}}
+    assert nodes["each head"]["inputs"] == {
+        "text": {"each": "split", "key": f"{HERE}:name_of", "max_concurrency": 2, "on_error": "skip"}
+    }
+    assert nodes["join"] == {
+        "type": f"{HERE}:join",
+        "inputs": {"parts": [{"merge": ["when.yes", "when.no"]}, {"value": "constant"}, "switch.a"]},
+        "values": {"sep": "-"},
+    }
+    assert nodes["again"]["loop"] == {
+        "limit": None,
+        "on_limit": "fail",
+        "carry": {"carry": {"first": "join", "next": "join_2"}},
+        "while": {"source": "$carry.carry", "test": f"{HERE}:is_short"},
+        "nodes": {"join_2": {"type": f"{HERE}:join"}},
+        "edges": [edge, edge],
+        "outputs": {"join_2": "join_2", "carry": "$carry.carry"},
+    }
+    assert nodes["maybe"] == {
+        "type": f"{HERE}:maybe",
+        "policy": {
+            "retry": {"retries": 2, "on": ["ValueError", "timeout"], "backoff": "fixed", "first": 2.5},
+            "timeout": 3,
+            "on_error": "skip",
+        },
+        "after": ["head", "split"],
+    }
+    assert document["outputs"] == {
+        "text": {"fallback": ["maybe", {"value": "none"}]},
+        "items": {"collect": "each%20head"},
+        "final": {"gather": ["again.carry"]},
+    }
+    assert document["using"] == {
+        "errors": "continue",
+        "max_concurrency": 4,
+        "limits": {"a": {"slots": 2}, "b": {"per_second": 0.5}},
+        "timeout": 60,
+    }
+
+
+def test_what_is_written_shares_nothing_with_the_wiring() -> None:
+    meta = {"a": [1]}
+    document: Any = dump(Wiring(meta=meta))
+    document["meta"]["a"].append(2)
+    assert meta == {"a": [1]}
+
+
+def test_an_empty_flow_is_short() -> None:
+    assert dump(Wiring("x")) == {"dataflow": 1, "name": "x"}
+
+
+def test_plain_sources_that_stand_with_a_node_are_written_as_edges_in_order() -> None:
+    wiring = of_node(
+        PlacedNode(
+            "a",
+            type="t",
+            inputs={
+                "x": Reference("b", "p"),
+                "y": Many((Reference("b"), Reference("c"))),
+                "z": Many((Reference("b"), Literally(1))),
+            },
+        )
+    )
+    wiring.block.edges.append(Edge(Reference("c"), "a", "x", "id", {"m": 1}))
+    assert dump(wiring) == {
+        "dataflow": 1,
+        "name": "flow",
+        "nodes": {"a": {"type": "t", "inputs": {"z": ["b", {"value": 1}]}}},
+        "edges": [
+            {"source": "b", "source_port": "p", "target": "a", "target_port": "x"},
+            {"source": "b", "target": "a", "target_port": "y"},
+            {"source": "c", "target": "a", "target_port": "y"},
+            {"source": "c", "target": "a", "target_port": "x", "id": "id", "meta": {"m": 1}},
+        ],
+    }
+
+
+def test_a_map_is_written() -> None:
+    block = MapBlock(
+        "per",
+        over={"x": Reference("$in", "xs")},
+        options=EachOptions(name_of, 2, "collect"),
+        body=Block({"inner": PlacedNode("inner", type="t")}, [Edge(Reference("$item", "x"), "inner", "x")]),
+    )
+    document: Any = dump(Wiring(block=Block({"per": block})))
+    assert document["nodes"]["per"] == {
+        "map": {
+            "over": {"x": "$in.xs"},
+            "key": f"{HERE}:name_of",
+            "max_concurrency": 2,
+            "on_error": "collect",
+            "nodes": {"inner": {"type": "t"}},
+            "edges": [{"source": "$item", "source_port": "x", "target": "inner", "target_port": "x"}],
+        }
+    }
+
+
+def test_constants_are_written_by_the_type_of_their_port() -> None:
+    placed = PlacedNode(
+        "a", type=head.type, inputs={"text": Literally("x"), "day": Literally(date(2021, 1, 1))}
+    )
+    document: Any = dump(of_node(placed))
+    assert document["nodes"]["a"]["values"] == {"text": "x", "day": "2021-01-01"}
+
+
+def test_a_config_may_be_given_as_a_dict() -> None:
+    whole = {"size": 2, "names": []}
+    for placed in (
+        PlacedNode("a", type=head.type, config={"size": 2}),
+        PlacedNode("a", type="m:head", config=whole),
+    ):
+        document: Any = dump(of_node(placed))
+        assert document["nodes"]["a"]["config"] == whole
+
+
+def local() -> Node[..., Any]:
+    @node
+    async def inner() -> None: ...
+
+    return inner
+
+
+REFUSED: Final[list[tuple[Callable[[], Wiring], list[str]]]] = [
+    (
+        lambda: of_node(PlacedNode("a", type=local().type)),
+        [f"node 'a': function {HERE}:local.<locals>.inner has no document form; "],
+    ),
+    (
+        lambda: of_node(PlacedNode("a", type=choose.type, config=Choice(picks=[is_short, lambda x: x]))),
+        ["node 'a', picks.1: <lambda> has no document form; documents name functions at the top of a module"],
+    ),
+    (
+        lambda: of_node(PlacedNode("a", type=hide.type, config=Hidden(token=SecretStr("x" * 8)))),
+        ["node 'a': the config has no document form: read back it would be Hidden("],
+    ),
+    (
+        lambda: of_node(PlacedNode("a", type=loosely.type, config=Loose(thing=object()))),
+        ["node 'a': the config has no document form: Unable to serialize"],
+    ),
+    (
+        lambda: of_node(PlacedNode("a", type=head.type, config={"size": "x"})),
+        ["node 'a': config size: "],
+    ),
+    (
+        lambda: of_node(PlacedNode("a", type="t", config={"size": (1,)})),
+        ["node 'a': the config has no document form: .size: expected a JSON value, found tuple (1,)"],
+    ),
+    (
+        lambda: of_node(PlacedNode("a", type="t", inputs={"p": Literally(Path("x"))})),
+        ["node 'a', port 'p': the constant has no document form: expected a JSON value, found PosixPath"],
+    ),
+    (
+        lambda: of_node(PlacedNode("a", type="t", inputs={"p": Gather((Merge((Literally({1}),)),))})),
+        ["node 'a', port 'p': the constant has no document form: expected a JSON value, found set {1}"],
+    ),
+    (
+        lambda: of_node(
+            PlacedNode("a", type="t", inputs={"p": Each(Reference("b"), EachOptions(lambda x: x))})
+        ),
+        ["node 'a', port 'p', key of each: <lambda> has no document form"],
+    ),
+    (
+        lambda: of_node(PlacedNode("a", type="t", policy=Policy(retry=Retry(before=print)))),
+        ["node 'a', policy: `before` of the retry has no document form"],
+    ),
+    (
+        lambda: of_node(PlacedNode("a", type="t", policy=Policy(default=(1, 2)))),
+        ["node 'a', policy: `default` has no document form: expected a JSON value, found tuple (1, 2)"],
+    ),
+    (
+        lambda: Wiring(inputs={"c": FlowInput(ExecutionContext)}),
+        ["input 'c': type ExecutionContext has no JSON Schema"],
+    ),
+    (
+        lambda: Wiring(inputs={"c": FlowInput(Any, (1,))}),
+        ["input 'c': the default has no document form: expected a JSON value, found tuple (1,)"],
+    ),
+    (
+        lambda: Wiring(
+            block=Block(
+                {
+                    "l": LoopBlock(
+                        "l",
+                        carries={"c": Carried(Literally(1))},
+                        test=LoopTest("until", Reference("a"), lambda x: bool(x)),
+                        body=Block(outputs={"o": Literally(b"")}),
+                    )
+                },
+                outputs={"o": Literally(b"")},
+            )
+        ),
+        [
+            "loop 'l', '$carry.c': has no next value",
+            "loop 'l', until: <lambda> has no document form",
+            "output 'o' of loop 'l': the constant has no document form",
+            "output 'o': the constant has no document form",
+        ],
+    ),
+    (lambda: Wiring(problems=["one", "two", "one"]), ["one", "two"]),
+    (lambda: of_node(PlacedNode("", type="t")), ["nodes.: expected a text that is not empty, found ''"]),
+    (lambda: of_node(PlacedNode("$in", type="t")), ["nodes.%24in: no node can be called '$in'"]),
+    (lambda: of_node(PlacedNode("a")), ["nodes.a.type: expected a text that is not empty"]),
+    (lambda: Wiring(block=Block(outputs={"o": Reference("a", "")})), ["outputs.o: 'a.' is no source"]),
+    (lambda: Wiring(name="\ud800"), ["the flow has no document form: .name: expected text"]),
+    (
+        lambda: Wiring(meta={"a": {1}}),
+        ["the flow has no document form: .meta.a: expected a JSON value, found set {1}"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("make", "told"), REFUSED, ids=range(len(REFUSED)))
+def test_what_has_no_document_form_is_refused_by_name(make: Callable[[], Wiring], told: list[str]) -> None:
+    found_problems = problems(make())
+    assert len(found_problems) == len(told)
+    for problem, words in zip(found_problems, told, strict=True):
+        assert problem.startswith(words)
+
+
+def test_sources_that_nest_too_deep_for_a_document_are_refused() -> None:
+    source: Any = Reference("a")
+    for _ in range(300):
+        source = Merge((source,))
+    told = problems(Wiring(block=Block(outputs={"o": source})))
+    assert told == [
+        "the flow has no document form: expected at most 100 levels of lists and mappings, found more"
+    ]

@@ -1,0 +1,372 @@
+"""What a run came to: outputs, states, values of ports, and why a port is what it is (S3.3, S9.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import pytest
+
+from dataflow import (
+    SKIP,
+    DataflowError,
+    Failure,
+    Flow,
+    Maybe,
+    NodeState,
+    Result,
+    RunFailed,
+    Signal,
+    collect,
+    each,
+    gather,
+    merge,
+    node,
+)
+
+
+class Shot(NamedTuple):
+    png: Maybe[str] = SKIP
+    error: Maybe[str] = SKIP
+
+
+async def inc(n: int) -> int:
+    return n + 1
+
+
+async def broken(n: int = 0) -> int:
+    raise ValueError("no")
+
+
+async def shoot(png: str) -> Shot:
+    return Shot(png=png)
+
+
+async def optional(n: int = 0) -> int:
+    return n
+
+
+async def logs(failure: Failure) -> str:
+    return failure.message
+
+
+async def failed(flow: Flow) -> Result:
+    with pytest.raises(RunFailed) as caught:
+        await flow.run()
+    return caught.value.result
+
+
+async def test_outputs_are_read_by_name() -> None:
+    with Flow("f") as flow:
+        flow.output("y", flow.add(inc, n=1).out)
+        flow.output("nothing", None)
+    result = await flow.run()
+    assert (result["y"], result["nothing"]) == (2, None)
+    assert isinstance(result.outputs, Mapping)
+    assert result.status == "completed"
+    assert repr(result).startswith(f"Result(run_id={result.run_id!r}, status='completed', outputs=")
+
+
+async def test_an_output_that_does_not_exist_is_told_with_the_choices() -> None:
+    with Flow("f") as flow:
+        flow.output("x", 1)
+        flow.output("y", 2)
+    result = await flow.run()
+    with pytest.raises(KeyError) as caught:
+        result["z"]
+    assert caught.value.args == ("flow 'f' has no output 'z'; choices: x, y",)
+
+
+async def test_an_output_without_a_value_tells_why() -> None:
+    with Flow("f") as flow:
+        branch = flow.when(1, lambda n: n > 3)
+        flow.output("y", flow.add(inc, n=branch.yes).out)
+    result = await flow.run()
+    assert "y" not in result.outputs
+    with pytest.raises(KeyError) as caught:
+        result["y"]
+    assert caught.value.args == (
+        "output 'y' has no value: inc: port 'n' has no value; when: exit 'yes' not taken",
+    )
+
+
+async def test_an_output_that_failed_tells_why() -> None:
+    with Flow("f") as flow:
+        flow.output("y", flow.add(inc, n=flow.add(broken).out).out)
+    result = await failed(flow)
+    with pytest.raises(KeyError) as caught:
+        result["y"]
+    assert caught.value.args == ("output 'y' has no value: broken failed: ValueError: no",)
+
+
+async def test_an_output_that_never_settled_says_so() -> None:
+    with Flow("f") as flow:
+        flow.add(broken)
+        waits = flow.add(optional, n=1)
+        flow.after(waits, flow.add(inc, n=1).done)
+        flow.output("y", waits.out)
+    async with flow.start() as run:
+        run.cancel("changed my mind")
+        result = await run
+    assert result.status == "cancelled"
+    with pytest.raises(KeyError) as caught:
+        result["y"]
+    assert caught.value.args == ("output 'y' has no value: it did not settle",)
+    with pytest.raises(DataflowError) as error:
+        result.get(waits.out)
+    assert str(error.value) == "port 'optional.out' has no value: it did not settle"
+    assert result.why(waits.out) == "optional is not_run\n  because changed my mind"
+    assert result.why("optional") == "optional is not_run\n  because changed my mind"
+
+
+async def test_ports_of_the_flow_are_read() -> None:
+    with Flow("f") as flow:
+        n = flow.input("n", int)
+        step = flow.add(inc, n=n)
+        shot = flow.add(shoot, png="x")
+        waits = flow.add(optional, n=1)
+        flow.after(waits, step.done)
+        with flow.loop(limit=2) as it:
+            carry = it.carry(0)
+            carry.next(carry.out)
+        last = carry.final
+    result = await flow.run(n=4)
+    assert result.get(n) == 4
+    assert result.get(step.out) == 5
+    assert result.get(shot.out.png) == "x"
+    assert result.get(last) == 0
+    assert isinstance(result.get(step.done), Signal)
+    by_name: list[Any] = [result.get(text) for text in ("inc", "inc.out", "$in.n", "shoot.png", "loop.carry")]
+    assert by_name == [5, 5, 4, "x", 0]
+    whole: Any = step
+    assert result.get(whole) == 5
+
+
+async def test_a_value_read_twice_is_two_values() -> None:
+    async def listed() -> list[int]:
+        return [1]
+
+    with Flow("f") as flow:
+        step = flow.add(listed)
+        flow.output("y", step.out)
+    result = await flow.run()
+    result.get(step.out).append(2)
+    assert result.get(step.out) == [1]
+    assert result["y"] == [1]
+
+
+async def test_signals_and_failures_that_nobody_wired_are_told_too() -> None:
+    with Flow("f") as flow:
+        done, skipped = flow.add(inc, n=1), flow.add(inc, n=flow.when(1, lambda n: n > 3).yes)
+    result = await flow.run()
+    assert isinstance(result.get(done.done), Signal)
+    assert result.why(done.error) == (
+        "'inc.$error' has no value\n  because inc: succeeded, so there is no failure"
+    )
+    assert result.why(skipped.done).splitlines()[0] == "'inc_2.$done' has no value"
+
+
+def inside() -> tuple[Flow, dict[str, Any]]:
+    with Flow("f") as flow:
+        item = flow.add(inc, n=each([1]))
+        joined = merge(item.out, 0)
+        flow.output("y", collect(joined))
+        with flow.loop(limit=1) as it:
+            carry = it.carry(0)
+            step = flow.add(node(inc).with_(name="step"), n=carry.out)
+            carry.next(step.out)
+    ports: dict[str, Any] = {
+        "an item": item.out,
+        "a carried port": carry.out,
+        "a node of a loop": step.out,
+        "a node that is not there": "nothing.out",
+        "an input that is not there": "$in.x",
+        "a port that is not there": "loop.nothing",
+    }
+    return flow, ports
+
+
+OWN = "is not one of the flow's own: inside a map collect it, of a loop take its result; choices: inc, loop"
+
+
+@pytest.mark.parametrize(
+    ("place", "name"),
+    [
+        ("an item", "inc.out"),
+        ("a carried port", "$carry.carry"),
+        ("a node of a loop", "step.out"),
+        ("a node that is not there", "nothing.out"),
+        ("an input that is not there", "$in.x"),
+        ("a port that is not there", "loop.nothing"),
+    ],
+)
+async def test_a_port_that_the_flow_has_not_itself_is_told(place: str, name: str) -> None:
+    flow, ports = inside()
+    result = await flow.run()
+    for ask in (result.get, result.why):
+        with pytest.raises(DataflowError) as caught:
+            ask(ports[place])
+        assert str(caught.value) == f"port '{name}' {OWN}"
+
+
+async def test_a_port_of_another_flow_is_told() -> None:
+    first, second = Flow("f"), Flow("f")
+    first.add(inc, n=1)
+    other = second.add(inc, n=2)
+    result = await first.run()
+    with pytest.raises(DataflowError, match="belongs to flow 'f', not to the one that ran"):
+        result.get(other.out)
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        (3, "expected a port, a step or text like 'node.port', found int"),
+        (gather(1), "expected a port, a step or text like 'node.port', found Expression"),
+        (".out", "'.out' is no source: write `node.port`, `node` or `$in.name`"),
+    ],
+)
+async def test_what_is_no_port_is_told(given: object, text: str) -> None:
+    result = await Flow("f").run()
+    with pytest.raises(DataflowError) as caught:
+        result.get(given)
+    assert str(caught.value) == text
+
+
+async def test_a_skip_has_its_reasons_back_to_the_decision() -> None:
+    with Flow("f") as flow:
+        branch = flow.when(flow.input("n", int), lambda n: n > 3)
+        first = flow.add(inc, n=branch.yes)
+        second = flow.add(inc, n=first.out)
+        third = flow.add(optional, n=second.out)
+    result = await flow.run(n=1)
+    assert result.why(third.out) == (
+        "'optional.out' has no value\n"
+        "  because optional: port 'n' has no value\n"
+        "  because inc_2: port 'n' has no value\n"
+        "  because inc: port 'n' has no value\n"
+        "  because when: exit 'yes' not taken"
+    )
+    assert result.why(branch.yes) == "'when.yes' has no value\n  because when: exit 'yes' not taken"
+    assert result.why(branch.no) == "'when.no' has a value"
+    assert result.why("inc_2") == (
+        "inc_2 is skipped\n"
+        "  because inc_2: port 'n' has no value\n"
+        "  because inc: port 'n' has no value\n"
+        "  because when: exit 'yes' not taken"
+    )
+    with pytest.raises(DataflowError) as caught:
+        result.get(third.out)
+    assert str(caught.value) == (
+        "port 'optional.out' has no value: optional: port 'n' has no value; inc_2: port 'n' has no value; "
+        "inc: port 'n' has no value; when: exit 'yes' not taken"
+    )
+
+
+async def test_a_field_left_out_says_so() -> None:
+    with Flow("f") as flow:
+        shot = flow.add(shoot, png="x")
+        flow.add(optional, n=merge(flow.when(1, lambda n: n > 3).yes, flow.when(1, lambda n: n > 3).yes))
+    result = await flow.run()
+    assert (
+        result.why(shot.out.error) == "'shoot.error' has no value\n  because shoot: port 'error' not emitted"
+    )
+    assert result.why(shot.out) == "'shoot.out' has no value\n  because shoot: port 'out' not emitted"
+    assert result.why("optional.out") == (
+        "'optional.out' has no value\n"
+        "  because optional: port 'n' has no value\n"
+        "  because merge: none of its sources has a value\n"
+        "  because when: exit 'yes' not taken"
+    )
+
+
+async def test_a_failure_has_its_reasons_too() -> None:
+    with Flow("f") as flow:
+        first = flow.add(broken)
+        second = flow.add(inc, n=first.out)
+        third = flow.add(optional, n=second.out)
+    result = await failed(flow)
+    assert result.status == "failed"
+    assert result.why(third.out) == "'optional.out' has no value\n  because broken failed: ValueError: no"
+    assert result.why("broken") == "broken is failed\n  because broken failed: ValueError: no"
+    assert result.why("inc") == "inc is not_run\n  because broken failed: ValueError: no"
+
+
+async def test_a_failure_that_is_handled_is_told() -> None:
+    with Flow("f") as flow:
+        fails = flow.add(broken)
+        flow.output("told", flow.add(logs, failure=fails.error).out)
+        flow.add(optional, n=fails.out)
+    result = await flow.run()
+    assert result["told"] == "no"
+    assert result.states["broken"] is NodeState.FAILED
+    assert result.why(fails.out) == (
+        "'broken.out' has no value\n"
+        "  because broken: failed, and the failure is handled\n"
+        "  because broken failed: ValueError: no"
+    )
+    assert result.why(fails.error) == "'broken.$error' has a value"
+
+
+async def test_nodes_inside_maps_and_loops_are_asked_for_by_path() -> None:
+    with Flow("f") as flow:
+        branch = flow.when(each([1, 5]), lambda n: n > 3)
+        flow.add(inc, n=branch.yes)
+        with flow.loop(limit=2) as it:
+            carry = it.carry(0)
+            step = flow.add(node(inc).with_(name="step"), n=carry.out)
+            it.until(step.out, lambda n: n == 1)
+            carry.next(flow.add(node(inc).with_(name="next"), n=step.out).out)
+    result = await flow.run()
+    assert result.why("when[1]/inc") == "when[1]/inc is done"
+    assert result.why("when[0]/inc") == (
+        "when[0]/inc is skipped\n  because when[0]/inc: port 'n' has no value\n  because when[0]: exit 'yes' not taken"
+    )
+    assert (
+        result.why("loop[0]/next") == "loop[0]/next is not_run\n  because loop[0]: no further round follows"
+    )
+    assert {path: state.value for path, state in result.states.items()} == {
+        "when": "done",
+        "when[0]": "done",
+        "when[0]/inc": "skipped",
+        "when[1]": "done",
+        "when[1]/inc": "done",
+        "loop": "done",
+        "loop[0]/step": "done",
+        "loop[0]/next": "not_run",
+    }
+
+
+async def test_names_in_paths_are_encoded() -> None:
+    with Flow("f") as flow:
+        flow.add(node(inc).with_(name="a/b.c [1]"), n=1)
+    result = await flow.run()
+    assert list(result.states) == ["a%2Fb%2Ec%20%5B1%5D"]
+    assert result.why("a%2Fb%2Ec%20%5B1%5D") == "a%2Fb%2Ec%20%5B1%5D is done"
+    assert result.why("a%2Fb%2Ec%20%5B1%5D.out") == "'a/b.c [1].out' has a value"
+
+
+async def test_a_node_with_an_odd_name_that_never_ran_tells_why() -> None:
+    with Flow("f") as flow:
+        step = flow.add(node(optional).with_(name="a b"), n=1)
+        flow.after(step, flow.add(inc, n=1).done)
+    async with flow.start() as run:
+        run.cancel("changed my mind")
+        result = await run
+    assert result.why(step.out) == "a%20b is not_run\n  because changed my mind"
+
+
+async def test_an_input_of_a_run_that_never_began_did_not_settle() -> None:
+    with Flow("f") as flow:
+        n = flow.input("n", int, 3)
+        flow.add(inc, n=n)
+    async with flow.start() as run:
+        run.cancel("changed my mind")
+        result = await run
+    assert result.why(n) == "'$in.n' did not settle: the run was cancelled"
+
+
+async def test_states_cannot_be_changed() -> None:
+    result = await Flow("f").run()
+    with pytest.raises(TypeError):
+        result.states["x"] = NodeState.DONE  # type: ignore[index]
