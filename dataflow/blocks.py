@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from dataflow.placeholders import Handle, PortRef, ports_within
+from dataflow.placeholders import Expression, Handle, PortRef, ports_within
 from dataflow.signature import Shape
 from dataflow.steps import Step
 from dataflow.wiring import CARRY, Block, Literally, LoopBlock, Merge, PlacedNode, Reference, Source, Wiring
@@ -128,8 +128,21 @@ def source_of(block: OpenBlock, operand: Operand, reader: str) -> Source:
     if isinstance(operand, Literally):
         _check_constant(block, operand.value, reader)
         return operand
+    if operand._name == "each":  # noqa: SLF001 - as above
+        _check_item(block, operand, reader)
     parts = tuple(source_of(block, part, reader) for part in operand._operands)  # noqa: SLF001 - as above
     return operand._build(parts)  # noqa: SLF001 - as above
+
+
+def _check_item(block: OpenBlock, item: Expression, reader: str) -> None:
+    """Refuse to read one item in two blocks, where it would silently be two maps."""
+    if item._home is None:  # noqa: SLF001 - as above
+        item._home = block  # noqa: SLF001 - as above
+    elif item._home is not block:  # noqa: SLF001 - as above
+        block.problem(
+            f"{reader} reads the item of a map that is opened in another block; carry it into the loop, "
+            "or call each(...) again to open a map in this block"
+        )
 
 
 def _check_constant(block: OpenBlock, value: object, reader: str) -> None:

@@ -125,10 +125,7 @@ def _type_of_constant(value: object) -> object:
 
 
 def _list_of(item: object) -> object:
-    try:
-        return list[item]  # type: ignore[valid-type]  # a type known at run time only
-    except TypeError:
-        return list
+    return list[item]  # type: ignore[valid-type]  # a type known at run time only
 
 
 class _Checker:

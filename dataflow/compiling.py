@@ -36,6 +36,10 @@ def compile_flow(
 ) -> FlowPlan:
     """Compile a flow; raises FlowInvalid with all its problems."""
     graph, ordered = examine(wiring, find_type, find_function)
+    if not graph.problems and graph.opaque:
+        graph.problems.append(
+            f"these were not looked into, so the flow cannot run: {', '.join(graph.opaque)}"
+        )
     if graph.problems:
         raise FlowInvalid(wiring.name, list(dict.fromkeys(graph.problems)))
     return lay_out(graph, ordered)

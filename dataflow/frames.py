@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dataflow.failure import Failure
-    from dataflow.graph import ScopeKind
     from dataflow.plan import PlanNode, ScopePlan
     from dataflow.tokens import Errored, Skip
 
@@ -41,10 +40,6 @@ class Frame:
         self.error: Failure | None = None  # the first failure that nothing in the frame handled
         self.closed_by: Skip | Errored | None = None  # why it is closing
         self.is_closing = False  # failed or cancelled: nothing more starts in it
-
-    @property
-    def kind(self) -> ScopeKind:
-        return self.plan.kind
 
     def path(self) -> str:
         """Return the frame's part of its nodes' paths; empty for the root (S2.2)."""

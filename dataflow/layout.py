@@ -109,8 +109,6 @@ class _Laying:
 
     def call(self, action: CallAction) -> Call:
         node_type = action.type
-        if node_type.is_opaque:
-            return Call(node_type, action.policy, (), {}, None, None)
         parameters = node_type.parameters
         positional = tuple(self.given(action, name) for name in parameters.positional)
         spread = {*parameters.positional, parameters.star}

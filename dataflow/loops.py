@@ -111,7 +111,7 @@ class Loops:
         opened.round += 1
         if body.error is not None or body.is_closing:
             self._exited(frame, node, opened, FAILED)
-            self.scheduler.opener_ended(frame, node, body.error)
+            self.scheduler.releasing.opener_ended(frame, node, body.error)
             return
         for own, slot in loop.results.items():
             if body.values[slot].__class__ not in DEAD:
@@ -145,7 +145,7 @@ class Loops:
         for own in loop.results:
             self.scheduler.put(frame, own, opened.results.get(own, nothing))
         self._exited(frame, node, opened, opened.ends)
-        self.scheduler.opener_ended(frame, node, None)
+        self.scheduler.releasing.opener_ended(frame, node, None)
 
     def _fail(self, frame: Frame, node: PlanNode, opened: OpenedLoop, error: BaseException) -> None:
         self._exited(frame, node, opened, FAILED)

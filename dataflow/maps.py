@@ -57,7 +57,7 @@ class Maps:
             for slots in action.body.collects.values():
                 for own in slots:
                     self.scheduler.put(frame, own, [])
-            self.scheduler.opener_ended(frame, node, None)
+            self.scheduler.releasing.opener_ended(frame, node, None)
 
     def collect(self, item: Frame, slot: int) -> None:
         """Take what an item gave; the list settles when the last item has."""
@@ -84,7 +84,7 @@ class Maps:
                 for other in list(opened.live.values()):
                     self.scheduler.failing.close(other, Errored(frame.path_of(node), item.error))
         if not opened.live:
-            self.scheduler.opener_ended(frame, node, opened.error)
+            self.scheduler.releasing.opener_ended(frame, node, opened.error)
 
 
 def _list_or_error(tokens: list[Any]) -> Any:

@@ -114,7 +114,7 @@ class PortRef(Placeholder):
 class Expression(Placeholder):
     """A join, a map's item or a collected list; `build` makes the source of the operands' sources."""
 
-    __slots__ = ("_build", "_depth", "_name", "_operands")
+    __slots__ = ("_build", "_depth", "_home", "_name", "_operands")
 
     def __init__(
         self, name: str, operands: tuple[Operand, ...], build: Callable[[tuple[Source, ...]], Source]
@@ -123,6 +123,7 @@ class Expression(Placeholder):
         self._depth: int = 1 + max((one._depth for one in inner), default=0)  # noqa: SLF001 - of its own class
         if self._depth > DEEPEST:
             raise ValueError(f"{name}(...) is nested more than {DEEPEST} deep; put a node in between")
+        self._home: OpenBlock | None = None  # of a map's item: the block in which it was read first
         self._name = name
         self._operands = operands
         self._build = build

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dataflow.errors import NodeFailed
+from dataflow.events import EventKind
 from dataflow.plan import Call, JoinOf, LoopOf, MapOf
+from dataflow.ports import DONE as DONE_PORT
+from dataflow.ports import ERROR as ERROR_PORT
+from dataflow.ports import SKIP, Signal
 from dataflow.readiness import Conflict, Fires, Poisoned, Skipped, decide, first_live, live_values
-from dataflow.states import DONE, NOT_RUN, SKIPPED, WAITING
+from dataflow.states import CANCELLED, DONE, NOT_RUN, SKIPPED, WAITING
 from dataflow.tokens import Errored, Skip
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from dataflow.failure import Failure
     from dataflow.frames import Frame
     from dataflow.plan import PlanNode
     from dataflow.scheduler import Scheduler
@@ -23,6 +30,37 @@ class Releasing:
 
     def __init__(self, scheduler: Scheduler) -> None:
         self.scheduler = scheduler
+
+    def succeeded(self, frame: Frame, node: PlanNode, call: Call, outputs: Mapping[str, Any]) -> None:
+        """Settle the ports of a node that returned (S3.2)."""
+        put = self.scheduler.put
+        if call.is_branch:
+            matched = next(iter(outputs), None)
+            self.scheduler.report(EventKind.BRANCH_EVALUATED, frame, node, matched=matched)
+        for port, slot in node.outputs.items():
+            if port == DONE_PORT:
+                put(frame, slot, Signal())
+            elif (value := outputs.get(port, SKIP)) is not SKIP:
+                put(frame, slot, value)
+            elif port == ERROR_PORT:
+                put(frame, slot, _no_failure(frame, node))
+            else:
+                reason = f"exit {port!r} not taken" if call.is_branch else f"port {port!r} not emitted"
+                put(frame, slot, Skip(frame.path_of(node), reason))
+        self.scheduler.finish(frame, node, DONE)
+
+    def opener_ended(self, frame: Frame, node: PlanNode, failure: Failure | None) -> None:
+        """Settle a loop or map whose frames have all ended: as failed, as cancelled or as done."""
+        if failure is not None:
+            self.scheduler.failing.broken(frame, node, failure)
+        elif frame.is_closing:
+            self.scheduler.finish(frame, node, CANCELLED)
+        else:
+            if DONE_PORT in node.outputs:
+                self.scheduler.put(frame, node.outputs[DONE_PORT], Signal())
+            if ERROR_PORT in node.outputs:
+                self.scheduler.put(frame, node.outputs[ERROR_PORT], _no_failure(frame, node))
+            self.scheduler.finish(frame, node, DONE)
 
     def release(self, frame: Frame, index: int) -> None:
         """Decide about a node all of whose inputs have settled (S4)."""
@@ -88,3 +126,7 @@ class Releasing:
         for slot in node.outputs.values():
             self.scheduler.put(frame, slot, token)
         self.scheduler.finish(frame, node, state)
+
+
+def _no_failure(frame: Frame, node: PlanNode) -> Skip:
+    return Skip(frame.path_of(node), "succeeded, so there is no failure")

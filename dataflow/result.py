@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from dataflow.errors import DataflowError, choices
-from dataflow.names import parse_reference
+from dataflow.names import encode, parse_reference
 from dataflow.placeholders import PortRef
 from dataflow.ports import DONE, ERROR, Signal
 from dataflow.separation import separate
@@ -81,8 +81,9 @@ class Result:
 
     def _why_unsettled(self, port: object) -> str:
         reference = _reference(port)
-        if reference.node in self._by_path:
-            return self.why(reference.node)
+        path = encode(reference.node)
+        if path in self._by_path:
+            return self.why(path)
         return f"{_name(port)} did not settle: the run was {self.status}"
 
     def _firings(self) -> Iterator[tuple[str, Frame, PlanNode]]:

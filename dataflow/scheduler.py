@@ -17,13 +17,10 @@ from dataflow.loops import Loops
 from dataflow.maps import Maps
 from dataflow.outcome import outputs_of
 from dataflow.plan import Call
-from dataflow.ports import DONE as DONE_PORT
-from dataflow.ports import ERROR as ERROR_PORT
-from dataflow.ports import SKIP, Signal
 from dataflow.releasing import Releasing
 from dataflow.reporting import report_end
 from dataflow.separation import separate
-from dataflow.states import CANCELLED, DONE, READY, SKIPPED
+from dataflow.states import CANCELLED, READY, SKIPPED
 from dataflow.tokens import DEAD, UNSETTLED, Skip
 
 if TYPE_CHECKING:
@@ -59,7 +56,7 @@ class Scheduler:
         self.failing = Failing(self)
         self.loops = Loops(self)
         self.maps = Maps(self)
-        self._releasing = Releasing(self)
+        self.releasing = Releasing(self)
         self._frames = 1
         self._newly: list[FiringId] = []
         self._settled: deque[tuple[Frame, int]] = deque()
@@ -80,19 +77,7 @@ class Scheduler:
             outputs = outputs_of(node.id, call.type, result)
         except NodeFailed as error:
             return self.fail(frame, index, error)
-        if call.is_branch:
-            self.report(EventKind.BRANCH_EVALUATED, frame, node, matched=next(iter(outputs), None))
-        for port, slot in node.outputs.items():
-            if port == DONE_PORT:
-                self.put(frame, slot, Signal())
-            elif (value := outputs.get(port, SKIP)) is not SKIP:
-                self.put(frame, slot, value)
-            elif port == ERROR_PORT:
-                self.put(frame, slot, _no_failure(frame, node))
-            else:
-                reason = f"exit {port!r} not taken" if call.is_branch else f"port {port!r} not emitted"
-                self.put(frame, slot, Skip(frame.path_of(node), reason))
-        self.finish(frame, node, DONE)
+        self.releasing.succeeded(frame, node, call, outputs)
         return self._advance()
 
     def fail(self, frame: Frame, index: int, error: BaseException) -> list[FiringId]:
@@ -119,8 +104,6 @@ class Scheduler:
         slots = (slot for node in plan.nodes for slot in node.outputs.values())
         return [plan.names[slot] for slot in slots if values[slot] is UNSETTLED]
 
-    # frames
-
     def new_frame(self, plan: ScopePlan, parent: Frame, owner: int, name: str) -> Frame:
         """Make a frame; `begin` starts it."""
         frame = Frame(plan, self._frames, parent, owner, name)
@@ -142,26 +125,11 @@ class Scheduler:
         self._settled.extend((frame, slot) for slot in plan.settled)
         for index in plan.disabled:
             node = plan.nodes[index]
-            self._releasing.settle_all(frame, node, Skip(frame.path_of(node), "disabled"), SKIPPED)
+            self.releasing.settle_all(frame, node, Skip(frame.path_of(node), "disabled"), SKIPPED)
         for index in plan.starts:
-            self._releasing.release(frame, index)
+            self.releasing.release(frame, index)
         if not frame.unsettled and not plan.nodes:
             self._ended.append(frame)
-
-    def opener_ended(self, frame: Frame, node: PlanNode, failure: Failure | None) -> None:
-        """Settle a loop or map whose frames have all ended: as failed, as cancelled or as done."""
-        if failure is not None:
-            self.failing.broken(frame, node, failure)
-        elif frame.is_closing:
-            self.finish(frame, node, CANCELLED)
-        else:
-            if DONE_PORT in node.outputs:
-                self.put(frame, node.outputs[DONE_PORT], Signal())
-            if ERROR_PORT in node.outputs:
-                self.put(frame, node.outputs[ERROR_PORT], _no_failure(frame, node))
-            self.finish(frame, node, DONE)
-
-    # settling
 
     def make_ready(self, frame: Frame, index: int) -> None:
         """Note that a call may fire."""
@@ -228,9 +196,9 @@ class Scheduler:
                 frame.odd.add(reader)
             waits[reader] -= 1
             if not waits[reader]:
-                self._releasing.release(frame, reader)
+                self.releasing.release(frame, reader)
         for join in plan.early.get(slot, ()):
-            self._releasing.consider(frame, plan.nodes[join])
+            self.releasing.consider(frame, plan.nodes[join])
         for owner, inner in plan.exports.get(slot, ()):
             if owner in frame.opened:
                 for child in frame.opened[owner].live.values():
@@ -257,8 +225,6 @@ class Scheduler:
                 self.maps.item_ended(frame, owner, opened)
         frame.release()
 
-    # reporting
-
     def report(self, kind: EventKind, frame: Frame, node: PlanNode, **data: Any) -> None:
         """Report a fact about a node, if anybody listens."""
         if self.reporter.is_listening:
@@ -273,7 +239,3 @@ class Scheduler:
 def _declared_order(firing: FiringId) -> tuple[int, int]:
     frame, index = firing
     return frame.number, index
-
-
-def _no_failure(frame: Frame, node: PlanNode) -> Skip:
-    return Skip(frame.path_of(node), "succeeded, so there is no failure")

@@ -220,12 +220,7 @@ def _close(graph: Graph, vertex: Vertex, action: CollectAction) -> None:
         )
         return
     assert isinstance(owner.action, MapAction), "a map's scope is owned by a map"
-    for name, wire in owner.action.collects.items():
-        if resolved(wire.source) == resolved(action.source.source):
-            action.output = Terminal(owner, name)
-            break
-    else:
-        name = f"collect{len(owner.action.collects)}"
-        owner.action.collects[name] = action.source
-        action.output = Terminal(owner, name)
+    name = f"collect{len(owner.action.collects)}"
+    owner.action.collects[name] = action.source
+    action.output = Terminal(owner, name)
     vertex.scope = owner.scope

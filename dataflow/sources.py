@@ -94,6 +94,9 @@ class Sources:
                 if wire is None:
                     return None
                 vertex = self._add("collect", CollectAction(wire), reader)
+                vertex.home = (
+                    _home_of(wire.source) or vertex.home
+                )  # a list made outside is read inside (S2.3)
                 return Wire(Terminal(vertex, "out"), f"collect({wire.label})")
         raise AssertionError(f"unknown source {source!r}")
 
@@ -166,6 +169,17 @@ class Sources:
             f"{reference.port!r}; {choices(ports)}"
         )
         return None
+
+
+def _home_of(terminal: Terminal) -> Scope | None:
+    """Return the block in which a terminal is made."""
+    match terminal.owner:
+        case Vertex(home=home):
+            return home
+        case Scope(kind=ScopeKind.MAP, owner=Vertex(home=home, action=MapAction(named=False))):
+            return home
+        case _:
+            return None
 
 
 def _is_opaque(vertex: Vertex) -> bool:

@@ -72,10 +72,10 @@ CALLS: list[tuple[str, Callable[[Flow], Any], list[Any]]] = [
     ("constants by position", lambda f: f.add(positional, 1, 4, 5), [1, 4, 5]),
     ("constants by name", lambda f: f.add(positional, 1, c=5), [1, 2, 5]),
     ("ports by position", lambda f: f.add(positional, f.add(value, 1).out, f.add(value, 4).out), [1, 4, 3]),
-    ("defaults of keywords", lambda f: f.add(keyword, a=1), [1, 2, 10]),
+    ("defaults of keywords", lambda f: f.add(keyword, a=1), [1, 2, 10]),  # type: ignore[call-arg]  # the config has a default
     ("keywords", lambda f: f.add(keyword, a=f.add(value, 1).out, b=3, style=Style(words=1)), [1, 3, 1]),
     ("a config first", lambda f: f.add(configured, Style(words=1), 2), [1, 2]),
-    ("a config by default", lambda f: f.add(configured, a=2), [10, 2]),
+    ("a config by default", lambda f: f.add(configured, a=2), [10, 2]),  # type: ignore[call-arg]  # as above
     ("nothing to spread", lambda f: f.add(spread, 1), [1, (), 9]),
     ("ports to spread", lambda f: f.add(spread, 1, f.add(value, 2).out, 3, z=4), [1, (2, 3), 4]),
     ("live ports to spread", lambda f: f.add(spread, 1, f.add(value, 2).out, dead(f)), [1, (2,), 9]),
@@ -137,7 +137,7 @@ async def test_readers_of_one_list_get_their_own() -> None:
 
 
 async def test_the_defaults_of_a_function_are_not_changed() -> None:
-    async def appends(xs: list[int] = []) -> list[int]:
+    async def appends(xs: list[int] = []) -> list[int]:  # noqa: B006 - that is what is shown
         xs.append(1)
         return xs
 

@@ -1,4 +1,4 @@
-"""Types, kinds and arities are checked before a flow runs; the rest when a value enters (S1.4, S1.7, S5.2)."""
+"""Types and kinds are checked before a flow runs, other values when they enter (S1.4, S1.7)."""
 
 from __future__ import annotations
 
@@ -179,7 +179,10 @@ EDGE_PROBLEMS: list[tuple[str, Callable[[Flow], object], list[str]]] = [
         "a merge of types",
         lambda f: f.add(text, t=merge(f.add(whole, n=1).out, "x", f.add(text, t="").out)),  # type: ignore[arg-type]
         [
-            "port 'text_2.t' expects str, but merge(whole.out, a constant, text.out) is int | Literal['x'] | str"
+            (
+                "port 'text_2.t' expects str, but merge(whole.out, a constant, text.out) is "
+                "int | Literal['x'] | str"
+            ),
         ],
     ),
     ("a merge with Any", lambda f: f.add(text, t=merge(f.add(anything).out, 3)), []),
@@ -187,7 +190,10 @@ EDGE_PROBLEMS: list[tuple[str, Callable[[Flow], object], list[str]]] = [
         "a gathered list",
         lambda f: f.add(items, xs=gather(1, 2)),  # type: ignore[arg-type]
         [
-            "port 'items.xs' expects list[str], but gather(a constant, a constant) is list[Literal[1] | Literal[2]]"
+            (
+                "port 'items.xs' expects list[str], but gather(a constant, a constant) is "
+                "list[Literal[1] | Literal[2]]"
+            ),
         ],
     ),
     (
@@ -239,7 +245,7 @@ EDGE_PROBLEMS: list[tuple[str, Callable[[Flow], object], list[str]]] = [
     (
         "text is no path",
         lambda f: f.add(path, p="x"),  # type: ignore[arg-type]
-        [f"port 'path.p': expected Path, found str 'x'"],
+        ["port 'path.p': expected Path, found str 'x'"],
     ),
     (
         "a literal",
@@ -479,6 +485,9 @@ async def is_big(n: int) -> bool:
     return n > 3
 
 
+NEXT = "next value of '$carry.carry' in loop 'loop'"
+
+
 @pytest.mark.parametrize(
     ("first", "next_value", "problems"),
     [
@@ -486,10 +495,10 @@ async def is_big(n: int) -> bool:
         (0.5, lambda f, _c: f.add(whole, n=1).out, []),
         (None, lambda f, _c: f.add(text, t="").out, []),
         ([], lambda f, _c: f.input("xs", list[str]), []),
-        (True, lambda _f, _c: 1, ["next value of '$carry.carry' in loop 'loop' is Literal[1], but the port began as bool"]),
-        ("a", lambda f, _c: f.add(whole, n=1).out, ["next value of '$carry.carry' in loop 'loop' is int, but the port began as str"]),
+        (True, lambda _f, _c: 1, [f"{NEXT} is Literal[1], but the port began as bool"]),
+        ("a", lambda f, _c: f.add(whole, n=1).out, [f"{NEXT} is int, but the port began as str"]),
     ],
-)  # fmt: skip
+)
 def test_a_next_value_has_the_type_that_the_port_began_with(
     first: Any, next_value: Callable[[Flow, Any], Any], problems: list[str]
 ) -> None:

@@ -160,7 +160,7 @@ def test_a_blocking_function_becomes_a_node_type() -> None:
 
 def test_an_async_function_is_not_threaded() -> None:
     with pytest.raises(FlowInvalid):
-        threaded(plain).type
+        threaded(plain).type  # noqa: B018 - reading it makes it
 
 
 @pytest.mark.parametrize("declare", [node, lambda function: node(name="x")(function)])

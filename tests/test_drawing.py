@@ -197,7 +197,8 @@ def test_a_typed_flow_draws_itself_before_its_first_use() -> None:
         return f.add(fetch, url=url).out
 
     assert typed.to_mermaid() == (
-        'flowchart TD\n  n0(["url"])\n  n1["fetch"]\n  n2(["out"])\n  n0 -->|"→ url"| n1\n  n1 -->|"→ out"| n2\n'
+        'flowchart TD\n  n0(["url"])\n  n1["fetch"]\n  n2(["out"])\n'
+        '  n0 -->|"→ url"| n1\n  n1 -->|"→ out"| n2\n'
     )
 
 
@@ -243,7 +244,8 @@ DOT_LINE: Final = re.compile(
     rf"|subgraph cluster_n\d+ \{{ label={STRING};|n\d+ -> n\d+ \[label={STRING}\];|\}}"
 )
 MERMAID_LINE: Final = re.compile(
-    r'flowchart TD|n\d+(\["[^"\n]*"\]|\(\["[^"\n]*"\]\))|subgraph n\d+\["[^"\n]*"\]|end|n\d+ -->\|"[^"\n]*"\| n\d+'
+    r'flowchart TD|n\d+(\["[^"\n]*"\]|\(\["[^"\n]*"\]\))|subgraph n\d+\["[^"\n]*"\]|end'
+    r'|n\d+ -->\|"[^"\n]*"\| n\d+'
 )
 
 

@@ -24,7 +24,7 @@ class Wordless(Exception):
 def raised(error: Exception) -> Exception:
     try:
         raise error
-    except Exception as caught:
+    except Exception as caught:  # noqa: BLE001 - any error
         return caught
 
 
@@ -95,8 +95,8 @@ def test_an_interrupt_is_a_failure_too() -> None:
     [
         (Failure, True),
         (Failure | None, True),
-        (Optional[Failure], True),
-        (Union[str, Failure], True),
+        (Optional[Failure], True),  # noqa: UP045 - the older spelling
+        (Union[str, Failure], True),  # noqa: UP007 - as above
         (str | Failure | None, True),
         (list[Failure], False),
         (str, False),

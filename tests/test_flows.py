@@ -404,7 +404,7 @@ def test_a_misuse_of_a_port_is_told_each_time() -> None:
 
 
 def test_annotations_that_cannot_be_resolved_are_problems() -> None:
-    def function(f: Flow, n: Nowhere) -> int:  # type: ignore[name-defined]
+    def function(f: Flow, n: Nowhere) -> int:  # type: ignore[name-defined]  # noqa: F821 - as users may
         return f.add(inc, n=n).out
 
     assert flow(function).check() == [

@@ -55,8 +55,8 @@ JOINS: list[tuple[str, Callable[[Flow], Any], dict[str, Any]]] = [
     ("a fallback to a constant", lambda f: fallback(dead(f), 3), {"y": 3}),
     ("a fallback that is not needed", lambda f: fallback(f.add(inc, n=1).out, 3), {"y": 2}),
     ("a fallback of a constant", lambda f: fallback(1, f.add(inc, n=1).out), {"y": 1}),
-    ("a merge of one port twice", lambda f: (lambda p: merge(p, p))(f.add(inc, n=1).out), {"y": 2}),
-    ("a gather of one port twice", lambda f: (lambda p: gather(p, p))(f.add(inc, n=1).out), {"y": [2, 2]}),
+    ("a merge of one port twice", lambda f: merge(*[f.add(inc, n=1).out] * 2), {"y": 2}),
+    ("a gather of one port twice", lambda f: gather(*[f.add(inc, n=1).out] * 2), {"y": [2, 2]}),
     ("a merge waits for the first", lambda f: merge(f.add(late, n=1).out, f.add(inc, n=2).out), {"y": 1}),
     ("a gather keeps the order", lambda f: gather(f.add(late, n=1).out, f.add(inc, n=2).out), {"y": [1, 3]}),
     ("a gather without what is skipped", lambda f: gather(dead(f), f.add(inc, n=2).out), {"y": [3]}),
@@ -108,13 +108,12 @@ async def test_a_side_branch_of_a_loop_fires_in_the_last_round_too() -> None:
     async def note(n: int) -> None:
         fired.append(n)
 
-    with Flow() as flow:
-        with flow.loop(limit=5) as it:
-            n = it.carry(0)
-            step = flow.add(inc, n=n.out)
-            flow.add(note, n=step.out)
-            it.until(step.out, lambda value: value >= 2)
-            n.next(step.out)
+    with Flow() as flow, flow.loop(limit=5) as it:
+        n = it.carry(0)
+        step = flow.add(inc, n=n.out)
+        flow.add(note, n=step.out)
+        it.until(step.out, lambda value: value >= 2)
+        n.next(step.out)
     await flow.run()
     assert fired == [1, 2]
 

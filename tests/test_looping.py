@@ -117,29 +117,37 @@ def test_outputs_of_a_loop_are_named_apart() -> None:
     ]
 
 
-def until(it: Loop, carry: Carry[int], *, twice: bool = False) -> None:
-    for _ in range(2 if twice else 1):
-        it.until(carry.out, lambda n: n > 3)
+Wire = Callable[[Flow, Loop, Carry[int]], object]
+
+
+def until(_flow: Flow, it: Loop, carry: Carry[int]) -> None:
+    it.until(carry.out, lambda n: n > 3)
+
+
+def while_(_flow: Flow, it: Loop, carry: Carry[int]) -> None:
+    it.while_(carry.out, bool)
+
+
+def same(_flow: Flow, _it: Loop, carry: Carry[int]) -> None:
+    carry.next(carry.out)
+
+
+def both(*wires: Wire) -> Wire:
+    return lambda flow, it, carry: [wire(flow, it, carry) for wire in wires]
 
 
 @pytest.mark.parametrize(
     ("wire", "problems"),
     [
-        (lambda _flow, _it, carry: carry.next(carry.out), []),
+        (same, []),
+        (lambda _flow, _it, _carry: None, ["'$carry.carry' of loop 'loop' has no next value"]),
+        (both(same, same), ["next value of '$carry.carry' in loop 'loop' is given twice"]),
         (
-            lambda _flow, _it, _carry: None,
-            ["'$carry.carry' of loop 'loop' has no next value"],
-        ),
-        (
-            lambda _flow, _it, carry: (carry.next(carry.out), carry.next(carry.out)),
-            ["next value of '$carry.carry' in loop 'loop' is given twice"],
-        ),
-        (
-            lambda _flow, it, carry: (carry.next(carry.out), until(it, carry, twice=True)),
+            both(same, until, until),
             ["the test of loop 'loop' is given twice; a loop has one `until` or `while_`"],
         ),
         (
-            lambda _flow, it, carry: (carry.next(carry.out), until(it, carry), it.while_(carry.out, bool)),
+            both(same, until, while_),
             ["the test of loop 'loop' is given twice; a loop has one `until` or `while_`"],
         ),
         (
@@ -166,7 +174,7 @@ def until(it: Loop, carry: Carry[int], *, twice: bool = False) -> None:
         ),
     ],
 )
-def test_a_loop_is_checked(wire: Callable[[Flow, Loop, Carry[int]], object], problems: list[str]) -> None:
+def test_a_loop_is_checked(wire: Wire, problems: list[str]) -> None:
     flow = Flow()
     with flow.loop() as it:
         carry = it.carry(0)

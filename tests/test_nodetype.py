@@ -57,7 +57,7 @@ async def wanting(wanted: Wanted) -> str:
     return wanted.path
 
 
-async def defaulted(wanted: Wanted = Wanted(path="x")) -> str:
+async def defaulted(wanted: Wanted = Wanted(path="x")) -> str:  # noqa: B008 - frozen
     return wanted.path
 
 
@@ -78,7 +78,12 @@ def blocking(a: int) -> int:
 async def with_out() -> WithOut: ...  # type: ignore[empty-body]
 
 
-async def with_all_mistakes(a: Style, b: Style, c: Nowhere, **more: object) -> WithOut: ...  # type: ignore[empty-body, name-defined]
+async def with_all_mistakes(  # type: ignore[empty-body]
+    a: Style,
+    b: Style,
+    c: Nowhere,  # type: ignore[name-defined]  # noqa: F821 - as users may
+    **more: object,
+) -> WithOut: ...
 
 
 def test_a_type_has_the_ports_of_its_function() -> None:
@@ -126,8 +131,8 @@ def test_types_are_equal_only_to_themselves() -> None:
             with_all_mistakes,
             [
                 (
-                    "with_all_mistakes: annotation 'Nowhere' of 'c' cannot be resolved (name 'Nowhere' is not defined); "
-                    "it must be importable from the function's module"
+                    "with_all_mistakes: annotation 'Nowhere' of 'c' cannot be resolved "
+                    "(name 'Nowhere' is not defined); it must be importable from the function's module"
                 ),
                 "with_all_mistakes: 'a' and 'b' are both config; a node has one config",
                 "with_all_mistakes: **more needs ports=, a function of the config that names its ports",
@@ -154,7 +159,7 @@ def test_a_function_without_a_signature_is_refused() -> None:
 
 def test_a_result_whose_fields_cannot_be_resolved_is_refused() -> None:
     class Unresolved(NamedTuple):
-        a: Nowhere  # type: ignore[name-defined]
+        a: Nowhere  # type: ignore[name-defined]  # noqa: F821 - as users may
 
     async def function() -> int: ...  # type: ignore[empty-body]
 
@@ -315,7 +320,7 @@ EXPECTED = "expected Ports(inputs, outputs)"
             closed,
             "ports= names inputs (a, b), but the function has no **kwargs for them",
         ),
-        (lambda _style: {}["x"], opened, "ports= failed with KeyError: 'x'"),
+        (lambda style: {"y": style}["x"], opened, "ports= failed with KeyError: 'x'"),
     ],
 )
 def test_ports_that_cannot_be_are_refused(

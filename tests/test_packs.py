@@ -172,7 +172,10 @@ def test_a_pack_is_found_by_its_entry_point(installed: Path) -> None:
         ("wrong.fetch", "wrong: is no Pack"),
         (
             "broken.fetch",
-            "broken: the pack cannot be imported: AttributeError: module 'made_up_packs' has no attribute 'nothing'",
+            (
+                "broken: the pack cannot be imported: AttributeError: "
+                "module 'made_up_packs' has no attribute 'nothing'"
+            ),
         ),
         (
             "missing.fetch",

@@ -92,7 +92,8 @@ def test_a_signal_says_only_that_it_is_one() -> None:
 
 def test_an_input_port_without_a_default_is_required() -> None:
     assert InPort("a", int, PortKind.DATA).required
-    for falsy in (None, 0, "", False, [], SKIP):
+    falsy_values: list[object] = [None, 0, "", False, [], SKIP]
+    for falsy in falsy_values:
         assert not InPort("a", int, PortKind.DATA, default=falsy).required
 
 

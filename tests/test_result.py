@@ -320,7 +320,9 @@ async def test_nodes_inside_maps_and_loops_are_asked_for_by_path() -> None:
     result = await flow.run()
     assert result.why("when[1]/inc") == "when[1]/inc is done"
     assert result.why("when[0]/inc") == (
-        "when[0]/inc is skipped\n  because when[0]/inc: port 'n' has no value\n  because when[0]: exit 'yes' not taken"
+        "when[0]/inc is skipped\n"
+        "  because when[0]/inc: port 'n' has no value\n"
+        "  because when[0]: exit 'yes' not taken"
     )
     assert (
         result.why("loop[0]/next") == "loop[0]/next is not_run\n  because loop[0]: no further round follows"

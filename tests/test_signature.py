@@ -75,7 +75,7 @@ class WithOut(NamedTuple):
     other: int
 
 
-Bare = namedtuple("Bare", ["a", "b"])
+Bare = namedtuple("Bare", ["a", "b"])  # noqa: PYI024 - as users do
 
 
 def ports(function: Callable[..., Any], configured: bool = False) -> tuple[Parameters, list[str]]:
@@ -95,14 +95,14 @@ async def several(first: str, *rest: int, last: bool = False) -> None: ...
 async def annotated(a: Annotated[int, "metres"], b: Maybe[str] = "x") -> None: ...
 async def kinds(context: ExecutionContext, tools: Tools, go: Signal) -> None: ...
 async def styled(text: str, style: Style) -> None: ...
-async def styled_by_default(style: Style = Style(words=3), *, text: str) -> None: ...
+async def styled_by_default(style: Style = Style(words=3), *, text: str) -> None: ...  # noqa: B008 - frozen
 async def modelled(model: Model) -> None: ...
 async def twice(a: Style, b: Other) -> None: ...
 async def open_ended(style: Style, **values: object) -> None: ...
 async def unresolved(a: Nothing, b: int) -> Parts: ...  # type: ignore[empty-body]
 @functools.wraps(by_keyword)
 async def logged(*args: Any, **kwargs: Any) -> None: ...
-async def fetch(url: str, timeout: float = 1.0, retries: int = 2) -> None: ...
+async def fetch(url: str, wait: float = 1.0, retries: int = 2) -> None: ...
 
 
 class Caller:
@@ -170,16 +170,16 @@ class Caller:
         (
             functools.partial(fetch, "http://x"),
             Parameters(
-                ports=(data("timeout", float, 1.0), data("retries", int, 2)),
-                positional=("timeout", "retries"),
+                ports=(data("wait", float, 1.0), data("retries", int, 2)),
+                positional=("wait", "retries"),
             ),
         ),
         (
-            functools.partial(fetch, timeout=2.0),
+            functools.partial(fetch, wait=2.0),
             Parameters(
-                ports=(data("url", str), data("timeout", float, 2.0), data("retries", int, 2)),
+                ports=(data("url", str), data("wait", float, 2.0), data("retries", int, 2)),
                 positional=("url",),
-                keywords=("timeout", "retries"),
+                keywords=("wait", "retries"),
             ),
         ),
         (logged, Parameters(ports=(data("a", int), data("b", int, 3)), keywords=("a", "b"))),

@@ -10,7 +10,7 @@ from pydantic_core import PydanticSerializationError
 from dataflow.adapters import adapter_of
 from dataflow.checking import check_json
 from dataflow.errors import ValueMismatch
-from dataflow.formats.tree import MOST_DIGITS, MOST_LEVELS
+from dataflow.formats.tree import MOST_DIGITS, MOST_LEVELS, TOO_LARGE
 from dataflow.mismatches import step_into
 
 __all__ = ["as_json", "constant_as_json"]
@@ -18,7 +18,6 @@ __all__ = ["as_json", "constant_as_json"]
 MOST_SHOWN: Final = 60
 
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
-_MOST: Final = 10 ** (MOST_DIGITS - 1) - 1  # leaves room for a sign
 
 
 def as_json(value: object) -> Any:
@@ -64,7 +63,7 @@ def _copy(value: Any, place: str, levels: int) -> Any:
     if value is None or kind in (bool, float):
         return value
     if kind is int:
-        if abs(value) > _MOST:
+        if abs(value) >= TOO_LARGE:
             raise ValueMismatch("a longer one", f"a number of at most {MOST_DIGITS} digits", place)
         return value
     if kind is str:

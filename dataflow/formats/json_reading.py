@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Final
+from typing import Final, NoReturn
 
-from dataflow.formats.tree import MOST_DIGITS, Lines, Tree
+from dataflow.formats.tree import Lines, Tree
 
 __all__ = ["read_json"]
 
 _BLANK: Final = re.compile(r"[ \t\n\r]*")
+_NUMBER: Final = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _DECODER: Final = json.JSONDecoder()
 
@@ -79,24 +80,26 @@ class _Scanner:
 
     def _scalar(self) -> None:
         start = self.index
+        number = _NUMBER.match(self.text, start)
+        if number is not None:
+            read = float if set(number[0]) & set(".eE") else int
+            value: object = self.tree.number(number[0], read, self.lines.place(start))
+            self.index = number.end()
+        else:
+            value = self._word_or_text()
+        self.tree.scalar(value, self.lines.place(start))
+
+    def _word_or_text(self) -> object:
+        start = self.index
         try:
             value, self.index = _DECODER.raw_decode(self.text, start)
         except json.JSONDecodeError as error:
             self.index = error.pos
             self._fail(error.msg[:1].lower() + error.msg[1:].removesuffix(" at"))
-        except ValueError:  # a number that is too long for Python
-            self._fail_number()
-        if not isinstance(value, str):
-            if self.index - start > MOST_DIGITS:
-                self.index = start
-                self._fail_number()
-        elif not value.isascii() and _SURROGATE.search(value):
+        if isinstance(value, str) and not value.isascii() and _SURROGATE.search(value):
             self.index = start
             self._fail("half of a surrogate pair is no character")
-        self.tree.scalar(value, self.lines.place(start))
+        return value
 
-    def _fail_number(self) -> None:
-        self._fail(f"a number has more than {MOST_DIGITS} digits")
-
-    def _fail(self, reason: str) -> None:
+    def _fail(self, reason: str) -> NoReturn:
         self.tree.fail(reason, self.lines.place(self.index))

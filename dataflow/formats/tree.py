@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
 from dataflow.errors import FormatError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
-__all__ = ["MOST_DIGITS", "MOST_LEVELS", "Lines", "Path", "Positions", "Tree", "place_of"]
+__all__ = ["MOST_DIGITS", "MOST_LEVELS", "TOO_LARGE", "Lines", "Path", "Positions", "Tree", "place_of"]
 
 Path: TypeAlias = tuple[str | int, ...]
 
@@ -22,6 +22,7 @@ Path: TypeAlias = tuple[str | int, ...]
 MOST_LEVELS: Final = 100
 #: How long a number may be; Python itself refuses more than 4300 digits.
 MOST_DIGITS: Final = 1000
+TOO_LARGE: Final = 10**MOST_DIGITS
 #: What aliases may add to a document, in characters; each value counts as ten besides its text.
 MOST_ALIASED: Final = 10_000_000
 SIZE_OF_VALUE: Final = 10
@@ -147,6 +148,13 @@ class Tree:
         if not self.found:
             self.fail("is empty", place_of(1, 1))
         return self.found[0]
+
+    def number(self, text: str, read: Callable[[str], int | float], place: int) -> int | float:
+        """Read a number that is not too long."""
+        number = read(text) if len(text) <= MOST_DIGITS + 1 else TOO_LARGE
+        if isinstance(number, int) and abs(number) >= TOO_LARGE:
+            self.fail(f"a number has more than {MOST_DIGITS} digits", place)
+        return number
 
     def scalar(self, value: object, place: int, anchor: str | None = None) -> None:
         """Take a text, number, bool or null: a key where one is due, else a value."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import yaml
 
 from dataflow.errors import FormatError
-from dataflow.formats.tree import MOST_DIGITS, Lines, Tree, place_of
+from dataflow.formats.tree import Lines, Tree, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -105,13 +105,12 @@ def _plain(text: str, tree: Tree, place: int) -> object:
         return _WORDS[text]
     if text in _FLOATS:
         return _FLOATS[text]
-    is_int = _INT.fullmatch(text)
-    if not is_int and not _FLOAT.fullmatch(text):
-        return text
-    if len(text) > MOST_DIGITS:
-        tree.fail(f"a number has more than {MOST_DIGITS} digits", place)
-    if not is_int:
-        return float(text)
+    if _INT.fullmatch(text):
+        return tree.number(text, _int, place)
+    return tree.number(text, float, place) if _FLOAT.fullmatch(text) else text
+
+
+def _int(text: str) -> int:
     base = _BASES.get(text[:2])
     return int(text[2:], base) if base else int(text)
 

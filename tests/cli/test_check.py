@@ -101,3 +101,10 @@ def test_a_module_that_fails_or_ends_the_process_is_a_problem(cli: Cli, tmp_path
     leaving.write_text("raise SystemExit(5)\n")
     assert "ZeroDivisionError" in cli("check", str(failing)).out
     assert "tried to end the process while it was imported (exit code 5)" in cli("check", str(leaving)).out
+
+
+def test_a_module_of_a_document_that_ends_the_process_is_a_problem(cli: Cli, document: Path) -> None:
+    (document.parent / "nodes.py").write_text("raise SystemExit(5)\n")
+    done = cli("check", str(document), "--import")
+    assert done.code == 1
+    assert "while it was imported (exit code 5)" in done.out

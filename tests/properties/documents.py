@@ -78,7 +78,7 @@ policies = optional(
 
 @st.composite
 def type_nodes(draw: st.DrawFn) -> dict[str, Any]:
-    node = draw(
+    node: dict[str, Any] = draw(
         optional(
             {"type": names},
             config=st.dictionaries(texts, constants, max_size=2),
@@ -139,6 +139,7 @@ flow_inputs = st.one_of(
     ),
     optional({"type": st.just({"enum": ["a", None, 1]})}, default=st.sampled_from(["a", None, 1])),
 )
+limits = st.one_of(optional({"slots": counts}, per_second=seconds), optional({"per_second": seconds}))
 documents = optional(
     {"dataflow": st.just(1), "name": texts.filter(bool)},
     uses=st.dictionaries(names, names, max_size=2),

@@ -18,7 +18,7 @@ from tests.properties.flow_grammar import Program, programs, size_of
 from tests.properties.flow_reference import run
 from tests.properties.flow_wiring import Wiring, shuffle
 
-EXAMPLES: Final = 120
+EXAMPLES: Final = 1500
 
 
 def hold(wiring: Wiring, outputs: dict[str, Any]) -> None:
