@@ -126,5 +126,5 @@ class FormatError(DataflowError):
         self.reason = reason
         self.line = line
         self.column = column
-        where = place if line is None else f"{place}:{line}:{column}"
-        super().__init__(f"{where}: {reason}")
+        where = [place, *(str(number) for number in (line, column) if number is not None)]
+        super().__init__(f"{':'.join(where)}: {reason}")

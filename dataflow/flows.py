@@ -64,7 +64,7 @@ class Flow(Builder):
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None:
-            self._plan()
+            self.compile()
 
     @property
     def inputs(self) -> Mapping[str, FlowInput]:
@@ -85,7 +85,7 @@ class Flow(Builder):
         graph, _ = examine(self.wiring, self._find_type, self._find_function)
         return graph
 
-    def _plan(self) -> FlowPlan:
+    def compile(self) -> FlowPlan:
         """Compile the flow unless it has not changed since; raises FlowInvalid."""
         wiring = self.wiring
         if wiring.version not in self._compiled:
@@ -106,7 +106,7 @@ class Flow(Builder):
 
         `errors="continue"` finishes what does not depend on a failure before the run fails (S9.4).
         """
-        self._plan()
+        self.compile()
         other = copy.copy(self)
         other._settings = Settings(errors, max_concurrency, limits, timeout)  # noqa: SLF001 - of its own class
         return other
@@ -149,7 +149,7 @@ class Flow(Builder):
 
         Call `run.events()` first thing to miss none. A failure that nobody awaited is raised at the end.
         """
-        plan = self._plan()
+        plan = self.compile()
         values = self._read_inputs(inputs)
         async with executing(plan, values, self._settings, new_run_id()) as run:
             yield run
@@ -184,7 +184,7 @@ class Flow(Builder):
         """Return the flow as a native document; raises FlowInvalid where it has no document form."""
         from dataflow.formats.native_dump import dump  # as above
 
-        self._plan()
+        self.compile()
         return dump(self.wiring)
 
     @classmethod
@@ -212,7 +212,7 @@ class TypedFlow(Flow, Generic[P, R]):
 
     async def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run the flow and return its output; raises RunFailed, or KeyError if the output was skipped."""
-        self._plan()
+        self.compile()
         parameters = list(inspect.signature(self._fn).parameters.values())[1:]
         bound = inspect.Signature(parameters).bind(*args, **kwargs)
         result = await self.run(**bound.arguments)

@@ -85,4 +85,5 @@ class OpenedLoop(Opened):
     round: int = 0  # rounds that have ended
     carried: dict[str, Any] = field(default_factory=dict)  # what the current round began with
     results: dict[int, Any] = field(default_factory=dict)  # last live values, by the owner's slot
+    dead: dict[int, Skip | Errored] = field(default_factory=dict)  # last skips and errors, likewise
     ends: str | None = None  # why there will be no further round, once the test has told

@@ -15,9 +15,29 @@ from pydantic import AfterValidator, PlainSerializer
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["FunctionReference", "NamedFunction", "is_function_name", "load_function", "name_of_function"]
+__all__ = [
+    "SHOWN_NAMES",
+    "FunctionReference",
+    "NamedFunction",
+    "is_function_name",
+    "load_function",
+    "module_name",
+    "name_of_function",
+]
 
 _NAME: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
+
+
+#: Modules that were loaded by the path of their file, and the names they are shown under.
+SHOWN_NAMES: dict[str, str] = {}
+
+
+def module_name(module: str) -> str:
+    """Name a module in ids: `__main__` and a module loaded by its path are called like their file (S1.2)."""
+    if module == "__main__":
+        file = getattr(sys.modules.get("__main__"), "__file__", None)
+        return Path(file).stem if file else module
+    return SHOWN_NAMES.get(module, module)
 
 
 def is_function_name(text: str) -> bool:
@@ -42,10 +62,7 @@ def name_of_function(function: Callable[..., Any]) -> str | None:
         found = getattr(found, part, None)
     if found is not function:
         return None
-    if module == "__main__":
-        file = getattr(sys.modules["__main__"], "__file__", None)
-        module = Path(file).stem if file else module
-    return f"{module}:{qualname}"
+    return f"{module_name(module)}:{qualname}"
 
 
 FunctionReference = Annotated[

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from dataflow.branching import BUILT_IN
 from dataflow.errors import FormatError, PackError, choices
 from dataflow.formats.native import load
-from dataflow.functions import is_function_name
+from dataflow.functions import SHOWN_NAMES, is_function_name
 from dataflow.nodetype import NodeType, opaque_type
 from dataflow.packs import find_type, import_function, type_of
 
@@ -99,7 +99,7 @@ def _used_module(folder: Path, prefix: str, place: str) -> ModuleType:
         return import_file(folder / place, f"uses {prefix}")
     try:
         return importlib.import_module(place)
-    except Exception as error:  # importing runs somebody's module, which may raise anything
+    except (Exception, SystemExit) as error:  # importing runs somebody's module, which may raise anything
         raise PackError(
             f"uses {prefix}", f"{place} cannot be imported: {type(error).__name__}: {error}"
         ) from error
@@ -118,9 +118,15 @@ def import_file(file: Path, wanted_by: str) -> ModuleType:
     assert spec.loader is not None, "as above"
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
+    SHOWN_NAMES[name] = real.stem
+    sys.path.insert(0, str(real.parent))  # as a script finds the modules beside it
     try:
         spec.loader.exec_module(module)
-    except Exception as error:  # as above
+    except BaseException as error:
         del sys.modules[name]
+        if not isinstance(error, Exception | SystemExit):
+            raise
         raise PackError(wanted_by, f"{file} cannot be imported: {type(error).__name__}: {error}") from error
+    finally:
+        sys.path.remove(str(real.parent))
     return module

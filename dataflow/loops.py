@@ -10,7 +10,7 @@ from dataflow.frames import OpenedLoop
 from dataflow.plan import LoopOf
 from dataflow.separation import separate
 from dataflow.states import NOT_RUN, RUNNING, WAITING
-from dataflow.tokens import DEAD, Skip
+from dataflow.tokens import DEAD, Errored, Skip
 
 if TYPE_CHECKING:
     from dataflow.frames import Frame
@@ -45,8 +45,13 @@ class Loops:
     def _next_round(self, frame: Frame, node: PlanNode, loop: LoopOf, opened: OpenedLoop) -> None:
         """Begin the next round, unless a `while` test or the limit ends the loop."""
         if loop.kind == "while":
+            token = opened.carried[_tested_carry(loop)]
+            if token.__class__ is Errored:
+                self._exited(frame, node, opened, FAILED)
+                self.scheduler.releasing.opener_ended(frame, node, token.failure)
+                return
             try:
-                opened.ends = self._while_ends(loop, opened)
+                opened.ends = _while_ends(loop, token)
             except Exception as error:  # noqa: BLE001 - the test is the user's function
                 self._fail(frame, node, opened, error)
                 return
@@ -63,13 +68,6 @@ class Loops:
             body, {loop.body.parameters[name]: token for name, token in opened.carried.items()}
         )
 
-    def _while_ends(self, loop: LoopOf, opened: OpenedLoop) -> str | None:
-        name = next(name for name, slot in loop.body.parameters.items() if slot == loop.test)
-        token = opened.carried[name]
-        if token.__class__ is Skip:
-            return EXHAUSTED
-        return None if _holds(loop, separate(token)) else CONDITION
-
     def tested(self, body: Frame) -> None:
         """Decide an `until` loop as soon as what it tests has settled (S6.1)."""
         frame = body.parent
@@ -81,7 +79,9 @@ class Loops:
         assert loop.test is not None
         token = body.values[loop.test]
         try:
-            if token.__class__ in DEAD:
+            if token.__class__ is Errored:
+                opened.ends, body.error = FAILED, body.error or token.failure
+            elif token.__class__ is Skip:
                 opened.ends = EXHAUSTED
             elif _holds(loop, self.scheduler.take(body, loop.test)):
                 opened.ends = CONDITION
@@ -114,7 +114,9 @@ class Loops:
             self.scheduler.releasing.opener_ended(frame, node, body.error)
             return
         for own, slot in loop.results.items():
-            if body.values[slot].__class__ not in DEAD:
+            if body.values[slot].__class__ in DEAD:
+                opened.dead[own] = body.values[slot]
+            else:
                 opened.results[own] = self.scheduler.take(body, slot)
         if opened.ends is None:
             opened.carried = {
@@ -139,11 +141,11 @@ class Loops:
                 frame,
                 node,
             )
-        nothing = Skip(frame.path_of(node), "no round brought a value")
+        path = frame.path_of(node)
         for own, carry in loop.finals.items():
             self.scheduler.put(frame, own, opened.carried[carry])
         for own in loop.results:
-            self.scheduler.put(frame, own, opened.results.get(own, nothing))
+            self.scheduler.put(frame, own, opened.results.get(own, _nothing(path, opened.dead.get(own))))
         self._exited(frame, node, opened, opened.ends)
         self.scheduler.releasing.opener_ended(frame, node, None)
 
@@ -153,6 +155,23 @@ class Loops:
 
     def _exited(self, frame: Frame, node: PlanNode, opened: OpenedLoop, reason: str) -> None:
         self.scheduler.report(EventKind.LOOP_EXITED, frame, node, reason=reason, iterations=opened.round)
+
+
+def _tested_carry(loop: LoopOf) -> str:
+    return next(name for name, slot in loop.body.parameters.items() if slot == loop.test)
+
+
+def _while_ends(loop: LoopOf, token: Any) -> str | None:
+    if token.__class__ is Skip:
+        return EXHAUSTED
+    return None if _holds(loop, separate(token)) else CONDITION
+
+
+def _nothing(path: str, last: Skip | Errored | None) -> Skip | Errored:
+    """Return what leaves a port that never had a value: its error, or a skip (S6.4)."""
+    if isinstance(last, Errored):
+        return Errored(path, last.failure, last)
+    return Skip(path, "no round brought a value", last)
 
 
 def _first(scheduler: Scheduler, frame: Frame, slots: tuple[int, ...]) -> Any:

@@ -202,7 +202,8 @@ class Scheduler:
         for owner, inner in plan.exports.get(slot, ()):
             if owner in frame.opened:
                 for child in frame.opened[owner].live.values():
-                    self.put(child, inner, token)
+                    if child.values[inner] is UNSETTLED:  # a child that has just opened has it already
+                        self.put(child, inner, token)
         if slot in frame.awaits:
             self.await_no_more(frame, (slot,))
         if slot in plan.collects:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-import sys
 import typing
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from enum import Enum
-from pathlib import Path
 from typing import Any, Final, get_args, get_origin
 
 from dataflow.config import Config
+from dataflow.functions import module_name
 from dataflow.ports import MISSING, InPort, OutPort, PortKind, is_maybe, kind_of, plain_type
 from dataflow.type_shapes import keys_of
 
@@ -70,10 +69,7 @@ def qualified_id(function: Callable[..., Any]) -> str:
     """Name a function `<module>:<qualname>`; `__main__` is named after its file (S1.2)."""
     target = getattr(function, "func", function)
     module = getattr(target, "__module__", None) or "unknown"
-    if module == "__main__":
-        file = getattr(sys.modules.get("__main__"), "__file__", None)
-        module = Path(file).stem if file else "__main__"
-    return f"{module}:{getattr(target, '__qualname__', type(target).__qualname__)}"
+    return f"{module_name(module)}:{getattr(target, '__qualname__', type(target).__qualname__)}"
 
 
 def function_name(function: Callable[..., Any]) -> str:

@@ -29,8 +29,8 @@ def find_flow(target: str, *, imports: bool = True) -> Flow:
     if colon and is_function_name(target) and not Path(target).exists():
         try:
             module = importlib.import_module(path)
-        except ImportError as error:
-            raise PackError(target, f"cannot be imported: {error}") from error
+        except (Exception, SystemExit) as error:
+            raise PackError(target, f"cannot be imported: {type(error).__name__}: {error}") from error
         return _only_flow(target, module, name)
     return Flow.from_wiring(*read_document(target, imports=imports))
 

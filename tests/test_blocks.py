@@ -270,6 +270,19 @@ async def test_expressions_can_stand_in_one_another() -> None:
     assert (await flow.run(xs=[1, 2]))["y"] == 5
 
 
+def test_one_item_is_read_in_one_block() -> None:
+    flow = Flow()
+    item = each(flow.input("xs", list[int]))
+    flow.add(inc, n=item)
+    with flow.loop(limit=1) as it:
+        carry = it.carry(0)
+        carry.next(flow.add(sums, carry.out, item).out)
+    assert (
+        "port 'sums.numbers' reads the item of a map that is opened in another block; "
+        "carry it into the loop, or call each(...) again to open a map in this block"
+    ) in flow.check()
+
+
 async def test_expressions_are_nested_up_to_a_depth() -> None:
     flow = Flow()
     step = flow.add(inc, n=1)

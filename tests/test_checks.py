@@ -16,9 +16,7 @@ from dataflow import (
     Maybe,
     Message,
     Ports,
-    RunFailed,
     Signal,
-    Tools,
     collect,
     each,
     fallback,
@@ -89,14 +87,6 @@ async def waits(go: Signal) -> int:
     return 1
 
 
-async def uses(tools: Tools) -> int:
-    return 1
-
-
-async def optional(n: int = 0, m: int = 0) -> int:
-    return n + m
-
-
 async def blank() -> None: ...
 
 
@@ -105,7 +95,8 @@ async def logs(failure: Failure) -> str:
 
 
 CONTEXT = ExecutionContext("main")
-AT_MOST_ONE = "both always bring one; use merge or gather"
+
+
 EDGE_PROBLEMS: list[tuple[str, Callable[[Flow], object], list[str]]] = [
     ("the same type", lambda f: f.add(whole, n=f.add(whole, n=1).out), []),
     ("int into float", lambda f: f.add(real, x=f.add(whole, n=1).out), []),
@@ -293,231 +284,3 @@ def test_edges_and_constants_are_checked(wire: Callable[[Flow], object], problem
     flow = Flow()
     wire(flow)
     assert flow.check() == problems
-
-
-def sure(flow: Flow) -> Any:
-    return flow.add(whole, n=1).out
-
-
-def with_policy(**settings: Any) -> Callable[[Flow], Any]:
-    return lambda flow: flow.add(node(whole).with_(**settings), n=1).out
-
-
-def handled(flow: Flow) -> Any:
-    step = flow.add(whole, n=1)
-    flow.add(logs, failure=step.error)
-    return step.out
-
-
-def in_a_loop(kind: str) -> Callable[[Flow], Any]:
-    def wire(flow: Flow) -> Any:
-        with flow.loop(limit=2) as it:
-            carry = it.carry(0)
-            step = flow.add(whole, n=carry.out)
-            carry.next(step.out)
-            if kind.startswith("while"):
-                it.while_(carry.out, lambda n: n < 3)
-        return carry.final if kind.endswith("final") else step.out
-
-    return wire
-
-
-SURE: list[tuple[str, Callable[[Flow], Any], bool]] = [
-    ("a node whose ports have constants", sure, True),
-    ("a node behind a sure one", lambda f: f.add(whole, n=sure(f)).out, True),
-    ("a node without ports", lambda f: f.add(blank).done, True),
-    ("an input", lambda f: f.input("n", int), True),
-    (
-        "a node with optional ports, one of them sure",
-        lambda f: f.add(optional, n=sure(f), m=f.when(1, bool).yes).out,
-        True,
-    ),
-    ("a node with optional ports, none sure", lambda f: f.add(optional, n=f.when(1, bool).yes).out, False),
-    ("a node with optional ports, none connected", lambda f: f.add(optional).out, True),
-    ("a node that may be skipped", lambda f: f.add(whole, n=f.when(1, bool).yes).out, False),
-    ("an exit of a branch", lambda f: f.when(1, bool).yes, False),
-    ("a conditional field", lambda f: f.add(parts, n=1).out.note, False),
-    ("an unconditional field", lambda f: f.add(parts, n=1).out.title, True),
-    ("a result of which a field may be left out", lambda f: f.add(parts, n=1).out, False),
-    ("a failure", lambda f: f.add(whole, n=1).error, False),
-    ("a signal", lambda f: f.add(whole, n=1).done, True),
-    ("a node whose failure is skipped", with_policy(on_error="skip"), False),
-    ("a node whose failure is routed", with_policy(on_error="route"), False),
-    ("a node whose failure is wired", handled, False),
-    ("a node whose failure has a default", with_policy(default=0), True),
-    ("a disabled node", with_policy(enabled=False), False),
-    ("a merge with a sure source", lambda f: merge(f.when(1, bool).yes, sure(f)), True),
-    ("a merge without a sure source", lambda f: merge(f.when(1, bool).yes, f.when(1, bool).no), False),
-    ("a gather with a sure source", lambda f: gather(f.when(1, bool).yes, sure(f)), True),
-    ("a fallback", lambda f: fallback(f.when(1, bool).yes, 3), True),
-    ("a collected list", lambda f: collect(f.add(whole, n=each(f.input("xs", list[int]))).out), True),
-    (
-        "a collected list of what may not be",
-        lambda f: collect(f.add(whole, n=each(maybe_list(f))).out),
-        False,
-    ),
-    ("the final value of a loop", in_a_loop("final"), True),
-    ("the last value of a loop", in_a_loop("last"), True),
-    ("the final value of a while loop", in_a_loop("while final"), True),
-    ("the last value of a while loop", in_a_loop("while last"), False),
-]
-
-
-def maybe_list(flow: Flow) -> Any:
-    return flow.when([1], bool).yes
-
-
-@pytest.mark.parametrize(("make", "is_sure"), [case[1:] for case in SURE], ids=[case[0] for case in SURE])
-def test_two_sure_edges_on_a_port_for_one_value_are_refused(
-    make: Callable[[Flow], Any], is_sure: bool
-) -> None:
-    flow = Flow()
-    port = make(flow)
-    flow.add(node(anything).with_(name="first"), x=port)
-    second = flow.add(node(anything).with_(name="second"), x=1)
-    flow.add(node(anything).with_(name="reader"), x=flow.add(node(anything).with_(name="x"), x=port).out)
-    flow.connect("second", "reader.x")
-    assert second is not None
-    told = [problem for problem in flow.check() if AT_MOST_ONE in problem]
-    assert bool(told) is is_sure
-
-
-def test_the_problem_of_two_sure_edges_names_them() -> None:
-    flow = Flow()
-    first = flow.add(whole, n=1)
-    flow.add(whole, n=1)
-    flow.add(whole, n=first.out)
-    flow.connect("whole_2", "whole_3.n")
-    assert flow.check() == [f"port 'whole_3.n' takes one value, but whole.out and whole_2.out {AT_MOST_ONE}"]
-
-
-def test_a_many_port_takes_as_many_sure_edges_as_there_are() -> None:
-    flow = Flow()
-    flow.add(many, sure(flow), sure(flow), 3)
-    assert flow.check() == []
-
-
-async def test_two_live_edges_fail_the_run_naming_both() -> None:
-    with Flow() as flow:
-        first = flow.when(flow.input("n", int), lambda n: n > 1)
-        second = flow.when(flow.input("m", int), lambda n: n > 1)
-        flow.add(whole, n=first.yes)
-        flow.connect("when_2.yes", "whole.n")
-        flow.output("y", second.yes)
-    assert (await flow.run(n=2, m=1)).status == "completed"
-    with pytest.raises(RunFailed) as caught:
-        await flow.run(n=2, m=2)
-    assert caught.value.failures[0].message == (
-        "node 'whole' got a value from when.yes and from when_2.yes on its port 'n', which takes one"
-    )
-
-
-@pytest.mark.parametrize(
-    ("value", "port", "message"),
-    [
-        ("x", "n", "node 'whole' got a value on port 'n' that does not fit: expected int, found str 'x'"),
-        (1.5, "n", "node 'whole' got a value on port 'n' that does not fit: expected int, found float 1.5"),
-    ],
-)
-async def test_values_of_an_any_port_are_checked_when_they_enter(
-    value: object, port: str, message: str
-) -> None:
-    with Flow() as flow:
-        flow.add(whole, n=flow.add(anything, x=value).out)
-    with pytest.raises(RunFailed) as caught:
-        await flow.run()
-    assert caught.value.failures[0].message == message
-
-
-async def test_an_int_of_an_any_port_becomes_a_float() -> None:
-    with Flow() as flow:
-        flow.output("y", flow.add(real, x=flow.add(anything, x=3).out).out)
-    result = await flow.run()
-    assert isinstance(result["y"], float)
-
-
-async def test_typed_ports_are_trusted() -> None:
-    async def lies() -> int:
-        return "text"  # type: ignore[return-value]
-
-    with Flow() as flow:
-        flow.output("y", flow.add(whole, n=flow.add(lies).out).out)
-    assert (await flow.run())["y"] == "text"
-
-
-async def test_a_constant_of_a_flow_is_the_one_of_each_run() -> None:
-    seen: list[list[int]] = []
-
-    async def grows(xs: list[int]) -> list[int]:
-        xs.append(1)
-        seen.append(xs)
-        return xs
-
-    with Flow() as flow:
-        flow.output("y", flow.add(grows, xs=[]).out)
-    assert (await flow.run())["y"] == [1]
-    assert (await flow.run())["y"] == [1]
-
-
-@pytest.mark.parametrize(
-    ("source", "problems"),
-    [
-        (
-            lambda _flow, carry: carry.out,
-            ["the test of loop 'loop' reads $carry.carry, which is int; expected bool"],
-        ),
-        (lambda flow, carry: flow.add(anything, x=carry.out).out, []),
-        (lambda flow, carry: flow.add(is_big, n=carry.out).out, []),
-    ],
-)
-def test_a_test_without_a_function_must_be_a_bool(
-    source: Callable[[Flow, Any], Any], problems: list[str]
-) -> None:
-    flow = Flow()
-    with flow.loop(limit=2) as it:
-        carry = it.carry(0)
-        it.until(source(flow, carry), None)  # type: ignore[arg-type]  # as documents may
-        carry.next(carry.out)
-    assert flow.check() == problems
-
-
-async def is_big(n: int) -> bool:
-    return n > 3
-
-
-NEXT = "next value of '$carry.carry' in loop 'loop'"
-
-
-@pytest.mark.parametrize(
-    ("first", "next_value", "problems"),
-    [
-        (0, lambda f, c: f.add(whole, n=c.out).out, []),
-        (0.5, lambda f, _c: f.add(whole, n=1).out, []),
-        (None, lambda f, _c: f.add(text, t="").out, []),
-        ([], lambda f, _c: f.input("xs", list[str]), []),
-        (True, lambda _f, _c: 1, [f"{NEXT} is Literal[1], but the port began as bool"]),
-        ("a", lambda f, _c: f.add(whole, n=1).out, [f"{NEXT} is int, but the port began as str"]),
-    ],
-)
-def test_a_next_value_has_the_type_that_the_port_began_with(
-    first: Any, next_value: Callable[[Flow, Any], Any], problems: list[str]
-) -> None:
-    flow = Flow()
-    with flow.loop(limit=2) as it:
-        carry = it.carry(first)
-        carry.next(next_value(flow, carry))
-    assert flow.check() == problems
-
-
-def test_what_leaves_a_loop_keeps_its_type() -> None:
-    flow = Flow()
-    with flow.loop(limit=2) as it:
-        carry = it.carry(0)
-        step = flow.add(text, t="")
-        carry.next(carry.out)
-    flow.add(text, t=carry.final)  # type: ignore[arg-type]
-    flow.add(whole, n=step.out)  # type: ignore[arg-type]
-    assert flow.check() == [
-        "port 'text_2.t' expects str, but loop.carry is int",
-        "port 'whole.n' expects int, but loop.text is str",
-    ]

@@ -43,6 +43,7 @@ TEXTS = [
     ),
     (PackError("shots.ocr", "is missing"), "shots.ocr: is missing"),
     (FormatError("a.yaml", "is empty"), "a.yaml: is empty"),
+    (FormatError("a.yaml", "is no list", 3), "a.yaml:3: is no list"),
     (FormatError("a.yaml", "is no list", 3, 7), "a.yaml:3:7: is no list"),
 ]
 

@@ -9,18 +9,7 @@ from typing import Any
 import pytest
 from anyio.lowlevel import checkpoint
 
-from dataflow import (
-    EventKind,
-    Flow,
-    NodeState,
-    Retry,
-    collect,
-    each,
-    fallback,
-    gather,
-    merge,
-    node,
-)
+from dataflow import EventKind, Flow, NodeState, Retry, collect, each, fallback, gather, merge, node
 from dataflow.functions import load_function
 from dataflow.nodetype import derive
 from dataflow.packs import find_type

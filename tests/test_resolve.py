@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from dataflow import Flow, PackError, collect, each, fallback, gather, merge, node
+from dataflow import Flow, FlowInvalid, PackError, each
 from dataflow.branching import IF, SWITCH
 from dataflow.functions import NamedFunction, load_function
 from dataflow.nodetype import NodeType, derive, opaque_type
@@ -83,7 +83,11 @@ def over(id: str, body: Block, **lists: Source) -> MapBlock:
 
 
 ONE = Literally(1)
+
+
 LIST = Literally([1, 2])
+
+
 ITEM = Reference("$item", "x")
 
 
@@ -218,6 +222,14 @@ def test_what_cannot_be_looked_up_is_told_with_the_choices(flow: Flow, problems:
     assert flow.check() == problems
 
 
+async def test_a_flow_that_was_not_looked_into_can_be_checked_but_not_run() -> None:
+    flow = built(placed("a", "t.opaque", whatever=ONE), placed("b", n=Reference("a", "anything")))
+    assert flow.check() == []
+    with pytest.raises(FlowInvalid) as caught:
+        await flow.run()
+    assert caught.value.problems == ("these were not looked into, so the flow cannot run: t.opaque",)
+
+
 def test_two_maps_over_one_list_have_the_same_options() -> None:
     flow = Flow()
     xs = flow.input("xs", list[int])
@@ -229,99 +241,6 @@ def test_two_maps_over_one_list_have_the_same_options() -> None:
             "two calls share a map only with equal options (S7.1)"
         )
     ]
-
-
-async def test_calls_with_equal_options_share_a_map() -> None:
-    with Flow() as flow:
-        xs = flow.input("xs", list[int])
-        first = flow.add(inc, n=each(xs, key=str))
-        second = flow.add(inc, n=each(xs, key=str))
-        flow.output("y", collect(flow.add(add, a=first.out, b=second.out).out))
-    result = await flow.run(xs=[1, 5])
-    assert result["y"] == [4, 12]
-    assert [path for path in result.states if "/" in path or "[" in path] == [
-        "inc[1]",
-        "inc[1]/inc_2",
-        "inc[1]/add",
-        "inc[5]",
-        "inc[5]/inc_2",
-        "inc[5]/add",
-    ]
-
-
-async def test_a_map_in_block_form_goes_over_zipped_lists() -> None:
-    body = block(
-        placed("sum", "t.add", a=Reference("$item", "x"), b=Reference("$item", "y")),
-        placed("more", n=Reference("sum")),
-        total=Reference("more"),
-        x=Reference("$item", "x"),
-        outside=Reference("base"),
-        constant=ONE,
-    )
-    flow = built(
-        placed("base", n=ONE),
-        over("m", body, x=LIST, y=Literally([10, 20])),
-        totals=Reference("m", "total"),
-        xs=Reference("m", "x"),
-        outside=Reference("m", "outside"),
-        constant=Reference("m", "constant"),
-    )
-    assert flow.check() == []
-    result = await flow.run()
-    assert dict(result.outputs) == {"totals": [12, 23], "xs": [1, 2], "outside": [2, 2], "constant": [1, 1]}
-    assert list(result.states) == ["base", "m", "m[0]/sum", "m[0]/more", "m[1]/sum", "m[1]/more"]
-
-
-async def test_a_loop_in_block_form_reads_its_carried_ports() -> None:
-    loop = LoopBlock(
-        "l",
-        limit=3,
-        carries={"x": Carried(ONE, Reference("a"))},
-        test=LoopTest("until", Literally(False)),
-        body=block(
-            placed("a", n=Reference("$carry", "x")), final=Reference("$carry", "x"), last=Reference("a")
-        ),
-    )
-    flow = built(loop, final=Reference("l", "final"), last=Reference("l", "last"))
-    assert flow.check() == []
-    assert dict((await flow.run()).outputs) == {"final": 3, "last": 4}
-
-
-async def test_names_are_looked_up_outwards() -> None:
-    inner = over(
-        "inner", block(placed("b", "t.add", a=Reference("$item", "y"), b=ITEM), z=Reference("b")), y=LIST
-    )
-    flow = built(
-        over("outer", block(inner, z=Reference("inner", "z")), x=Literally([10, 20])),
-        z=Reference("outer", "z"),
-    )
-    assert (await flow.run())["z"] == [[11, 12], [21, 22]]
-
-
-async def test_a_many_port_takes_sources_of_every_kind() -> None:
-    with Flow() as flow:
-        step = flow.add(inc, n=1)
-        total = flow.add(sums, step.out, 10, merge(step.out, 5), fallback(step.out, 0))
-        flow.output("total", total.out)
-        flow.output("list", gather(step.out, 10))
-    assert dict((await flow.run()).outputs) == {"total": 16, "list": [2, 10]}
-
-
-async def test_parallel_edges_are_kept_in_their_order() -> None:
-    async def text(*parts: str) -> str:
-        return "".join(parts)
-
-    async def letter(value: str) -> str:
-        return value
-
-    with Flow() as flow:
-        for name in "abc":
-            flow.add(node(letter).with_(name=name), value=name)
-        joined = flow.add(text)
-        for name in "caab":
-            flow.connect(name, "text.parts")
-        flow.output("text", joined.out)
-    assert (await flow.run())["text"] == "caab"
 
 
 def test_functions_that_documents_name_are_looked_up() -> None:

@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-import collections.abc as abc
 import functools
 import sys
 import typing
-from collections import namedtuple
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable, Coroutine
-from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal, NamedTuple, NotRequired, Required, TypedDict
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Annotated, Any, NamedTuple
 
 import pytest
 from pydantic import BaseModel
 
-from dataflow import SKIP, Config, ExecutionContext, Maybe, Signal, Tools
-from dataflow.ports import MISSING, InPort, OutPort, PortKind
-from dataflow.signature import (
-    Parameters,
-    Shape,
-    hints_of,
-    is_node_function,
-    qualified_id,
-    read_parameters,
-    read_result,
-)
+from dataflow import Config, ExecutionContext, Maybe, Signal, Tools
+from dataflow.ports import MISSING, InPort, PortKind
+from dataflow.signature import Parameters, hints_of, is_node_function, qualified_id, read_parameters
 
 if typing.TYPE_CHECKING:
     from nowhere import Nothing  # type: ignore[import-not-found]  # as users do, and then wonder
@@ -47,37 +36,6 @@ class Parts(NamedTuple):
     chunks: list[str]
 
 
-class Partial(NamedTuple):
-    title: str
-    note: Maybe[str] = SKIP
-
-
-@dataclass
-class Box:
-    content: int
-    note: Maybe[str] = SKIP
-    made: bool = field(default=False, init=False)
-    limit: typing.ClassVar[int] = 3
-
-
-class Total(TypedDict):
-    words: int
-    lines: NotRequired[int]
-
-
-class Loose(TypedDict, total=False):
-    words: Required[int]
-    lines: int
-
-
-class WithOut(NamedTuple):
-    out: int
-    other: int
-
-
-Bare = namedtuple("Bare", ["a", "b"])  # noqa: PYI024 - as users do
-
-
 def ports(function: Callable[..., Any], configured: bool = False) -> tuple[Parameters, list[str]]:
     hints, problems = hints_of(function)
     parameters, more = read_parameters(function, hints, configured)
@@ -89,19 +47,45 @@ def data(name: str, type: object, default: object = MISSING, many: bool = False)
 
 
 async def plain(a: int, b: str = "x", c=None): ...  # type: ignore[no-untyped-def]  # as users write
+
+
 async def by_position(a: int, /, b: int) -> None: ...
+
+
 async def by_keyword(*, a: int, b: int = 3) -> None: ...
+
+
 async def several(first: str, *rest: int, last: bool = False) -> None: ...
+
+
 async def annotated(a: Annotated[int, "metres"], b: Maybe[str] = "x") -> None: ...
+
+
 async def kinds(context: ExecutionContext, tools: Tools, go: Signal) -> None: ...
+
+
 async def styled(text: str, style: Style) -> None: ...
+
+
 async def styled_by_default(style: Style = Style(words=3), *, text: str) -> None: ...  # noqa: B008 - frozen
+
+
 async def modelled(model: Model) -> None: ...
+
+
 async def twice(a: Style, b: Other) -> None: ...
+
+
 async def open_ended(style: Style, **values: object) -> None: ...
+
+
 async def unresolved(a: Nothing, b: int) -> Parts: ...  # type: ignore[empty-body]
+
+
 @functools.wraps(by_keyword)
 async def logged(*args: Any, **kwargs: Any) -> None: ...
+
+
 async def fetch(url: str, wait: float = 1.0, retries: int = 2) -> None: ...
 
 
@@ -244,105 +228,16 @@ def test_a_class_of_the_function_around_cannot_be_named() -> None:
     ]
 
 
-def out(type: object, conditional: bool = False) -> OutPort:
-    return OutPort("out", type, PortKind.DATA, conditional)
-
-
-def named(name: str, type: object, conditional: bool = False) -> OutPort:
-    return OutPort(name, type, PortKind.DATA, conditional)
-
-
-@pytest.mark.parametrize(
-    ("annotation", "shape", "result"),
-    [
-        (str, Shape.SINGLE, (out(str),)),
-        (Any, Shape.SINGLE, (out(Any),)),
-        (type(None), Shape.SINGLE, (out(type(None)),)),
-        (Maybe[str], Shape.SINGLE, (out(str, conditional=True),)),
-        (Model, Shape.SINGLE, (out(Model),)),
-        (Literal["a"], Shape.SINGLE, (out(Literal["a"]),)),
-        (Parts | None, Shape.SINGLE, (out(Parts | None),)),
-        (dict[str, int], Shape.SINGLE, (out(dict[str, int]),)),
-        (tuple[int, str], Shape.SINGLE, (out(tuple[int, str]),)),
-        (AsyncIterator[int], Shape.SINGLE, (out(AsyncIterator[int]),)),
-        (Awaitable[int], Shape.SINGLE, (out(Awaitable[int]),)),
-        (ExecutionContext, Shape.SINGLE, (OutPort("out", ExecutionContext, PortKind.CONTEXT),)),
-        (Parts, Shape.FIELDS, (out(Parts), named("title", str), named("chunks", list[str]))),
-        (Annotated[Parts, "x"], Shape.FIELDS, (out(Parts), named("title", str), named("chunks", list[str]))),
-        (
-            Maybe[Parts],
-            Shape.FIELDS,
-            (out(Parts, True), named("title", str, True), named("chunks", list[str], True)),
-        ),
-        (Partial, Shape.FIELDS, (out(Partial, True), named("title", str), named("note", str, True))),
-        (Bare, Shape.FIELDS, (out(Bare), named("a", Any), named("b", Any))),
-        (
-            Box,
-            Shape.FIELDS,
-            (out(Box, True), named("content", int), named("note", str, True), named("made", bool)),
-        ),
-        (Total, Shape.KEYS, (out(Total, True), named("words", int), named("lines", int, True))),
-        (Loose, Shape.KEYS, (out(Loose, True), named("words", int), named("lines", int, True))),
-    ],
-)
-def test_the_result_of_a_coroutine_function_gives_ports(
-    annotation: object, shape: Shape, result: tuple[OutPort, ...]
-) -> None:
-    async def function() -> None: ...
-
-    returns, problems = read_result(function, annotation)
-    assert problems == []
-    assert (returns.shape, returns.ports) == (shape, result)
-
-
-@pytest.mark.parametrize(
-    ("annotation", "shape", "type"),
-    [
-        (Awaitable[int], Shape.SINGLE, int),
-        (Coroutine[Any, Any, int], Shape.SINGLE, int),
-        (typing.Awaitable, Shape.SINGLE, Any),
-        (abc.Awaitable, Shape.SINGLE, Any),
-        (Awaitable[Parts], Shape.FIELDS, Parts),
-        (AsyncIterator[int], Shape.PIECES, list[int]),
-        (AsyncGenerator[int, None], Shape.PIECES, list[int]),
-        (AsyncIterable[Parts], Shape.PIECES, list[Parts]),
-        (abc.AsyncIterator, Shape.PIECES, list),
-    ],
-)
-def test_what_a_plain_function_returns_is_awaited_or_read(
-    annotation: object, shape: Shape, type: object
-) -> None:
-    def function() -> None: ...
-
-    returns, problems = read_result(function, annotation)
-    assert (returns.shape, returns.type, problems) == (shape, type, [])
-    assert returns.ports[0] == out(type)
-
-
-@pytest.mark.parametrize(
-    ("annotation", "type"),
-    [(AsyncIterator[str], list[str]), (AsyncGenerator[int, None], list[int]), (Any, list)],
-)
-def test_an_async_generator_gives_the_list_of_its_yields(annotation: object, type: object) -> None:
-    async def function() -> AsyncIterator[int]:
-        yield 1
-
-    returns, _ = read_result(function, annotation)
-    assert (returns.shape, returns.ports) == (Shape.PIECES, (out(type),))
-
-
-def test_no_field_may_be_called_out() -> None:
-    returns, problems = read_result(plain, WithOut)
-    assert problems == ["the result's field 'out' has the name of the whole; rename it"]
-    assert [port.name for port in returns.ports] == ["out", "other"]
-
-
 async def pieces() -> AsyncIterator[int]:
     yield 1
 
 
 def returns_awaitable(a: int) -> Awaitable[int]: ...  # type: ignore[empty-body]
+
+
 def returns_iterator(a: int) -> AsyncIterator[int]: ...  # type: ignore[empty-body]
+
+
 def blocking(a: int) -> int: ...  # type: ignore[empty-body]
 
 

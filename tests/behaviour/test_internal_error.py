@@ -12,7 +12,7 @@ def with_a_flaw() -> Flow:
     """Damage the compiled flow: let its last node wait for one port more than it has."""
     with Flow() as f:
         f.output("o", f.add(inc, x=f.add(src, x=f.input("x", int)).out).out)
-    f._plan().root.waits[1] += 1
+    f.compile().root.waits[1] += 1
     return f
 
 

@@ -18,7 +18,7 @@ class Story:
     """Tells a board what happens, one event a second."""
 
     def __init__(self, flow: Flow | None = None) -> None:
-        self.board = Board(flow._plan() if flow is not None else None)
+        self.board = Board(flow.compile() if flow is not None else None)
         self._seconds: Iterator[int] = count()
 
     def tell(self, kind: EventKind, path: str, **data: Any) -> Story:

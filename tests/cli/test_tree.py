@@ -79,7 +79,7 @@ def test_a_loop_without_a_limit_says_only_its_round() -> None:
 
 def test_a_tree_shows_every_node(window: Callable[..., None]) -> None:
     window()
-    tree = Tree("the\x1bname", examples.rounds._plan(), lambda: False)
+    tree = Tree("the\x1bname", examples.rounds.compile(), lambda: False)
     head, *rows = tree.draw().plain.splitlines()
     assert head.startswith("the\\x1bname  0.0")
     assert [row.split() for row in rows] == [
@@ -90,20 +90,20 @@ def test_a_tree_shows_every_node(window: Callable[..., None]) -> None:
 
 def test_a_tree_says_that_its_run_is_being_cancelled(window: Callable[..., None]) -> None:
     window()
-    assert "cancelling" in Tree("a", examples.greet._plan(), lambda: True).draw().plain.splitlines()[0]
+    assert "cancelling" in Tree("a", examples.greet.compile(), lambda: True).draw().plain.splitlines()[0]
 
 
 @pytest.mark.parametrize(("columns", "lines"), [(30, 24), (30, 3), (12, 8), (5, 2), (300, 10)])
 def test_a_tree_fits_into_its_terminal(window: Callable[..., None], columns: int, lines: int) -> None:
     window(columns, lines)
-    drawn = Tree("a long name for a flow", examples.wide._plan(), lambda: True).draw().plain.splitlines()
+    drawn = Tree("a long name for a flow", examples.wide.compile(), lambda: True).draw().plain.splitlines()
     assert len(drawn) <= max(lines - 1, 2)
     assert max(map(len, drawn)) < columns
 
 
 def test_a_tree_counts_what_it_does_not_show(window: Callable[..., None]) -> None:
     window(80, 10)
-    tree = Tree("wide", examples.wide._plan(), lambda: False)
+    tree = Tree("wide", examples.wide.compile(), lambda: False)
     assert tree.draw().plain.splitlines()[-1] == "  and 54 more: 54 waiting"
 
 
@@ -112,14 +112,14 @@ def test_of_too_many_nodes_a_tree_gives_only_the_number(
 ) -> None:
     window()
     monkeypatch.setattr("dataflow.cli.tree.MOST_COUNTED", 50)
-    tree = Tree("wide", examples.wide._plan(), lambda: False)
+    tree = Tree("wide", examples.wide.compile(), lambda: False)
     assert tree.draw().plain.splitlines()[-1] == "  and 40 more"
 
 
 def test_a_tree_names_what_is_running(window: Callable[..., None]) -> None:
     window()
     story = Story().start("a")
-    tree = Tree("a", examples.greet._plan(), lambda: False)
+    tree = Tree("a", examples.greet.compile(), lambda: False)
     tree._board = story.board
     assert tree.running() == ["a"]
 
@@ -138,7 +138,7 @@ def test_a_run_on_a_terminal_ends_with_the_whole_tree(
 
 def test_a_terminal_that_is_gone_is_not_missed(window: Callable[..., None]) -> None:
     window()
-    with Tree("a", examples.greet._plan(), lambda: False) as tree:
+    with Tree("a", examples.greet.compile(), lambda: False) as tree:
 
         def refresh() -> None:
             raise OSError("gone")

@@ -1,0 +1,97 @@
+"""Branches pass their value on to one exit; the others are skips (S16.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import pytest
+
+from dataflow import Flow, RunFailed
+
+
+async def test_when_passes_the_value_to_one_exit() -> None:
+    with Flow() as built:
+        branch = built.when(built.input("n", int), lambda n: n > 3)
+        built.output("yes", branch.yes)
+        built.output("no", branch.no)
+    assert dict((await built.run(n=4)).outputs) == {"yes": 4}
+    assert dict((await built.run(n=3)).outputs) == {"no": 3}
+
+
+KINDS: tuple[Literal["low"], Literal["high"]] = ("low", "high")
+
+
+def pick(n: int) -> Any:
+    return {0: "low", 1: "high", 2: None}.get(n, "other")
+
+
+@pytest.mark.parametrize(("n", "outputs"), [(0, {"low": 0}), (1, {"high": 1}), (2, {})])
+async def test_switch_passes_the_value_to_the_case_that_is_picked(n: int, outputs: dict[str, int]) -> None:
+    with Flow() as built:
+        exits = built.switch(built.input("n", int), pick, KINDS)
+        for name, port in exits.items():
+            built.output(name, port)
+    assert dict((await built.run(n=n)).outputs) == outputs
+
+
+@pytest.mark.parametrize(
+    ("n", "outputs"), [(0, {"low": 0}), (1, {"default": 1}), (2, {}), (3, {"default": 3})]
+)
+async def test_the_default_case_takes_what_no_other_does(n: int, outputs: dict[str, int]) -> None:
+    with Flow() as built:
+        exits = built.switch(built.input("n", int), pick, ["low", "default"])
+        for name, port in exits.items():
+            built.output(name, port)
+    assert dict((await built.run(n=n)).outputs) == outputs
+
+
+@pytest.mark.parametrize(
+    ("wire", "message"),
+    [
+        (
+            lambda built: built.when(1, lambda n: n),
+            "node 'control.if' got 1 from its predicate; expected a bool (S16.3)",
+        ),
+        (
+            lambda built: built.when(1, lambda _n: None),
+            "node 'control.if' got None from its predicate; expected a bool (S16.3)",
+        ),
+        (
+            lambda built: built.switch(3, pick, ["low", "high"]),
+            "node 'control.switch' picked 'other'; cases: low, high, or None for none of them",
+        ),
+    ],
+)
+async def test_a_branch_that_cannot_be_decided_fails(wire: Callable[[Any], object], message: str) -> None:
+    built = Flow()
+    wire(built)
+    with pytest.raises(RunFailed) as caught:
+        await built.run()
+    assert caught.value.failures[0].message == message
+
+
+NO_FUNCTION = "Value error, expected a function, written module:qualname, found"
+
+
+@pytest.mark.parametrize(
+    ("wire", "problem"),
+    [
+        (
+            lambda built: built.when(1, "no function"),
+            f"node 'when' (control.if): config predicate: {NO_FUNCTION} 'no function'",
+        ),
+        (
+            lambda built: built.switch(1, pick, [1, 2]),
+            "node 'switch' (control.switch): config cases.0: Input should be a valid string",
+        ),
+        (
+            lambda built: built.switch(1, 3, ["a"]),
+            f"node 'switch' (control.switch): config pick: {NO_FUNCTION} 3",
+        ),
+    ],
+)
+def test_a_branch_that_cannot_be_is_a_problem(wire: Callable[[Any], object], problem: str) -> None:
+    built = Flow()
+    wire(built)
+    assert problem in built.check()

@@ -1,0 +1,68 @@
+"""Values are checked where they enter and trusted between typed ports (S1.7)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dataflow import Flow, RunFailed
+
+
+async def whole(n: int) -> int:
+    return n
+
+
+async def real(x: float) -> float:
+    return x
+
+
+async def anything(x: Any = None) -> Any:
+    return x
+
+
+@pytest.mark.parametrize(
+    ("value", "port", "message"),
+    [
+        ("x", "n", "node 'whole' got a value on port 'n' that does not fit: expected int, found str 'x'"),
+        (1.5, "n", "node 'whole' got a value on port 'n' that does not fit: expected int, found float 1.5"),
+    ],
+)
+async def test_values_of_an_any_port_are_checked_when_they_enter(
+    value: object, port: str, message: str
+) -> None:
+    with Flow() as flow:
+        flow.add(whole, n=flow.add(anything, x=value).out)
+    with pytest.raises(RunFailed) as caught:
+        await flow.run()
+    assert caught.value.failures[0].message == message
+
+
+async def test_an_int_of_an_any_port_becomes_a_float() -> None:
+    with Flow() as flow:
+        flow.output("y", flow.add(real, x=flow.add(anything, x=3).out).out)
+    result = await flow.run()
+    assert isinstance(result["y"], float)
+
+
+async def test_typed_ports_are_trusted() -> None:
+    async def lies() -> int:
+        return "text"  # type: ignore[return-value]
+
+    with Flow() as flow:
+        flow.output("y", flow.add(whole, n=flow.add(lies).out).out)
+    assert (await flow.run())["y"] == "text"
+
+
+async def test_a_constant_of_a_flow_is_the_one_of_each_run() -> None:
+    seen: list[list[int]] = []
+
+    async def grows(xs: list[int]) -> list[int]:
+        xs.append(1)
+        seen.append(xs)
+        return xs
+
+    with Flow() as flow:
+        flow.output("y", flow.add(grows, xs=[]).out)
+    assert (await flow.run())["y"] == [1]
+    assert (await flow.run())["y"] == [1]

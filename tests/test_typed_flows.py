@@ -1,0 +1,209 @@
+"""Functions that wire a flow: called like the function, traced once (S1.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import anyio
+import pytest
+
+from dataflow import Flow, FlowInvalid, NodeState, PortMisuse, TypedFlow, flow, merge, node
+
+
+class Parts(NamedTuple):
+    title: str
+    size: int
+
+
+async def inc(n: int) -> int:
+    return n + 1
+
+
+calls: list[str] = []
+
+
+@flow
+def double_inc(f: Flow, n: int, again: bool = True) -> int:
+    """Add two."""
+    calls.append("double_inc")
+    first = f.add(inc, n=n)
+    return f.add(inc, n=first.out).out
+
+
+@flow
+def parted(f: Flow, n: int) -> Parts:
+    step = f.add(inc, n=n)
+    return Parts(merge("title", "x"), step.out)
+
+
+@flow
+def skipping(f: Flow, n: int) -> int:
+    return f.when(n, lambda value: value > 3).yes
+
+
+async def test_a_typed_flow_is_called_like_its_function() -> None:
+    assert await double_inc(1) == 3
+    assert await double_inc(n=2, again=False) == 4
+    assert await parted(1) == Parts("title", 2)
+    assert isinstance(await parted(1), Parts)
+
+
+async def test_the_function_is_called_once() -> None:
+    calls.clear()
+    traced = TypedFlow(double_inc._fn)
+    for _ in range(2):
+        await traced(1)
+        await traced.run(n=1)
+    traced.check()
+    assert calls == ["double_inc"]
+
+
+def test_a_typed_flow_keeps_name_and_docstring() -> None:
+    assert isinstance(double_inc, TypedFlow)
+    assert (double_inc.name, double_inc.__name__, double_inc.__doc__) == (
+        "double_inc",
+        "double_inc",
+        "Add two.",
+    )
+
+
+USES: list[tuple[str, Callable[[Any], object], object]] = [
+    ("inputs", lambda typed: list(typed.inputs), ["n", "again"]),
+    ("check", lambda typed: typed.check(), []),
+    ("wiring", lambda typed: list(typed.wiring.block.nodes), ["inc", "inc_2"]),
+    ("to_mermaid", lambda typed: '"inc_2"' in typed.to_mermaid(), True),
+    ("run_sync", lambda typed: typed.run_sync(n=1)["out"], 3),
+    ("using", lambda typed: list(typed.using(errors="continue").inputs), ["n", "again"]),
+    ("name", lambda typed: typed.name, "double_inc"),
+]
+
+
+@pytest.mark.parametrize(("use", "found"), [case[1:] for case in USES], ids=[case[0] for case in USES])
+def test_whatever_is_used_first_traces_the_function(use: Callable[[Any], object], found: object) -> None:
+    traced = TypedFlow(double_inc._fn)
+    assert use(traced) == found
+    assert traced.check() == []
+
+
+async def test_settings_may_be_given_before_the_first_use() -> None:
+    traced = TypedFlow(double_inc._fn)
+    other = traced.using(errors="continue")
+    assert await other(1) == 3
+    assert await traced(2) == 4
+
+
+async def test_the_outputs_of_a_typed_flow_have_names() -> None:
+    assert dict((await double_inc.run(n=1)).outputs) == {"out": 3}
+    assert dict((await parted.run(n=1)).outputs) == {"title": "title", "size": 2}
+
+
+async def test_an_output_that_was_skipped_is_told() -> None:
+    assert await skipping(4) == 4
+    with pytest.raises(KeyError) as caught:
+        await skipping(3)
+    assert caught.value.args == ("output 'out' has no value: when: exit 'yes' not taken",)
+
+
+async def test_wrong_arguments_are_refused() -> None:
+    with pytest.raises(TypeError, match="missing a required argument: 'n'"):
+        await double_inc()  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="too many positional arguments"):
+        await double_inc(1, True, 3)  # type: ignore[call-arg]
+    with pytest.raises(FlowInvalid) as caught:
+        await double_inc("1")  # type: ignore[arg-type]
+    assert caught.value.problems == ("input 'n': expected int, found str '1'",)
+
+
+def returns_step(f: Flow) -> Any:
+    return f.add(inc, n=1)
+
+
+def returns_nothing(f: Flow) -> None:
+    f.add(inc, n=1)
+
+
+def returns_constant(f: Flow) -> int:
+    return 3
+
+
+def returns_plain_tuple(f: Flow) -> Any:
+    return f.add(inc, n=1).out, 3
+
+
+EXPECTED = "expected a port, or a NamedTuple of ports for several outputs"
+
+
+@pytest.mark.parametrize(
+    ("function", "kind"),
+    [
+        (returns_step, "Step"),
+        (returns_nothing, "NoneType"),
+        (returns_constant, "int"),
+        (returns_plain_tuple, "tuple"),
+    ],
+)
+def test_a_function_returns_a_port_or_a_named_tuple_of_ports(function: Callable[..., Any], kind: str) -> None:
+    name = function.__name__
+    assert flow(function).check() == [f"@flow function {name!r} returned {kind}; {EXPECTED}"]
+
+
+def test_a_misuse_of_a_port_is_told_each_time() -> None:
+    @flow
+    def misused(f: Flow, n: int) -> int:
+        return f.add(inc, n=n + 1).out
+
+    for _ in range(2):
+        with pytest.raises(PortMisuse):
+            misused.check()
+        with pytest.raises(PortMisuse):
+            misused.run_sync(n=1)
+
+
+def test_annotations_that_cannot_be_resolved_are_problems() -> None:
+    def function(f: Flow, n: Nowhere) -> int:  # type: ignore[name-defined]  # noqa: F821 - as users may
+        return f.add(inc, n=n).out
+
+    assert flow(function).check() == [
+        (
+            "annotation 'Nowhere' of 'n' cannot be resolved (name 'Nowhere' is not defined); "
+            "it must be importable from the function's module"
+        )
+    ]
+
+
+async def test_a_parameter_by_position_only_is_an_input() -> None:
+    @flow
+    def positional(f: Flow, n: int, /) -> int:
+        return f.add(inc, n=n).out
+
+    assert await positional(1) == 2
+
+
+@pytest.mark.parametrize(
+    "function", [lambda _f, *numbers: numbers, lambda _f, **numbers: numbers], ids=["*args", "**kwargs"]
+)
+def test_open_parameters_are_a_problem(function: Callable[..., Any]) -> None:
+    assert any("numbers" in problem for problem in flow(function).check())
+
+
+async def test_a_typed_flow_has_no_state_between_runs() -> None:
+    results: list[int] = []
+
+    async def run(n: int) -> None:
+        results.append(await double_inc(n))
+
+    async with anyio.create_task_group() as group:
+        for n in range(5):
+            group.start_soon(run, n)
+    assert sorted(results) == [2, 3, 4, 5, 6]
+
+
+async def test_a_disabled_node_of_a_typed_flow_skips_its_output() -> None:
+    @flow
+    def off(f: Flow, n: int) -> int:
+        return f.add(node(inc).with_(enabled=False), n=n).out
+
+    result = await off.run(n=1)
+    assert dict(result.outputs) == {}
+    assert result.states["inc"] is NodeState.SKIPPED
