@@ -199,17 +199,22 @@ class Scheduler:
                 self.releasing.release(frame, reader)
         for join in plan.early.get(slot, ()):
             self.releasing.consider(frame, plan.nodes[join])
-        for owner, inner in plan.exports.get(slot, ()):
-            if owner in frame.opened:
-                for child in frame.opened[owner].live.values():
-                    if child.values[inner] is UNSETTLED:  # a child that has just opened has it already
-                        self.put(child, inner, token)
+        if slot in plan.exports:
+            self._export(frame, slot, token)
         if slot in frame.awaits:
             self.await_no_more(frame, (slot,))
         if slot in plan.collects:
             self.maps.collect(frame, slot)
         if slot == plan.test:
             self.loops.tested(frame)
+
+    def _export(self, frame: Frame, slot: int, token: Any) -> None:
+        """Hand a value on to the open frames inside that read it."""
+        for owner, inner in frame.plan.exports[slot]:
+            if owner in frame.opened:
+                for child in frame.opened[owner].live.values():
+                    if child.values[inner] is UNSETTLED:  # a child that has just opened has it already
+                        self.put(child, inner, token)
 
     def _end_frame(self, frame: Frame) -> None:
         """Let whatever opened a frame go on, now that all of it has settled."""
