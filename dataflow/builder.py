@@ -5,6 +5,7 @@ A port is typed as the value it will carry, so a type checker checks the wiring 
 
 from __future__ import annotations
 
+import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
@@ -49,6 +50,7 @@ class Builder:
 
     def __init__(self, name: str = "flow") -> None:
         self._name = name
+        self._lock = threading.RLock()  # one thread at a time wires a typed flow or compiles
         self._restart()
 
     def _restart(self) -> None:

@@ -88,11 +88,13 @@ class Flow(Builder):
     def compile(self) -> FlowPlan:
         """Compile the flow unless it has not changed since; raises FlowInvalid."""
         wiring = self.wiring
-        if wiring.version not in self._compiled:
-            plan = compile_flow(wiring, self._find_type, self._find_function)
-            self._compiled.clear()
-            self._compiled[wiring.version] = plan
-        return self._compiled[wiring.version]
+        with self._lock:
+            plan = self._compiled.get(wiring.version)
+            if plan is None:
+                plan = compile_flow(wiring, self._find_type, self._find_function)
+                self._compiled.clear()
+                self._compiled[wiring.version] = plan
+            return plan
 
     def using(
         self,
@@ -111,12 +113,12 @@ class Flow(Builder):
         other._settings = Settings(errors, max_concurrency, limits, timeout)  # noqa: SLF001 - of its own class
         return other
 
-    async def run(self, **inputs: Any) -> Result:
+    async def run(self, /, **inputs: Any) -> Result:
         """Run the flow to its end; raises RunFailed if it fails, FlowInvalid for wrong inputs."""
         async with self.start(**inputs) as run:
             return await run
 
-    def run_sync(self, **inputs: Any) -> Result:
+    def run_sync(self, /, **inputs: Any) -> Result:
         """Run the flow from synchronous code, also while an event loop is running in this thread."""
         if not in_event_loop():
             return anyio.run(partial(self.run, **inputs))
@@ -144,7 +146,7 @@ class Flow(Builder):
         return outcome[0]
 
     @asynccontextmanager
-    async def start(self, **inputs: Any) -> AsyncIterator[Run]:
+    async def start(self, /, **inputs: Any) -> AsyncIterator[Run]:
         """Run the flow while the block runs; the block ends with the run.
 
         Call `run.events()` first thing to miss none. A failure that nobody awaited is raised at the end.
@@ -224,15 +226,16 @@ class TypedFlow(Flow, Generic[P, R]):
     @property
     def wiring(self) -> Wiring:
         """The flow as wired by the function, which is called on first use."""
-        if not self._is_traced:
-            self._is_traced = True
-            try:
-                self._trace()
-            except BaseException:
-                self._restart()
-                self._is_traced = False
-                raise
-        return self._wiring
+        with self._lock:  # entered again by what the function itself does with the flow
+            if not self._is_traced:
+                self._is_traced = True
+                try:
+                    self._trace()
+                except BaseException:
+                    self._restart()
+                    self._is_traced = False
+                    raise
+            return self._wiring
 
     def _trace(self) -> None:
         """Call the function once, with ports for its parameters."""

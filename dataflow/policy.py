@@ -33,11 +33,14 @@ Errors = Literal["fail_fast", "continue"]
 Backoff = Literal["none", "fixed", "exponential"]
 
 
+def _positive_or_none(name: str, value: object) -> None:
+    if value is not None:
+        _positive(name, value)
+
+
 def _positive(name: str, value: object) -> None:
-    if value is None:
-        return
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
-        raise ValueError(f"{name} must be a positive number or None, found {value!r}")
+        raise ValueError(f"{name} must be a positive number, found {value!r}")
 
 
 def _whole(name: str, value: object, least: int) -> None:
@@ -96,7 +99,7 @@ class Limit:
             raise ValueError("a limit needs slots, per_second or both")
         if slots is not None:
             _whole("slots", slots, 1)
-        _positive("per_second", per_second)
+        _positive_or_none("per_second", per_second)
         self.slots = slots
         self.per_second = per_second
 
@@ -169,7 +172,7 @@ class Settings:
         for name, limit in (self.limits or {}).items():
             if not isinstance(limit, Limit):
                 _whole(f"limit {name!r}", limit, 1)
-        _positive("timeout", self.timeout)
+        _positive_or_none("timeout", self.timeout)
 
     def without_effect(self) -> list[str]:
         """Name the settings that are kept but do nothing yet."""
@@ -186,7 +189,7 @@ def policy_of(
     """Build a policy from the keywords of `node` and `with_`; raises ValueError for a bad one."""
     for name in ("timeout", "deadline"):
         if name in given and given[name] is not MISSING:
-            _positive(name, given[name])
+            _positive_or_none(name, given[name])
     for name, allowed in (("memo", MemoPolicy), ("on_error", OnError)):
         if name in given and given[name] is not MISSING:
             _one_of(name, given[name], allowed)

@@ -76,7 +76,9 @@ class SessionRules:
 
     def _is_whole(self, session: pytest.Session) -> bool:
         config = session.config
-        stopped = session.shouldstop or session.shouldfail or getattr(config.option, "lf", False)  # without the cache plugin
+        stopped = (
+            session.shouldstop or session.shouldfail or getattr(config.option, "lf", False)
+        )  # without the cache plugin
         return self.whole and not stopped and config.args == config.getini("testpaths")
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:

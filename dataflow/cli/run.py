@@ -166,4 +166,4 @@ class _Run:
 def _compiled(file: str, flow: Flow) -> FlowPlan:
     """Compile the flow; raises Refused with all its problems."""
     with refusing(file):
-        return flow.compile()  # noqa: SLF001 - hidden from users, not from us
+        return flow.compile()

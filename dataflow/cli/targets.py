@@ -76,10 +76,6 @@ def problems_of(target: str, error: BaseException) -> list[Problem]:
             return [Problem(error.reason, error.place, error.line, error.column)]
         case PackError():
             return [Problem(error.reason if error.name == target else str(error), target)]
-        case SystemExit():
-            return [
-                Problem(f"tried to end the process while it was imported (exit code {error.code})", target)
-            ]
         case _:
             return [Problem(f"{type(error).__name__}: {error}{_place_of(error)}", target)]
 

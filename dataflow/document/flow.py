@@ -65,7 +65,10 @@ _NO_POLICY: Final = PolicyPart()  # frozen, so shared: a flow has many nodes wit
 class TypeNode(Part):
     """A node of a node type."""
 
-    type: Name = Field(description="The id of a node type: `pack.name`, or `module:qualname` of a function.")
+    type: Name = Field(
+        description="The id of a node type: `pack.name`, `prefix.function` of a file under `uses`, "
+        "or `module:qualname` of a function."
+    )
     config: dict[str, Any] = Field(default_factory=dict)
     inputs: dict[Name, PortSource] = Field(
         default_factory=dict, description="Sources by input port; a list on a many-port."

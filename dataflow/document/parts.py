@@ -47,7 +47,10 @@ def _check_function(text: str) -> str:
 Name = Annotated[str, MinLen(1)]
 FunctionName = Annotated[
     str,
-    Field(description="A function, written `module:qualname`.", examples=["my_nodes:is_short"]),
+    Field(
+        description="A function, written `module:qualname`, or `prefix:function` of a file under `uses`.",
+        examples=["my_nodes:is_short"],
+    ),
     AfterValidator(_check_function),
 ]
 Count = Annotated[int, Gt(0)]
@@ -70,7 +73,13 @@ class InputPart(Part):
     type: Annotated[
         Annotated[TypeName, Tag("<name>")] | Annotated[dict[str, Any], Tag("<schema>")],
         Discriminator(lambda value: "<schema>" if isinstance(value, dict) else "<name>"),
-    ] = Field(default_factory=dict, description="A JSON Schema, or the name of a type; anything if left out.")
+    ] = Field(
+        default_factory=dict,
+        description="A JSON Schema, or the name of a JSON type; anything if left out. Values are "
+        "checked by the nearest type: texts, numbers, lists, objects, alternatives, enums, bounds, "
+        "lengths, dates, UUIDs; what no type can say, such as the properties of an object, is kept "
+        "and not checked.",
+    )
     default: Any = None
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, Final
 
 from pydantic_core import PydanticSerializationError
@@ -10,14 +9,12 @@ from pydantic_core import PydanticSerializationError
 from dataflow.adapters import adapter_of
 from dataflow.checking import check_json
 from dataflow.errors import ValueMismatch
-from dataflow.formats.tree import MOST_DIGITS, MOST_LEVELS, TOO_LARGE
+from dataflow.formats.tree import MOST_DIGITS, MOST_LEVELS, TOO_LARGE, has_surrogate
 from dataflow.mismatches import step_into
 
 __all__ = ["as_json", "constant_as_json"]
 
 MOST_SHOWN: Final = 60
-
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 def as_json(value: object) -> Any:
@@ -83,7 +80,7 @@ def _copy(value: Any, place: str, levels: int) -> Any:
 
 
 def _check_text(text: str, place: str) -> None:
-    if not text.isascii() and _SURROGATE.search(text):
+    if has_surrogate(text):
         raise ValueMismatch("half of a surrogate pair", "text", place)
 
 

@@ -1,4 +1,4 @@
-"""Read the text of a JSON document, with places; duplicate keys and lone surrogates are refused."""
+"""Read the text of a JSON document, with places."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ __all__ = ["read_json"]
 
 _BLANK: Final = re.compile(r"[ \t\n\r]*")
 _NUMBER: Final = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _DECODER: Final = json.JSONDecoder()
 
 
@@ -90,15 +89,11 @@ class _Scanner:
         self.tree.scalar(value, self.lines.place(start))
 
     def _word_or_text(self) -> object:
-        start = self.index
         try:
-            value, self.index = _DECODER.raw_decode(self.text, start)
+            value, self.index = _DECODER.raw_decode(self.text, self.index)
         except json.JSONDecodeError as error:
             self.index = error.pos
             self._fail(error.msg[:1].lower() + error.msg[1:].removesuffix(" at"))
-        if isinstance(value, str) and not value.isascii() and _SURROGATE.search(value):
-            self.index = start
-            self._fail("half of a surrogate pair is no character")
         return value
 
     def _fail(self, reason: str) -> NoReturn:

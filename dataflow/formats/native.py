@@ -68,7 +68,7 @@ def parse(text: str, name: str) -> tuple[FlowDocument, Positions]:
         raise FormatError(name, reason, *positions.find(()))
     number = data.get("dataflow")
     if type(number) is int and number > FORMAT:
-        reason = f"is written in format {number}; this release reads format {FORMAT}"
+        reason = f"is written in format {described(number)}; this release reads format {FORMAT}"
         raise FormatError(name, reason, *positions.find(("dataflow",)))
     try:
         return FlowDocument.model_validate(data), positions

@@ -113,15 +113,13 @@ class _Writing:
         return _given({"nodes": nodes, "edges": edges, "outputs": outputs})
 
     def _placed(self, placed: Placed) -> dict[str, object]:
-        match placed:
-            case PlacedNode():
-                written = self._node(placed)
-            case LoopBlock():
-                written = {"loop": self._loop(placed)}
-            case MapBlock():
-                written = {"map": self._map(placed)}
-            case _:
-                raise AssertionError(f"unknown entry {placed!r}")
+        if isinstance(placed, LoopBlock):
+            written: dict[str, object] = {"loop": self._loop(placed)}
+        elif isinstance(placed, MapBlock):
+            written = {"map": self._map(placed)}
+        else:
+            assert isinstance(placed, PlacedNode), "a block holds nodes, loops and maps"
+            written = self._node(placed)
         return {**written, **_given({"after": list(placed.after), "meta": placed.meta})}
 
     def _node(self, placed: PlacedNode) -> dict[str, object]:

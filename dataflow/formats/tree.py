@@ -14,7 +14,17 @@ from dataflow.errors import FormatError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-__all__ = ["MOST_DIGITS", "MOST_LEVELS", "TOO_LARGE", "Lines", "Path", "Positions", "Tree", "place_of"]
+__all__ = [
+    "MOST_DIGITS",
+    "MOST_LEVELS",
+    "TOO_LARGE",
+    "Lines",
+    "Path",
+    "Positions",
+    "Tree",
+    "has_surrogate",
+    "place_of",
+]
 
 Path: TypeAlias = tuple[str | int, ...]
 
@@ -28,6 +38,7 @@ MOST_ALIASED: Final = 10_000_000
 SIZE_OF_VALUE: Final = 10
 MOST_SHOWN: Final = 60  # characters of a name in a message
 
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _BREAK: Final = re.compile(r"\r\n?|\n")
 _COLUMN_BITS: Final = 32
 _COLUMN_MASK: Final = (1 << _COLUMN_BITS) - 1
@@ -40,6 +51,11 @@ def place_of(line: int, column: int) -> int:
 
 def _line_and_column(place: int) -> tuple[int, int]:
     return place >> _COLUMN_BITS, place & _COLUMN_MASK
+
+
+def has_surrogate(text: str) -> bool:
+    """Tell whether a text holds half of a surrogate pair, which no file in UTF-8 can."""
+    return not text.isascii() and _SURROGATE.search(text) is not None
 
 
 class Lines:
@@ -158,7 +174,11 @@ class Tree:
 
     def scalar(self, value: object, place: int, anchor: str | None = None) -> None:
         """Take a text, number, bool or null: a key where one is due, else a value."""
-        size = SIZE_OF_VALUE + (len(value) if isinstance(value, str) else 0)
+        size = SIZE_OF_VALUE
+        if isinstance(value, str):
+            size += len(value)
+            if has_surrogate(value):
+                self.fail("half of a surrogate pair is no character", place)
         if anchor is not None:
             self.anchors[anchor] = _Anchored(value, None, size, 0)
         if self.expects_key:

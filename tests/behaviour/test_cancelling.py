@@ -181,12 +181,17 @@ async def test_the_stream_ends_when_the_run_is_cancelled_from_outside() -> None:
 
 
 async def test_an_error_in_the_block_cancels_the_run_and_comes_out_bare() -> None:
-    begun = Event()
-    with tallying(), pytest.raises(LookupError, match="mine"):
+    begun, runs = Event(), list[Run]()
+
+    async def owner() -> None:
         async with hanging(begun).start() as run:
+            runs.append(run)
             await begun.wait()
             raise LookupError("mine")
-    result = await run
+
+    with tallying(), pytest.raises(LookupError, match="mine"):
+        await owner()
+    result = await runs[0]
     assert result.status == "cancelled"
     assert states_of(result) == {"src": "done", "hang": "cancelled", "inc": "not_run"}
     assert "LookupError" in result.why("hang")

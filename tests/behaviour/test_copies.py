@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 import pytest
@@ -59,6 +60,16 @@ async def make_twice(x: int) -> Twice:
     return Twice(items, items)
 
 
+def spoils(answer: bool) -> Callable[[list[int]], bool]:
+    """Make a predicate that changes what it is asked about."""
+
+    def spoil(xs: list[int]) -> bool:
+        xs.append(99)
+        return answer
+
+    return spoil
+
+
 async def box() -> Box:
     return Box()
 
@@ -107,10 +118,8 @@ async def test_one_container_on_two_ports(scope: Literal["root", "map", "loop"],
 
     def wire(f: Flow, x: int) -> list[int]:
         made = f.add(make_twice, x=x)
-        if ports == "two fields":
-            spoilt = f.add(spoil, xs=made.out.a)
-        else:
-            spoilt = f.add(spoil_whole, twice=made.out)
+        by_field = ports == "two fields"
+        spoilt = f.add(spoil, xs=made.out.a) if by_field else f.add(spoil_whole, twice=made.out)
         return f.add(look, xs=made.out.b, after=spoilt.out).out
 
     with Flow() as f:
@@ -200,7 +209,7 @@ async def test_a_carried_list_is_copied_for_each_reader() -> None:
             xs = it.carry([0])
             spoilt = f.add(spoil, xs=xs.out)
             seen = f.add(look, xs=xs.out, after=spoilt.out)
-            it.until(seen.out, lambda xs: xs.append(1) or False)  # type: ignore[func-returns-value]  # a test that spoils
+            it.until(seen.out, spoils(False))
             xs.next(spoilt.out)
         f.output("seen", it.result(seen.out))
         f.output("final", xs.final)
@@ -220,7 +229,7 @@ async def test_joins_hand_on_copies() -> None:
 async def test_a_predicate_that_changes_its_value_changes_only_its_own() -> None:
     with Flow() as f:
         made = f.add(make, x=1)
-        taken = f.when(made.out, lambda xs: xs.append(99) is None)
+        taken = f.when(made.out, spoils(True))
         f.output("passed", f.add(look, xs=taken.yes).out)
         f.output("seen", f.add(look, xs=made.out, after=taken.yes).out)
     assert (await f.run()).outputs["seen"] == [1]

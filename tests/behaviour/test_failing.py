@@ -51,7 +51,7 @@ async def test_a_failed_branch_does_not_leave_the_join_waiting(swapped: bool, ha
     with tallying() as tally, pytest.raises(RunFailed) as raised:
         await flow.run()
     result = raised.value.result
-    assert [f[:5] for f in raised.value.failures] == [("a", "a", 1, "ValueError", "bad a")]
+    assert [list(f)[:5] for f in raised.value.failures] == [["a", "a", 1, "ValueError", "bad a"]]
     assert result.status == "failed"
     assert states_of(result) == {"src": "done", "a": "failed", "b": "cancelled", "pair": "not_run"}
     assert tally.runs() == {"src": 1}
@@ -76,7 +76,8 @@ async def test_independent_parts_finish_under_continue() -> None:
     assert states_of(result) == {"src": "done", "a": "failed", "b": "done", "pair": "not_run"}
     assert tally.runs() == {"src": 1}
     assert reasons(result, "pair") == ["  because a failed: ValueError: bad a"]
-    assert result.get("b.out") == 1
+    port: Any = "b.out"
+    assert result.get(port) == 1
     assert result.status == "failed"
 
 
@@ -131,7 +132,6 @@ async def test_what_a_node_raises_on_being_cancelled_is_no_failure() -> None:
             await sleep_forever()
         finally:
             raise RuntimeError("noise")
-        return 1
 
     async def fail_later() -> int:
         await begun.wait()

@@ -55,11 +55,15 @@ async def test_an_interruption_comes_out_bare_and_ends_the_run(
     with Flow() as f:
         f.add(hang)
         f.output("o", f.add(inc, x=f.add(interrupt).out).out)
-    with tallying() as tally, pytest.raises(kind, match="stop"):
+
+    async def owner() -> None:
         async with f.start() as run:
             runs.append(run)
             streams.append(run.events())
             await run
+
+    with tallying() as tally, pytest.raises(kind, match="stop"):
+        await owner()
     assert runs[0].status == "failed"
     events = [event async for event in streams[0]]
     ended = {event.path: event.data["state"] for event in events if event.kind is EventKind.NODE_FINISHED}

@@ -1,4 +1,4 @@
-"""What waits for what, shown with gates: no barrier, no early start (S2.4, S4.1, S4.6, S5.3, S6.1, S6.5, S7.1)."""
+"""What waits for what, shown with gates (S2.4, S4.1, S4.6, S5.3, S6.1, S6.5, S7.1)."""
 
 from __future__ import annotations
 

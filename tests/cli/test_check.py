@@ -100,11 +100,11 @@ def test_a_module_that_fails_or_ends_the_process_is_a_problem(cli: Cli, tmp_path
     failing.write_text("1 / 0\n")
     leaving.write_text("raise SystemExit(5)\n")
     assert "ZeroDivisionError" in cli("check", str(failing)).out
-    assert "tried to end the process while it was imported (exit code 5)" in cli("check", str(leaving)).out
+    assert "SystemExit: 5" in cli("check", str(leaving)).out
 
 
 def test_a_module_of_a_document_that_ends_the_process_is_a_problem(cli: Cli, document: Path) -> None:
     (document.parent / "nodes.py").write_text("raise SystemExit(5)\n")
     done = cli("check", str(document), "--import")
     assert done.code == 1
-    assert "while it was imported (exit code 5)" in done.out
+    assert "nodes.py cannot be imported: SystemExit: 5" in done.out

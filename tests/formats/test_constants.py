@@ -34,6 +34,17 @@ class Point:
     x: int
 
 
+@dataclass(eq=False)
+class Stubborn:
+    x: int
+
+    def __eq__(self, other: object) -> bool:
+        raise RuntimeError("compares to nothing")
+
+    def __hash__(self) -> int:
+        return 0
+
+
 class Odd:
     def __repr__(self) -> str:
         raise RuntimeError("no words for it")
@@ -112,6 +123,7 @@ def test_a_value_is_written_by_the_json_rules_of_its_port(
         (date(2020, 1, 2), str),
         ({"a": (1,)}, dict[str, Any]),
         (Odd(), Odd),
+        (Stubborn(1), Stubborn),
         (object(), object),
         ((1,), "Unknown"),
         ((math.nan,), tuple[float, ...]),

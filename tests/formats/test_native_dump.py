@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from pydantic import SecretStr
+from pydantic import SecretStr, field_validator
 
 from dataflow import (
     Config,
@@ -67,6 +67,17 @@ class Choice(Config):
 
 class Hidden(Config):
     token: SecretStr
+
+
+class OneWay(Config):
+    size: int
+
+    @field_validator("size", mode="after")
+    @classmethod
+    def _double(cls, size: int) -> int:
+        if size > 2:
+            raise ValueError("too large")
+        return size * 2
 
 
 class Loose(Config):
@@ -326,6 +337,10 @@ REFUSED: Final[list[tuple[Callable[[], Wiring], list[str]]]] = [
     (
         lambda: of_node(PlacedNode("a", type=hide.type, config=Hidden(token=SecretStr("x" * 8)))),
         ["node 'a': the config has no document form: read back it would be Hidden("],
+    ),
+    (
+        lambda: of_node(PlacedNode("a", type="t", config=OneWay(size=2))),
+        ["node 'a': the config has no document form: it would not be read back: Value error, too large"],
     ),
     (
         lambda: of_node(PlacedNode("a", type=loosely.type, config=Loose(thing=object()))),

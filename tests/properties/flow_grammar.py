@@ -55,7 +55,10 @@ Source: TypeAlias = Port | Merge | Fallback | Either
 
 @dataclass(frozen=True)
 class Apply:
-    """A node with required ports, optional ports and a many-port. With `gap` it gives nothing now and then."""
+    """A node with required ports, optional ports and a many-port.
+
+    With `gap` it gives nothing now and then, with `breaks` it fails now and then.
+    """
 
     name: str
     required: tuple[Source, ...] = ()
@@ -63,6 +66,7 @@ class Apply:
     many: tuple[Source, ...] = ()
     after: tuple[str, ...] = ()
     gap: int = 0
+    breaks: int = 0
 
 
 @dataclass(frozen=True)
@@ -153,12 +157,12 @@ def reads_of(statement: Statement) -> Iterator[Port]:
     """Go through every port that a statement reads, those read in its body too."""
     match statement:
         case Apply(required=required, optional=optional, many=many):
-            for source in (*required, *optional, *many):
-                yield from _within(source)
+            for wired in (*required, *optional, *many):
+                yield from _within(wired)
         case Branch(source=source) | Listing(source=source):
             yield source
-        case Sum(source=source):
-            yield from (source,) if isinstance(source, str) else source
+        case Sum(source=summed):
+            yield from (summed,) if isinstance(summed, str) else summed
         case Map(over=over, body=body):
             yield over
             for inner in body:
@@ -203,9 +207,10 @@ class _Seen:
 class _Making:
     """Draws one program; every name is used once."""
 
-    def __init__(self, draw: st.DrawFn, most: int) -> None:
+    def __init__(self, draw: st.DrawFn, most: int, breaking: bool) -> None:
         self.draw = draw
         self.left = most
+        self.breaking = breaking
         self.count = 0
 
     def name(self, prefix: str) -> str:
@@ -273,6 +278,7 @@ class _Making:
         steps = seen.steps if seen.inner is None and seen.steps else []
         after = (self.draw(st.sampled_from(steps)),) if steps and self.draw(st.integers(0, 4)) == 0 else ()
         gap = self.draw(st.sampled_from([0, 0, 0, 2, 3]))
+        breaks = self.draw(st.sampled_from([0, 0, 0, 2, 3])) if self.breaking else 0
         return Apply(
             self.name("n"),
             tuple(wired[:required]),
@@ -280,6 +286,7 @@ class _Making:
             tuple(wired[required + optional :]),
             after,
             gap,
+            breaks,
         )
 
     def map(self, seen: _Seen, over: Port, depth: int) -> Map:
@@ -318,8 +325,8 @@ class _Making:
 
 
 @st.composite
-def programs(draw: st.DrawFn, most: int = 24) -> Program:
-    """Draw a program of at most so many statements."""
+def programs(draw: st.DrawFn, most: int = 24, breaking: bool = False) -> Program:
+    """Draw a program of at most so many statements; `breaking` lets some nodes fail."""
     inputs = tuple(draw(st.lists(st.integers(0, 9), min_size=1, max_size=2)))
     names = [f"in{number}" for number in range(len(inputs))]
-    return Program(inputs, _Making(draw, most).block(_Seen(names, []), 0, most))
+    return Program(inputs, _Making(draw, most, breaking).block(_Seen(names, []), 0, most))

@@ -33,7 +33,11 @@ from tests.properties.flow_grammar import (
 )
 from tests.properties.flow_reference import DEFAULT, apply, holds, listing
 
-__all__ = ["Wiring", "shuffle"]
+__all__ = ["BrokenError", "Wiring", "shuffle"]
+
+
+class BrokenError(Exception):
+    """What a node of a program fails with."""
 
 
 @dataclass
@@ -128,6 +132,8 @@ class Wiring:
         async def answer(*values: int) -> Any:
             await self.fire(node.name)
             value = apply(node.name, list(values))
+            if node.breaks and value % node.breaks == 0:
+                raise BrokenError(node.name)
             return SKIP if node.gap and value % node.gap == 0 else value
 
         async def one(a: int) -> Maybe[int]:

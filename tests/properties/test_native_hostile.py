@@ -16,58 +16,12 @@ from dataflow.formats.yaml_writing import write_yaml
 from tests.properties.documents import constants, documents
 
 DIGEST: Final = Path("docs/examples/digest.yaml").read_text("utf-8")
+WORDS: Final = r"""
+{ } [ ] : , - # ' " | > |2- ? &a *a ! !!str !!int !x --- ... \ \u \ud800 \udc00 <<: null ~ true on .nan 1e999
+0x é 🙂 {value:1} {merge:[a]} loop: nodes: $in $carry. type: a.b.c % dataflow: 2 edges:
+"""
 FRAGMENTS: Final = [
-    *[
-        "{",
-        "}",
-        "[",
-        "]",
-        ":",
-        ",",
-        "-",
-        "#",
-        "'",
-        '"',
-        "|",
-        ">",
-        "|2-",
-        "?",
-        "&a",
-        "*a",
-        "!",
-        "!!str",
-        "!!int",
-        "!x",
-        "---",
-        "...",
-        "\\",
-        "\\u",
-        "\\ud800",
-        "<<:",
-        "null",
-        "~",
-        "true",
-        "on",
-        ".nan",
-    ],
-    *[
-        "1e999",
-        "0x",
-        "é",
-        "🙂",
-        "{value:1}",
-        "{merge:[a]}",
-        "loop:",
-        "nodes:",
-        "$in",
-        "$carry.",
-        "type:",
-        "a.b.c",
-        "%",
-        "dataflow:",
-        "2",
-        "edges:",
-    ],
+    *WORDS.split(),
     *(": ", "- ", " #", "? ", "!!str ", "\n", "\n  ", "\n---\n", "%YAML 1.1\n---\n", "{value: 1}", "type: "),
     *("\t", "\r", "\x00", "\x85", "\u2028", "\ufeff", "\ud800", "9" * 1001),
 ]

@@ -1,0 +1,86 @@
+"""Long paths need no recursion (S8.1, S15.2)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pytest
+from anyio import Event
+
+from dataflow import EventKind, Flow, RunFailed, collect, each, node
+from tests.behaviour.table import states_of
+
+LENGTH: Final = 3000
+
+
+async def step(x: int) -> int:
+    return x + 1
+
+
+async def fail(x: int) -> int:
+    raise ValueError("first")
+
+
+def chain(f: Flow, port: int) -> int:
+    for _ in range(LENGTH):
+        port = f.add(step, x=port).out
+    return port
+
+
+async def test_a_long_chain_of_values() -> None:
+    with Flow() as f:
+        f.output("o", chain(f, f.input("x", int)))
+    assert (await f.run(x=0))["o"] == LENGTH
+
+
+async def test_a_long_chain_of_skips() -> None:
+    with Flow() as f:
+        last = chain(f, f.when(f.input("x", int), lambda x: x > 0).yes)
+        f.output("o", last)
+    result = await f.run(x=0)
+    assert list(states_of(result).values()).count("skipped") == LENGTH
+    told = result.why(last).splitlines()
+    assert len(told) == LENGTH + 2
+    assert told[-1] == "  because when: exit 'yes' not taken"
+
+
+async def test_a_long_chain_behind_a_failure() -> None:
+    with Flow() as f:
+        last = chain(f, f.add(fail, x=1).out)
+        f.output("o", last)
+    with pytest.raises(RunFailed, match="first") as raised:
+        await f.using(errors="continue").run()
+    assert list(states_of(raised.value.result).values()).count("not_run") == LENGTH
+    assert raised.value.result.why(last).splitlines()[1:] == ["  because fail failed: ValueError: first"]
+
+
+async def test_a_long_chain_that_is_cancelled() -> None:
+    begun = Event()
+
+    async def hang(x: int) -> int:
+        begun.set()
+        await Event().wait()
+        return x
+
+    with Flow() as f:
+        f.output("o", chain(f, f.add(hang, x=1).out))
+    async with f.start() as run:
+        events = run.events()
+        await begun.wait()
+        run.cancel("enough")
+        result = await run
+    assert list(states_of(result).values()).count("not_run") == LENGTH
+    assert len([event async for event in events if event.kind is EventKind.NODE_FINISHED]) == LENGTH + 1
+
+
+async def test_many_items_and_many_rounds() -> None:
+    with Flow() as f:
+        with f.loop(limit=None) as it:
+            v = it.carry(0)
+            stepped = f.add(node(step).with_(name="round"), x=v.out)
+            it.until(stepped.out, lambda x: x >= LENGTH)
+            v.next(stepped.out)
+        f.output("rounds", it.result(stepped.out))
+        f.output("items", collect(f.add(step, x=each(f.input("xs", list[int]))).out))
+    result = await f.run(xs=list(range(LENGTH)))
+    assert result.outputs == {"rounds": LENGTH, "items": list(range(1, LENGTH + 1))}

@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import pytest
+
+from dataflow.cli.exits import Problem, Refused
+from dataflow.cli.targets import problems_of, refusing
+from dataflow.errors import FlowInvalid, FormatError, PackError
+
+
+@pytest.mark.parametrize(
+    ("error", "problems"),
+    [
+        (FormatError("f.yaml", "is bad"), ["f.yaml: is bad"]),
+        (FormatError("f.yaml", "is bad", 3), ["f.yaml:3: is bad"]),
+        (FormatError("f.yaml", "is bad", 3, 5), ["f.yaml:3:5: is bad"]),
+        (FlowInvalid("f", ["3:5 nodes.a: is bad", "node 'b'"]), ["it:3:5: nodes.a: is bad", "it: node 'b'"]),
+        (PackError("it", "is bad"), ["it: is bad"]),
+        (PackError("pack.a", "is bad"), ["it: pack.a: is bad"]),
+        (KeyError("k"), ["it: KeyError: 'k'"]),
+    ],
+)
+def test_a_problem_has_its_place(error: Exception, problems: list[str]) -> None:
+    assert [str(problem) for problem in problems_of("it", error)] == problems
+
+
+def test_a_problem_may_have_no_place() -> None:
+    assert str(Problem("is bad")) == "is bad"
+
+
+def test_what_is_not_of_the_engine_is_told_with_its_line() -> None:
+    with (
+        pytest.raises(Refused, match=r"it: SystemExit: 5 \(.*test_targets\.py, line \d+\)") as caught,
+        refusing("it"),
+    ):
+        raise SystemExit(5)
+    assert "Traceback" in caught.value.trace
+    assert isinstance(caught.value.reason, SystemExit)
+
+
+def test_a_refusal_without_an_exception_has_no_reason() -> None:
+    assert Refused([Problem("is bad")]).reason is None
