@@ -5,7 +5,8 @@ A flow is a graph of nodes; a node is an async function with named, typed inputs
 
 from __future__ import annotations
 
-import logging
+from logging import NullHandler as _NullHandler
+from logging import getLogger as _getLogger
 
 from dataflow.config import Config
 from dataflow.context import ExecutionContext, Message, Tools
@@ -82,4 +83,4 @@ __all__ = [
     "threaded",
 ]
 
-logging.getLogger("dataflow").addHandler(logging.NullHandler())
+_getLogger("dataflow").addHandler(_NullHandler())

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import types
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Coroutine
+    from collections.abc import AsyncIterator, Callable, Coroutine, Generator
 
 __all__ = [
     "cancel_requests",
     "cancellation_types",
     "forget_cancellation",
-    "has_cancellation",
     "in_event_loop",
     "on_asyncio",
     "open_nursery",
+    "parted",
     "waker",
+    "yield_once",
 ]
 
 
@@ -68,9 +70,22 @@ def cancel_requests() -> Callable[[], int]:
     return task.cancelling if task is not None else int
 
 
-def has_cancellation(error: BaseException, kinds: tuple[type[BaseException], ...]) -> bool:
-    """Tell whether a group holds a cancellation, as trio's nurseries raise it."""
-    return isinstance(error, BaseExceptionGroup) and error.subgroup(kinds) is not None
+def parted(
+    error: BaseException, cancellation: tuple[type[BaseException], ...]
+) -> tuple[BaseException | None, BaseException | None]:
+    """Part a group, as trio's nurseries raise it, into its cancellations and the rest."""
+    if not isinstance(error, BaseExceptionGroup):
+        return None, error
+    cancelled, rest = error.split(cancellation)
+    if rest is not None and len(rest.exceptions) == 1:
+        return cancelled, rest.exceptions[0]
+    return cancelled, rest
+
+
+@types.coroutine
+def yield_once() -> Generator[None, None, None]:
+    """Let the asyncio event loop go round once; a cancel request that is pending arrives here."""
+    yield
 
 
 def forget_cancellation() -> None:

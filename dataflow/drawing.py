@@ -244,6 +244,10 @@ def _dot_text(text: str) -> str:
     return f'"{escaped}"'
 
 
+def _one_line(text: str) -> str:
+    return " ".join(text.split("\n"))
+
+
 def outline(wiring: Wiring) -> str:
     """Draw as indented text: each node with its type and what it reads."""
     whole = _draw(wiring)
@@ -251,16 +255,18 @@ def outline(wiring: Wiring) -> str:
     for arrow in (arrow for group in _groups(whole) for arrow in group.arrows):
         source = "?" if arrow.source is None else _short(arrow.source)
         reads.setdefault(id(arrow.target), []).append(f"{source} {arrow.label}")
-    lines = [f"flow {wiring.name}"]
+    lines = [_one_line(f"flow {wiring.name}")]
 
     def draw(group: Group, indent: str) -> None:
         for (kind, _), inner in group.names.items():
             read = f"  <- {', '.join(reads[id(inner)])}" if id(inner) in reads else ""
             if isinstance(inner, Group):
-                lines.append(f"{indent}{inner.label}{read}")
+                lines.append(_one_line(f"{indent}{inner.label}{read}"))
                 draw(inner, indent + "  ")
             else:
-                lines.append(f"{indent}{inner.label} [{inner.type or kind.removeprefix('$')}]{read}")
+                lines.append(
+                    _one_line(f"{indent}{inner.label} [{inner.type or kind.removeprefix('$')}]{read}")
+                )
 
     draw(whole, "  ")
     return "\n".join(lines) + "\n"

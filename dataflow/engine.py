@@ -10,6 +10,7 @@ import anyio
 from dataflow.errors import DataflowError
 from dataflow.events import EventKind, Reporter
 from dataflow.failure import failure_of
+from dataflow.reporting import unsettled_ports
 from dataflow.scheduler import Scheduler
 from dataflow.separation import separate
 from dataflow.states import RunStatus
@@ -94,7 +95,7 @@ class Engine:
     def _look_around(self) -> None:
         """Conclude when nothing is left to do; with ports unsettled that is an internal error (S8.4)."""
         if not self.scheduler.has_ended:
-            ports = ", ".join(self.scheduler.unsettled())
+            ports = ", ".join(unsettled_ports(self.scheduler.root))
             error = DataflowError(
                 f"internal error: nothing is running and these ports never settled: {ports}"
             )
@@ -108,7 +109,7 @@ class Engine:
             return
         if self._cancel_reason is not None:
             self.status = RunStatus.CANCELLED
-        elif self.scheduler.failures or self.workers.interruption is not None:
+        elif self.scheduler.failures or self.scheduler.interruption is not None:
             self.status = RunStatus.FAILED
         else:
             self.status = RunStatus.COMPLETED

@@ -35,7 +35,7 @@ class Failing:
 
     def failed(self, frame: Frame, node: PlanNode, error: BaseException) -> None:
         """Handle the failure of a node as its settings say, or fail its frame (S9.3)."""
-        failure = failure_of(error, node.id, frame.path_of(node), 1)
+        failure = self._failure(frame, node, error)
         cause = Errored(failure.path, failure)
         frame.reasons[node.index] = cause
         handled = None if frame.is_closing else _handled(node, failure)
@@ -64,10 +64,15 @@ class Failing:
 
     def test_failed(self, frame: Frame, node: PlanNode, body: Frame, error: BaseException) -> None:
         """Fail the round whose test raised; the loop fails with it (S6.1)."""
-        failure = failure_of(error, node.id, frame.path_of(node), 1)
+        failure = self._failure(frame, node, error)
         self.scheduler.failures.append((failure, error))
         body.error = body.error or failure
         self._close_later(body, Errored(failure.path, failure))
+
+    def _failure(self, frame: Frame, node: PlanNode, error: BaseException) -> Failure:
+        if not isinstance(error, Exception):
+            self.scheduler.interruption = self.scheduler.interruption or error
+        return failure_of(error, node.id, frame.path_of(node), 1)
 
     def _close_later(self, frame: Frame, cause: Errored) -> None:
         if self.scheduler.errors == "fail_fast":

@@ -7,6 +7,7 @@ import copy
 import inspect
 import threading
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar
 
@@ -187,7 +188,7 @@ class Flow(Builder):
         from dataflow.formats.native_dump import dump  # as above
 
         self.compile()
-        return dump(self.wiring)
+        return dump(replace(self.wiring, settings=self._settings))
 
     @classmethod
     def load(cls, path: str | PathLike[str], *, format: str | None = None) -> Flow:

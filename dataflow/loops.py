@@ -52,7 +52,7 @@ class Loops:
                 return
             try:
                 opened.ends = _while_ends(loop, token)
-            except Exception as error:  # noqa: BLE001 - the test is the user's function
+            except BaseException as error:  # noqa: BLE001 - the test is the user's function
                 self._fail(frame, node, opened, error)
                 return
         if opened.ends is None and loop.limit is not None and opened.round >= loop.limit:
@@ -87,7 +87,7 @@ class Loops:
                 opened.ends = CONDITION
             elif loop.limit is not None and opened.round + 1 >= loop.limit:
                 opened.ends = LIMIT
-        except Exception as error:  # noqa: BLE001 - as above
+        except BaseException as error:  # noqa: BLE001 - as above
             opened.ends = FAILED
             self.scheduler.failing.test_failed(frame, node, body, error)
         if loop.gate is not None and opened.ends is None:

@@ -38,7 +38,7 @@ class Maps:
             }
             count = _common_length(node.id, {action.lists[slot].port: items for slot, items in lists.items()})
             names = _names(node.id, action, next(iter(lists.values())))
-        except Exception as error:  # noqa: BLE001 - a key is the user's function
+        except BaseException as error:  # noqa: BLE001 - a key is the user's function
             self.scheduler.failing.failed(frame, node, error)
             return
         opened = OpenedMap()

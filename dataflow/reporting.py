@@ -1,4 +1,4 @@
-"""What an event tells of a node's end (S19)."""
+"""What is told of nodes and ports: a node's end in an event, ports that never settled (S8.4, S19)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from dataflow.frames import Frame
     from dataflow.plan import PlanNode
 
-__all__ = ["report_end"]
+__all__ = ["report_end", "unsettled_ports"]
 
 
 def report_end(reporter: Reporter, frame: Frame, node: PlanNode, state: int) -> None:
@@ -26,6 +26,13 @@ def report_end(reporter: Reporter, frame: Frame, node: PlanNode, state: int) -> 
     if reason is not None:
         data["reason"] = reason.reason
     reporter.emit(EventKind.NODE_FINISHED, frame.path_of(node), data)
+
+
+def unsettled_ports(frame: Frame) -> list[str]:
+    """List the ports of a frame that have not settled (S8.4)."""
+    plan = frame.plan
+    slots = (slot for node in plan.nodes for slot in node.outputs.values())
+    return [plan.names[slot] for slot in slots if frame.values[slot] is UNSETTLED]
 
 
 def _told(token: Any) -> dict[str, Any]:

@@ -134,8 +134,8 @@ async def executing(
     finally:
         if run is not None:
             engine.left()
-    if engine.workers.interruption is not None:
-        raise engine.workers.interruption
+    if engine.scheduler.interruption is not None:
+        raise engine.scheduler.interruption
     if broken is not None:
         raise broken
     run.raise_unseen()

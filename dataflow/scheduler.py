@@ -51,6 +51,7 @@ class Scheduler:
         self.root = Frame(plan.root, 0)
         self.has_ended = False
         self.to_cancel = False  # frames were closed since the engine last looked
+        self.interruption: BaseException | None = None  # no Exception, but raised by a user's function
         self.failures: list[tuple[Failure, BaseException]] = []
         self.warnings: list[str] = []
         self.failing = Failing(self)
@@ -97,12 +98,6 @@ class Scheduler:
         if not self.has_ended:
             self.failing.close(self.root, Skip("", reason))
             self._advance()
-
-    def unsettled(self) -> list[str]:
-        """List the demanded ports of the root that have not settled (S8.4)."""
-        plan, values = self.plan.root, self.root.values
-        slots = (slot for node in plan.nodes for slot in node.outputs.values())
-        return [plan.names[slot] for slot in slots if values[slot] is UNSETTLED]
 
     def new_frame(self, plan: ScopePlan, parent: Frame, owner: int, name: str) -> Frame:
         """Make a frame; `begin` starts it."""

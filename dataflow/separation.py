@@ -86,7 +86,7 @@ class _Copies:
 
     def _of_container(self, item: Any) -> object:
         kind = type(item)
-        made = item.copy() if kind in CONTAINERS else copy.copy(item)
+        made = item.copy() if kind in CONTAINERS else _copied(item)
         self.made[id(item)] = made
         # A class that gives itself as its copy cannot change, and must not be changed here.
         if made is not item and issubclass(kind, list | dict) and not _all_atomic(_items(item)):
@@ -130,3 +130,11 @@ def _items(value: Any) -> Iterable[object]:
 
 def _all_atomic(items: Iterable[object]) -> bool:
     return ATOMIC.issuperset(map(type, items))
+
+
+def _copied(item: Any) -> Any:
+    """Copy a container of a class of its own; one that cannot be copied is shared like any other object."""
+    try:
+        return copy.copy(item)
+    except Exception:  # noqa: BLE001 - __copy__ is the user's code
+        return item

@@ -19,8 +19,9 @@ from dataflow.backend import (
     cancel_requests,
     cancellation_types,
     forget_cancellation,
-    has_cancellation,
     on_asyncio,
+    parted,
+    yield_once,
 )
 from dataflow.calling import CurrentFiring, call
 from dataflow.errors import NodeFailed
@@ -62,7 +63,6 @@ class Workers:
     """All workers of a run. `idle` is called when the last has ended and nothing is ready."""
 
     def __init__(self, scheduler: Scheduler, spawn: Spawn, idle: Callable[[], None]) -> None:
-        self.interruption: BaseException | None = None  # no Exception, raised by a node
         self.is_leaving = False  # the task that owns the run is being cancelled itself
         self._scheduler = scheduler
         self._reporter = scheduler.reporter
@@ -165,12 +165,16 @@ class Workers:
             newly = self._cancelled_itself(frame, node)
         except Exception as error:  # noqa: BLE001 - a node is the user's code and may raise anything
             newly = self._raised(worker, frame, node, error)
-        except BaseException as error:
-            if self._is_cancelling(worker) and has_cancellation(error, self._cancellation):
-                raise
-            newly = self._interrupted(frame, node, error)
+        except BaseException as error:  # noqa: BLE001 - raised again by whoever owns the run
+            cancelled, rest = parted(error, self._cancellation)
+            if cancelled is not None and self._is_cancelling(worker):
+                self._put_aside(frame, node, rest)
+                raise cancelled from None
+            newly = self._scheduler.fail(frame, index, error)
         else:
-            newly = self._returned(worker, frame, node, result)
+            newly = await self._returned(worker, frame, node, result)
+        if self._scheduler.interruption is not None:
+            self._scheduler.abort(f"interrupted by {type(self._scheduler.interruption).__name__}")
         worker.firing = None
         return newly
 
@@ -178,27 +182,45 @@ class Workers:
         """Tell whether a cancellation was asked for, by the engine or by who owns the run."""
         return worker.scope.cancel_called or self.is_leaving or not on_asyncio()
 
-    def _returned(self, worker: Worker, frame: Frame, node: PlanNode, result: Any) -> list[FiringId]:
+    async def _returned(self, worker: Worker, frame: Frame, node: PlanNode, result: Any) -> list[FiringId]:
+        if (
+            worker.own_cancels()
+            and not self._is_cancelling(worker)
+            and await self._is_cancelled_itself(worker)
+        ):
+            return self._cancelled_itself(frame, node)
         if worker.scope.cancel_called:  # it may have been cut short and returned all the same
             return self._scheduler.cancelled(frame, node.index)
-        if worker.own_cancels() and not self.is_leaving:
-            return self._cancelled_itself(frame, node)
         return self._scheduler.succeed(frame, node.index, result)
 
+    async def _is_cancelled_itself(self, worker: Worker) -> bool:
+        """Tell whether a cancel request that the node has left in its task is one of the node's own.
+
+        Up to Python 3.12 a task group that a child has failed leaves a request that never arrives.
+        """
+        forget_cancellation()
+        try:
+            await yield_once()
+        except self._cancellation:
+            if self._is_cancelling(worker):
+                raise
+            return True
+        return False
+
     def _raised(self, worker: Worker, frame: Frame, node: PlanNode, error: Exception) -> list[FiringId]:
-        if worker.scope.cancel_called:  # no failure of its own, but not to be lost either (S9.5)
-            LOG.warning("node %s raised while it was being cancelled", frame.path_of(node), exc_info=error)
+        if worker.scope.cancel_called:
+            self._put_aside(frame, node, error)
             return self._scheduler.cancelled(frame, node.index)
         return self._scheduler.fail(frame, node.index, error)
+
+    def _put_aside(self, frame: Frame, node: PlanNode, error: BaseException | None) -> None:
+        """Keep what a node raised while it was cancelled: no failure, but not to be lost either (S9.5)."""
+        if isinstance(error, Exception):
+            LOG.warning("node %s raised while it was being cancelled", frame.path_of(node), exc_info=error)
+        elif error is not None:
+            self._scheduler.interruption = self._scheduler.interruption or error
 
     def _cancelled_itself(self, frame: Frame, node: PlanNode) -> list[FiringId]:
         forget_cancellation()
         error = NodeFailed(node.id, "cancelled its own task, or awaited one that was cancelled")
         return self._scheduler.fail(frame, node.index, error)
-
-    def _interrupted(self, frame: Frame, node: PlanNode, error: BaseException) -> list[FiringId]:
-        """Stop the whole run; whoever owns it raises the interruption again."""
-        self.interruption = error
-        newly = self._scheduler.fail(frame, node.index, error)
-        self._scheduler.abort(f"interrupted by {type(error).__name__}")
-        return newly

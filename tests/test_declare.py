@@ -93,8 +93,8 @@ def test_the_name_of_a_node_is_not_the_id_of_its_type() -> None:
     ("declare", "text"),
     [
         (lambda: node(retries=-1), "retries must be a whole number of 0 or more, found -1"),
-        (lambda: node(timeout=0), "timeout must be a positive number or None, found 0"),
-        (lambda: shorten.with_(timeout=-1), "timeout must be a positive number or None, found -1"),
+        (lambda: node(timeout=0), "timeout must be a positive number, found 0"),
+        (lambda: shorten.with_(timeout=-1), "timeout must be a positive number, found -1"),
         (
             lambda: shorten.with_(memo="ever"),  # type: ignore[arg-type]
             "memo must be one of off, run, process, store, found 'ever'",

@@ -98,6 +98,14 @@ async def test_an_empty_flow_completes() -> None:
     assert (result.status, dict(result.outputs), dict(result.states)) == ("completed", {}, {})
 
 
+@pytest.mark.parametrize("name", ["self", "flow", "a b", "größe"])
+async def test_an_input_may_have_any_name(name: str) -> None:
+    built = Flow()
+    built.output("y", built.input(name, int))
+    assert (await built.run(**{name: 1}))["y"] == 1
+    assert built.run_sync(**{name: 2})["y"] == 2
+
+
 async def test_a_run_can_be_followed_and_awaited() -> None:
     async with adding().start(n=1) as run:
         result = await run
@@ -181,7 +189,7 @@ async def test_using_gives_another_flow_and_changes_nothing() -> None:
     [
         ({"errors": "failfast"}, "errors must be one of fail_fast, continue, found 'failfast'"),
         ({"max_concurrency": 0}, "max_concurrency must be a whole number of 1 or more, found 0"),
-        ({"timeout": -1}, "timeout must be a positive number or None, found -1"),
+        ({"timeout": -1}, "timeout must be a positive number, found -1"),
         ({"limits": {"web": 0}}, "limit 'web' must be a whole number of 1 or more, found 0"),
     ],
 )

@@ -68,19 +68,20 @@ def test_a_limit_is_itself_only() -> None:
             lambda: Retry(on=(3,)),  # type: ignore[arg-type]
             "on must be a tuple of exception types and texts, found (3,)",
         ),
-        (lambda: Retry(first=0), "first must be a positive number or None, found 0"),
-        (lambda: Retry(first=math.nan), "first must be a positive number or None, found nan"),
+        (lambda: Retry(first=0), "first must be a positive number, found 0"),
+        (lambda: Retry(first=None), "first must be a positive number, found None"),  # type: ignore[arg-type]
+        (lambda: Retry(first=math.nan), "first must be a positive number, found nan"),
         (lambda: Limit(), "a limit needs slots, per_second or both"),
         (lambda: Limit(0), "slots must be a whole number of 1 or more, found 0"),
         (lambda: Limit(-2), "slots must be a whole number of 1 or more, found -2"),
         (lambda: Limit(1.5), "slots must be a whole number of 1 or more, found 1.5"),  # type: ignore[arg-type]
         (lambda: Limit(True), "slots must be a whole number of 1 or more, found True"),
-        (lambda: Limit(per_second=0.0), "per_second must be a positive number or None, found 0.0"),
-        (lambda: Limit(1, per_second=math.inf), "per_second must be a positive number or None, found inf"),
-        (lambda: policy_of(timeout=0), "timeout must be a positive number or None, found 0"),
-        (lambda: policy_of(timeout=-1.5), "timeout must be a positive number or None, found -1.5"),
-        (lambda: policy_of(deadline=math.inf), "deadline must be a positive number or None, found inf"),
-        (lambda: policy_of(timeout="x"), "timeout must be a positive number or None, found 'x'"),
+        (lambda: Limit(per_second=0.0), "per_second must be a positive number, found 0.0"),
+        (lambda: Limit(1, per_second=math.inf), "per_second must be a positive number, found inf"),
+        (lambda: policy_of(timeout=0), "timeout must be a positive number, found 0"),
+        (lambda: policy_of(timeout=-1.5), "timeout must be a positive number, found -1.5"),
+        (lambda: policy_of(deadline=math.inf), "deadline must be a positive number, found inf"),
+        (lambda: policy_of(timeout="x"), "timeout must be a positive number, found 'x'"),
         (lambda: policy_of(retries=1.5), "retries must be a whole number of 0 or more, found 1.5"),
         (lambda: policy_of(retries=None), "retries must be a whole number of 0 or more, found None"),
         (lambda: policy_of(limit=0), "limit must be a whole number of 1 or more, found 0"),
@@ -160,7 +161,7 @@ def test_a_node_is_sure_unless_it_may_turn_a_failure_into_a_skip(
         (lambda: Settings("failfast"), "errors must be one of fail_fast, continue, found 'failfast'"),  # type: ignore[arg-type]
         (lambda: Settings(max_concurrency=0), "max_concurrency must be a whole number of 1 or more, found 0"),
         (lambda: Settings(limits={"web": 0}), "limit 'web' must be a whole number of 1 or more, found 0"),
-        (lambda: Settings(timeout=0), "timeout must be a positive number or None, found 0"),
+        (lambda: Settings(timeout=0), "timeout must be a positive number, found 0"),
         (
             lambda: EachOptions(on_error="stop"),  # type: ignore[arg-type]
             "on_error must be one of fail, collect, skip, found 'stop'",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -197,6 +198,24 @@ async def test_a_typed_flow_has_no_state_between_runs() -> None:
         for n in range(5):
             group.start_soon(run, n)
     assert sorted(results) == [2, 3, 4, 5, 6]
+
+
+@pytest.mark.parametrize("attempt", range(10))
+def test_threads_may_use_a_flow_for_the_first_time_together(attempt: int) -> None:
+    traced: TypedFlow[[int, bool], int] = TypedFlow(double_inc._fn)
+    together = threading.Barrier(4)
+    found: list[int] = []
+
+    def use() -> None:
+        together.wait()
+        found.append(traced.run_sync(n=attempt)["out"])
+
+    threads = [threading.Thread(target=use) for _ in range(together.parties)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [attempt + 2] * together.parties
 
 
 async def test_a_disabled_node_of_a_typed_flow_skips_its_output() -> None:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from dataflow import Flow, merge
 from tests.behaviour.cases_loops import AT_LIMIT, exited, step
-from tests.behaviour.nodes import defaulted_pair, fails, ident, inc, nothing, small, src
+from tests.behaviour.nodes import add, defaulted_pair, fails, ident, inc, nothing, small, src
 from tests.behaviour.table import Case
 
 
@@ -103,7 +103,40 @@ def fails_in_round(number: int) -> Flow:
     return f.using(errors="continue")
 
 
+def outer_error(reader: str) -> Flow:
+    """Bring an error of the outer scope into a loop (S4.2)."""
+    with Flow() as f:
+        bad = f.add(fails, x=1)
+        with f.loop(name="up", limit=2) as it:
+            v, w = it.carry(0), it.carry(bad.out if reader == "first" else 0)
+            poisoned, good = f.add(add, x=v.out, y=bad.out), f.add(step, v=v.out)
+            if reader == "while":
+                it.while_(w.out, lambda x: x < 5)
+            else:
+                it.until(poisoned.out if reader == "until" else good.out, lambda x: x >= 2)
+            v.next(good.out)
+            w.next(poisoned.out if reader in ("while", "final") else w.out)
+        leaving = {"result": it.result(poisoned.out), "final": w.final}.get(reader, v.final)
+        f.output("o", f.add(ident, x=leaving).out)
+        f.output("good", it.result(good.out))
+    return f.using(errors="continue")
+
+
 LOOP_ENDS: Final = (
+    *(
+        Case(
+            id=f"an outer error in a loop: {reader}", rule="S4.2", flow=partial(outer_error, reader),
+            status="failed", outputs=outputs, runs=runs, states={"up": state, "ident": "not_run"},
+            failures=(("fails", "ValueError", "bad 1"),), why={"ident": ("fails failed: ValueError: bad 1",)},
+        )
+        for reader, state, outputs, runs in (
+            ("result", "done", {"good": 2}, {"fails": 1, "step": 2}),
+            ("final", "done", {"good": 2}, {"fails": 1, "step": 2}),
+            ("until", "failed", {}, {"fails": 1, "step": 1}),
+            ("while", "failed", {}, {"fails": 1, "step": 1}),
+            ("first", "not_run", {}, {"fails": 1}),
+        )
+    ),
     Case(
         id="a carried port becomes a skip", rule="S6.1", flow=partial(skipping, 5),
         outputs={"shown": ["dflt", 7], "little": 1, "w": 7}, runs={"small": 3, "inc": 2, "defaulted_pair": 5},

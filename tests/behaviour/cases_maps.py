@@ -54,7 +54,6 @@ def same_items(items: Any) -> Flow:
 
 
 def over(items: Any) -> Flow:
-    """Map over what an untyped port gives."""
     with Flow() as f:
         f.output("o", collect(f.add(ident, x=each(f.add(ident, x=items).out)).out))
     return f
@@ -67,7 +66,6 @@ def keyed(key: Callable[[str], Any]) -> Flow:
 
 
 def shared() -> Flow:
-    """Name the same port in two calls: the items stay together."""
     with Flow() as f:
         xs = f.input("xs", list[int])
         squared, more = f.add(square, x=each(xs)), f.add(inc, x=each(xs))
@@ -276,7 +274,7 @@ MAPS: Final = (
         others="done",
     ),
     Case(
-        id="a map in a map in a map", rule="S7.1", flow=partial(nested, 3),
+        id="three maps deep", rule="S7.1", flow=partial(nested, 3),
         inputs={"xs": [[[1], []], [], [[2, 3]]]}, outputs={"o": [[[2], []], [], [[3, 4]]]}, runs={"inc": 3},
         states={"inc[2][0][1]": "done"}, others="done",
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Final, Literal
 
-from dataflow import Flow, collect, each
+from dataflow import Flow, collect, each, gather
 from tests.behaviour.nodes import add, count_to, fails_on_odd, inc, src, total
 from tests.behaviour.table import Case
 
@@ -109,6 +109,35 @@ def outer_constants_deep_inside() -> Flow:
     return f
 
 
+def outer_values_in_a_loop() -> Flow:
+    """Read in a loop what a map outside it gave, and outer values that settle before and after it opens."""
+    with Flow() as f:
+        x = f.input("x", int)
+        listed = collect(f.add(inc, x=each(f.input("xs", list[int]))).out)
+        later = f.add(src, x=x)
+        with f.loop(name="up", limit=2) as it:
+            v = it.carry(x)
+            added = f.add(add, x=v.out, y=f.add(total, xs=listed).out)
+            gathered = f.add(total, xs=gather(x, later.out, added.out))
+            it.until(gathered.out, lambda _: False)
+            v.next(added.out)
+        f.output("o", it.result(gathered.out))
+    return f
+
+
+def an_outer_value_that_only_next_values_need() -> Flow:
+    with Flow() as f:
+        x = f.input("x", int)
+        with f.loop(name="up", limit=1) as it:
+            v, w = it.carry(x), it.carry(0)
+            taken = f.when(x, lambda _: True)
+            it.until(taken.yes, lambda _: True)
+            v.next(v.out)
+            w.next(f.add(inc, x=x).out)
+        f.output("w", w.final)
+    return f
+
+
 def a_failing_map_in_a_loop() -> Flow:
     with Flow() as f:
         with f.loop(name="up", limit=5) as it:
@@ -178,6 +207,16 @@ NESTING: Final = (
         id="outer values deep inside", rule="S2.3", flow=outer_constants_deep_inside,
         inputs={"xs": [1, 20], "base": 10}, outputs={"out": [21, 30]}, runs={"src": 1, "add": 3},
         warnings=("up[0] ended at its limit",),
+    ),
+    Case(
+        id="outer values in a loop", rule="S2.3", flow=outer_values_in_a_loop, inputs={"x": 1, "xs": [1, 2]},
+        outputs={"o": 13}, runs={"inc": 2, "src": 1, "total": 2, "add": 2, "total_2": 2},
+        warnings=("up ended at its limit",), others="done",
+    ),
+    Case(
+        id="an outer value that only next values need", rule="S6.1",
+        flow=an_outer_value_that_only_next_values_need, inputs={"x": 1}, outputs={"w": 0}, runs={},
+        states={"up[0]/inc": "not_run"}, others="done",
     ),
     Case(
         id="a map that fails in a loop", rule="S6.4", flow=a_failing_map_in_a_loop, inputs={"xs": [0, 2]},

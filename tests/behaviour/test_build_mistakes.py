@@ -56,7 +56,7 @@ LIST_INTO_TEXT: Final = "port 'last.text' expects str, but split.chunks is list[
         ),
         pytest.param(
             [("split.titel", "last.text")],
-            "'last.text' reads 'split.titel': node 'split' has no output port 'titel'; choices: out, title, chunks",
+            "'last.text' reads 'split.titel': node 'split' has no output port 'titel'; choices: out, title",
             id="E5 an unknown output port",
         ),
         pytest.param(
@@ -153,6 +153,22 @@ def each_of_no_list(f: Flow) -> None:
     f.add(inc, x=each(value))
 
 
+def item_read_in_two_blocks(f: Flow) -> None:
+    item = each(f.input("xs", list[int]))
+    with f.loop(limit=2) as it:
+        v = it.carry(item)
+        v.next(v.out)
+        it.until(v.out, lambda _: True)
+        f.add(pair, p=v.out, q=item)
+
+
+def first_value_of_the_loop_itself(f: Flow) -> None:
+    with f.loop(limit=2) as it:
+        v = it.carry(f.add(inc, x=1).out)
+        v.next(v.out)
+        it.until(v.out, lambda _: True)
+
+
 def item_of_a_map_as_next_value(f: Flow) -> None:
     with f.loop(limit=2) as it:
         v = it.carry(0)
@@ -170,6 +186,11 @@ def item_of_a_map_as_next_value(f: Flow) -> None:
         (collect_outside, "collect(inc.out): the port is not inside a map"),
         (collect_twice, "collect(collect(inc.out)): the port is not inside a map"),
         (each_of_no_list, "map of 'inc_2' goes over inc.out, which is int; expected a list"),
+        (item_read_in_two_blocks, "port 'pair.q' reads the item of a map that is opened in another block"),
+        (
+            first_value_of_the_loop_itself,
+            "'$carry.carry' of loop 'loop' begins with 'inc.out', which is inside the loop",
+        ),
         (item_of_a_map_as_next_value, "inc.out, which is inside a map; collect it first"),
     ],
 )

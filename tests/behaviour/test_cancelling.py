@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import AsyncIterator
-from typing import Any
 
-import anyio
 import pytest
 from anyio import CancelScope, Event, create_task_group, get_running_tasks, sleep_forever
 from anyio.lowlevel import checkpoint
 
-from dataflow import EventKind, Flow, Run, collect, each, node, threaded
+from dataflow import EventKind, Flow, Run, collect, each
 from tests.behaviour.nodes import ident, inc, one, src, tallying
 from tests.behaviour.table import reasons, states_of
 
@@ -210,122 +207,3 @@ async def test_leaving_the_block_waits_for_the_end_of_the_run() -> None:
         gate.set()
     assert run.status == "completed"
     assert (await run)["o"] == 1
-
-
-async def test_a_node_that_swallows_its_cancellation_is_cancelled_all_the_same() -> None:
-    begun = Event()
-
-    async def stubborn() -> int:
-        begun.set()
-        try:
-            await sleep_forever()
-        except BaseException:  # noqa: BLE001 - the mistake under test
-            return 5
-        return 1
-
-    with Flow() as f:
-        f.output("o", f.add(inc, x=f.add(stubborn).out).out)
-    with tallying() as tally:
-        async with f.start() as run:
-            await begun.wait()
-            run.cancel("enough")
-            result = await run
-    assert states_of(result) == {"stubborn": "cancelled", "inc": "not_run"}
-    assert tally.runs() == {}
-
-
-async def test_a_node_cleans_up_before_the_run_ends() -> None:
-    begun, cleaned = Event(), []
-
-    async def careful() -> int:
-        begun.set()
-        try:
-            await sleep_forever()
-        finally:
-            with CancelScope(shield=True):
-                await checkpoint()
-                cleaned.append("up")
-        return 1
-
-    with Flow() as f:
-        f.add(careful)
-    async with f.start() as run:
-        await begun.wait()
-        run.cancel()
-        assert (await run).status == "cancelled"
-        assert cleaned == ["up"]
-
-
-async def test_tasks_that_a_node_started_end_with_it() -> None:
-    begun, ended = Event(), []
-
-    async def child(name: str) -> None:
-        try:
-            await sleep_forever()
-        finally:
-            ended.append(name)
-
-    async def parent() -> int:
-        async with create_task_group() as group:
-            for name in ("a", "b"):
-                group.start_soon(child, name)
-            begun.set()
-        return 1
-
-    with Flow() as f:
-        f.add(parent)
-    async with f.start() as run:
-        await begun.wait()
-        await anyio.wait_all_tasks_blocked()
-        run.cancel()
-        result = await run
-    assert sorted(ended) == ["a", "b"]
-    assert states_of(result) == {"parent": "cancelled"}
-
-
-async def test_the_result_of_a_thread_that_comes_too_late_is_dropped() -> None:
-    begun, release, left = threading.Event(), threading.Event(), threading.Event()
-
-    def block(x: int) -> int:
-        begun.set()
-        release.wait()
-        left.set()
-        return x
-
-    with Flow() as f:
-        f.output("o", f.add(inc, x=f.add(threaded(block), x=1).out).out)
-    with tallying() as tally:
-        async with f.start() as run:
-            async for event in run.events():
-                if event.kind is EventKind.NODE_STARTED:
-                    await anyio.to_thread.run_sync(begun.wait)
-                    run.cancel("too long")
-            result = await run
-    assert states_of(result) == {"block": "cancelled", "inc": "not_run"}
-    release.set()
-    await anyio.to_thread.run_sync(left.wait)
-    await checkpoint()
-    assert (await run).status == "cancelled"
-    assert tally.runs() == {}
-
-
-async def test_a_run_inside_a_node_is_cancelled_with_it() -> None:
-    begun, inner = Event(), hanging(Event())
-
-    async def nested() -> Any:
-        async with inner.start() as run:
-            runs.append(run)
-            begun.set()
-            return await run
-
-    runs: list[Run] = []
-    with Flow() as f:
-        f.add(node(nested))
-    with tallying():
-        async with f.start() as run:
-            await begun.wait()
-            await anyio.wait_all_tasks_blocked()
-            run.cancel()
-            result = await run
-    assert states_of(result) == {"nested": "cancelled"}
-    assert states_of(await runs[0]) == {"src": "done", "hang": "cancelled", "inc": "not_run"}

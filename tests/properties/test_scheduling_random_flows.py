@@ -16,7 +16,8 @@ from dataflow.events import Reporter
 from dataflow.plan import Call
 from dataflow.scheduler import Scheduler
 from dataflow.states import RUNNING
-from tests.properties.flow_grammar import Program, programs, size_of
+from tests.properties.flow_grammar import Program, size_of
+from tests.properties.flow_programs import programs
 from tests.properties.flow_reference import run
 from tests.properties.flow_wiring import Wiring, shuffle
 
@@ -76,7 +77,7 @@ async def test_neither_declared_order_nor_suspension_changes_them(
 async def test_what_a_run_cut_short_has_done_is_right(
     program: Program, choose: random.Random, most: int
 ) -> None:
-    """The first failure ends the run, or it is cancelled after so many events; nothing that is told is wrong."""
+    """The first failure ends the run, or it is cancelled after so many events."""
     wiring = Wiring(program, pace=lambda: choose.choice((0, 0, 1, 4)))
     async with wiring.wire().start(**wiring.inputs) as started:
         events, failures = list[Event](), tuple[Failure, ...]()
