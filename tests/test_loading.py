@@ -1,0 +1,146 @@
+"""Reading documents and the Python that they name, and finding flows for the command line."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from dataflow import Flow, FlowInvalid, FormatError, PackError
+from dataflow.loading import read_document
+from dataflow.targets import find_flow
+
+NODES = """
+from beside import STEP
+
+async def inc(n: int) -> int:
+    return n + STEP
+
+def is_large(n: int) -> bool:
+    return n > 9
+"""
+
+DOCUMENT = """
+dataflow: 1
+uses: {own: ./nodes.py}
+inputs: {n: {type: integer}}
+nodes:
+  inc: {type: own.inc, inputs: {n: $in.n}}
+  size: {type: control.if, config: {predicate: "own:is_large"}, inputs: {value: inc}}
+outputs: {large: size.yes, small: size.no}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "beside.py").write_text("STEP = 1\n")
+    (tmp_path / "nodes.py").write_text(NODES)
+    (tmp_path / "flow.yaml").write_text(DOCUMENT)
+    return tmp_path
+
+
+async def test_the_functions_of_a_used_file_are_found(folder: Path) -> None:
+    flow = Flow.load(folder / "flow.yaml")
+    assert dict((await flow.run(n=1)).outputs) == {"small": 2}
+    assert dict((await flow.run(n=9)).outputs) == {"large": 10}
+    assert str(folder) not in sys.path
+
+
+async def test_a_used_module_is_imported_by_its_name(tmp_path: Path) -> None:
+    (tmp_path / "flow.yaml").write_text(
+        "dataflow: 1\nuses: {digest: tests.docs.pages}\nnodes: {a: {type: digest.nothing}}\n"
+    )
+    with pytest.raises(FlowInvalid, match=r"digest\.nothing: uses has no such function; choices: "):
+        Flow.load(tmp_path / "flow.yaml")
+
+
+def test_a_function_is_named_after_the_file_it_is_in(folder: Path) -> None:
+    flow = find_flow(_python(folder, "flow.add(inc, n=1)"))
+    [node] = flow.compile().root.nodes
+    assert getattr(node.action, "type").id == "made:inc"  # noqa: B009 - any action has it here
+
+
+@pytest.mark.parametrize(
+    ("uses", "problem"),
+    [
+        ("./nowhere.py", "node 'inc': uses own: there is no file"),
+        ("./raises.py", "raises.py cannot be imported: ZeroDivisionError: division by zero"),
+        ("./leaves.py", "leaves.py cannot be imported: SystemExit: 3"),
+        ("no.such.module", "no.such.module cannot be imported: ModuleNotFoundError: No module named 'no'"),
+        ("./beside.py", "node 'inc': own.inc: uses has no such function; there are none"),
+    ],
+)
+def test_what_cannot_be_used_is_a_problem_each_time(folder: Path, uses: str, problem: str) -> None:
+    (folder / "raises.py").write_text("1 / 0\n")
+    (folder / "leaves.py").write_text("import sys\nsys.exit(3)\n")
+    (folder / "flow.yaml").write_text(DOCUMENT.replace("./nodes.py", uses))
+    for _ in range(2):
+        with pytest.raises(FlowInvalid) as raised:
+            Flow.load(folder / "flow.yaml")
+        assert problem in str(raised.value)
+
+
+def test_nothing_is_imported_unless_asked_for(folder: Path) -> None:
+    (folder / "nodes.py").write_text("raise SystemExit\n")
+    text = DOCUMENT.replace("outputs:", "  far: {type: 'os.path:join', inputs: {a: inc}}\noutputs:")
+    (folder / "flow.yaml").write_text(text)
+    flow = Flow.from_wiring(*read_document(folder / "flow.yaml", imports=False))
+    graph = flow.examine()
+    assert graph.problems == []
+    assert graph.opaque == ["own.inc", "own:is_large", "os.path:join"]
+    with pytest.raises(FlowInvalid, match=r"these were not looked into, so the flow cannot run: own\.inc"):
+        flow.compile()
+
+
+def test_what_is_no_document_is_told(tmp_path: Path) -> None:
+    binary, folder = tmp_path / "binary.yaml", tmp_path / "folder.yaml"
+    binary.write_bytes(b"\xff\xfe\x00")
+    folder.mkdir()
+    with pytest.raises(FormatError, match="is no UTF-8 text"):
+        read_document(binary)
+    with pytest.raises(FormatError, match="cannot be read: Is a directory"):
+        read_document(folder)
+    with pytest.raises(FormatError, match="cannot be read: No such file"):
+        read_document(tmp_path / "nowhere.yaml")
+    with pytest.raises(FormatError, match="there is no format 'visio'; choices: native"):
+        read_document(binary, format="visio")
+
+
+def _python(folder: Path, body: str) -> str:
+    file = folder / "made.py"
+    file.write_text(f"from dataflow import Flow\n{NODES}\nwith Flow('made') as flow:\n    {body}\n")
+    return str(file)
+
+
+def test_the_only_flow_of_a_file_needs_no_name(folder: Path) -> None:
+    target = _python(folder, "pass")
+    assert find_flow(target).name == find_flow(f"{target}:flow").name == "made"
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "problem"),
+    [
+        (":other", "pass", "there is no flow 'other'; choices: flow"),
+        ("", "second = Flow('second')", "holds 2 flows, so name one"),
+    ],
+)
+def test_a_flow_that_is_not_there_is_told(folder: Path, name: str, body: str, problem: str) -> None:
+    with pytest.raises(PackError, match=problem):
+        find_flow(_python(folder, body) + name)
+
+
+@pytest.mark.parametrize(
+    ("target", "problem"),
+    [
+        ("no.such.module:flow", "no.such.module:flow: cannot be imported: ModuleNotFoundError"),
+        ("tests.docs.pages:flow", "tests.docs.pages:flow: there is no flow 'flow'; there are none"),
+    ],
+)
+def test_a_flow_in_a_module_that_is_not_there_is_told(target: str, problem: str) -> None:
+    with pytest.raises(PackError, match=problem):
+        find_flow(target)
+
+
+def test_a_document_is_found_by_its_path(folder: Path) -> None:
+    assert find_flow(str(folder / "flow.yaml")).check() == []
