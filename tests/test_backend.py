@@ -16,11 +16,12 @@ from dataflow.backend import (
     cancel_requests,
     cancellation_types,
     forget_cancellation,
-    has_cancellation,
     in_event_loop,
     on_asyncio,
     open_nursery,
+    parted,
     waker,
+    yield_once,
 )
 
 
@@ -109,20 +110,35 @@ def test_a_loop_that_has_ended_is_not_woken(run: Callable[..., Callable[[], None
     assert called == []
 
 
-async def test_a_cancellation_in_a_group_is_found() -> None:
+async def test_a_group_is_parted_into_its_cancellations_and_the_rest() -> None:
     kinds = cancellation_types()
-    found: list[bool] = []
     with anyio.CancelScope() as scope:
         scope.cancel()
         try:
             await checkpoint()
         except kinds as cancellation:
-            found.append(has_cancellation(BaseExceptionGroup("", [ValueError(), cancellation]), kinds))
-            found.append(has_cancellation(cancellation, kinds))
+            cancelled, rest = parted(BaseExceptionGroup("", [ValueError(), cancellation]), kinds)
+            assert isinstance(cancelled, BaseExceptionGroup)
+            assert cancelled.exceptions == (cancellation,)
+            assert isinstance(rest, ValueError)
+            assert parted(cancellation, kinds) == (None, cancellation)
             raise
-    assert found == [True, False]
-    assert not has_cancellation(ExceptionGroup("", [ValueError()]), kinds)
-    assert not has_cancellation(ValueError(), kinds)
+    assert scope.cancelled_caught
+    several = ExceptionGroup("", [ValueError(), KeyError()])
+    assert parted(several, kinds)[0] is None
+    assert isinstance(parted(several, kinds)[1], ExceptionGroup)
+
+
+async def test_a_pending_cancel_request_arrives_when_the_loop_goes_round() -> None:
+    if not on_asyncio():
+        return
+    task = asyncio.current_task()
+    assert task is not None
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await yield_once()
+    task.uncancel()
+    await yield_once()
 
 
 async def test_cancel_requests_are_counted_and_forgotten() -> None:

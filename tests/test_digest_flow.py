@@ -40,7 +40,7 @@ async def test_the_document_makes_the_golden_digest(golden: Golden, tmp_path: Pa
 @EVERY_GOLDEN
 def test_the_script_makes_the_golden_digest(golden: Golden, tmp_path: Path) -> None:
     to = tmp_path / "digest.txt"
-    command = [sys.executable, SCRIPT, golden.path, "--to", to, "--target", str(golden.target)]
+    command = [sys.executable, str(SCRIPT), str(golden.path), "--to", str(to), "--target", str(golden.target)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert to.read_bytes().decode() == golden.digest
     assert done.stdout == f"{len(golden.digest)} characters after {golden.rounds} rounds, written to {to}\n"
@@ -96,7 +96,7 @@ async def test_a_missing_file_is_told(tmp_path: Path) -> None:
 
 
 def test_the_script_tells_of_a_missing_file_in_one_line(tmp_path: Path) -> None:
-    command = [sys.executable, SCRIPT, tmp_path / "nowhere.txt"]
+    command = [sys.executable, str(SCRIPT), str(tmp_path / "nowhere.txt")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert done.stdout == ""
@@ -108,7 +108,7 @@ def test_the_script_tells_of_a_missing_file_in_one_line(tmp_path: Path) -> None:
 def test_twenty_megabytes_take_less_than_a_gigabyte(shape: str, tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text(_large(shape), encoding="utf-8")
-    command = [sys.executable, "-c", MEASURE, DOCUMENT, page, tmp_path / "to"]
+    command = [sys.executable, "-c", MEASURE, str(DOCUMENT), str(page), str(tmp_path / "to")]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     peak, size, status = done.stdout.split()
     assert status == "completed"

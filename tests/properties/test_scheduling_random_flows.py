@@ -14,6 +14,7 @@ from dataflow import Event, Failure, RunFailed
 from dataflow.binding import bind
 from dataflow.events import Reporter
 from dataflow.plan import Call
+from dataflow.reporting import unsettled_ports
 from dataflow.scheduler import Scheduler
 from dataflow.states import RUNNING
 from tests.properties.flow_grammar import Program, size_of
@@ -118,7 +119,7 @@ def drive(wiring: Wiring, choose: random.Random) -> dict[str, Any]:
         except StopIteration as returned:
             ready += scheduler.succeed(frame, index, returned.value)
     assert scheduler.has_ended
-    assert scheduler.unsettled() == []
+    assert unsettled_ports(scheduler.root) == []
     return {
         name: scheduler.root.values[slot]
         for name, slot in plan.outputs.items()
