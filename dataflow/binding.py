@@ -8,7 +8,7 @@ from dataflow.checking import check_value
 from dataflow.errors import NodeFailed, ValueMismatch
 from dataflow.ports import Signal
 from dataflow.separation import separate
-from dataflow.tokens import DEAD, Errored
+from dataflow.tokens import Errored, is_dead
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,12 +44,12 @@ def _argument(frame: Frame, node: PlanNode, given: Feed | int) -> Any:
 
 
 def _is_live(token: Any, feed: Feed) -> bool:
-    return token.__class__ not in DEAD or (feed.takes_failure and token.__class__ is Errored)
+    return not is_dead(token) or (feed.takes_failure and type(token) is Errored)
 
 
 def _token(frame: Frame, slot: int) -> Any:
     token = frame.values[slot]
-    if token.__class__ is Errored:
+    if type(token) is Errored:
         return token.failure
     return separate(token) if frame.plan.shared[slot] else token
 

@@ -5,17 +5,29 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from dataflow.markers import Marker
 from dataflow.placeholders import Expression, Handle, PortRef, ports_within
 from dataflow.signature import Shape
 from dataflow.steps import Step
-from dataflow.wiring import CARRY, Block, Literally, LoopBlock, Merge, PlacedNode, Reference, Source, Wiring
+from dataflow.wiring import (
+    CARRY,
+    Block,
+    Literally,
+    LoopBlock,
+    MapBlock,
+    Merge,
+    PlacedNode,
+    Reference,
+    Source,
+    Wiring,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from dataflow.placeholders import Operand
 
-__all__ = ["OpenBlock", "source_of"]
+__all__ = ["OpenBlock", "ids_within", "source_of"]
 
 
 @dataclass(slots=True, eq=False)
@@ -146,7 +158,9 @@ def _check_item(block: OpenBlock, item: Expression, reader: str) -> None:
 
 
 def _check_constant(block: OpenBlock, value: object, reader: str) -> None:
-    if isinstance(value, Step):
+    if type(value) is Marker:
+        block.problem(f"{reader} is given {value!r}, which is no value (S1.6)")
+    elif isinstance(value, Step):
         block.problem(f"{reader} is given a step; wire one of its ports: step.out, step.done or step.error")
     elif isinstance(value, Handle):
         kind = type(value).__name__.lower()
@@ -154,3 +168,13 @@ def _check_constant(block: OpenBlock, value: object, reader: str) -> None:
     elif ports_within(value):
         kind = type(value).__name__
         block.problem(f"{reader} is given a {kind} with ports in it; write gather(...) for a list of values")
+
+
+def ids_within(block: Block) -> Iterator[str]:
+    """Go through the ids of a block and of the blocks inside it."""
+    todo = [block]
+    for inner in todo:  # grows while it is walked
+        yield from inner.nodes
+        todo.extend(
+            placed.body for placed in inner.nodes.values() if isinstance(placed, LoopBlock | MapBlock)
+        )

@@ -9,7 +9,7 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
-from dataflow.blocks import OpenBlock, source_of
+from dataflow.blocks import OpenBlock, ids_within, source_of
 from dataflow.branching import IF, SWITCH, Choose, Decide
 from dataflow.checking import check_value
 from dataflow.declare import Node
@@ -53,10 +53,11 @@ class Builder:
         self._lock = threading.RLock()  # one thread at a time wires a typed flow or compiles
         self._restart()
 
-    def _restart(self) -> None:
-        """Begin with nothing wired."""
-        self._wiring = Wiring(self._name)
+    def _restart(self, wiring: Wiring | None = None) -> None:
+        """Begin with nothing wired, or with what was wired elsewhere."""
+        self._wiring = wiring or Wiring(self._name)
         self._open = OpenBlock(self._wiring.block, self._wiring)
+        self._open.within.update(ids_within(self._wiring.block))
         self._types: dict[Callable[..., Any], NodeType] = {}
         self._compiled: dict[int, FlowPlan] = {}  # the newest, by the version of the wiring
 

@@ -12,6 +12,7 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from dataflow.adapters import adapter_of
 from dataflow.errors import ValueMismatch
+from dataflow.markers import Marker
 from dataflow.mismatches import ABSENT, PREFIX, find_mismatch, requirement, step_into
 from dataflow.type_names import type_name
 from dataflow.type_shapes import STANDARD_MODULES, alternatives, bare, flattened, shape, union_of
@@ -50,6 +51,8 @@ def check_value(value: object, expected: object) -> object:
     """
     if type(value) is expected:
         return value
+    if type(value) is Marker:
+        raise ValueMismatch(f"{value!r}, which is no value", type_name(expected))
     fault = find_mismatch(value, expected)
     if fault is not None:
         named = type_name(fault.expected)

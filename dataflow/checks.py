@@ -24,6 +24,7 @@ from dataflow.graph import (
     Vertex,
     Wire,
 )
+from dataflow.placeholders import is_no_constant
 from dataflow.ports import DONE, ERROR, InPort, PortKind, Signal, kind_of
 from dataflow.scoping import resolved, scope_of, wires_of, wires_within
 
@@ -172,6 +173,8 @@ class _Checker:
             )
 
     def check_constant(self, constant: Constant, port: InPort, where: str) -> None:
+        if is_no_constant(constant.value):  # told when it was wired
+            return
         try:
             convert = check_json if constant.is_json else check_value
             constant.value = convert(constant.value, port.type)

@@ -10,6 +10,7 @@ import anyio
 from dataflow.errors import DataflowError
 from dataflow.events import EventKind, Reporter
 from dataflow.failure import failure_of
+from dataflow.frames import Unhandled
 from dataflow.reporting import unsettled_ports
 from dataflow.scheduler import Scheduler
 from dataflow.separation import separate
@@ -54,7 +55,7 @@ class Engine:
         """Cancel the run; its tasks end at their next step."""
         if self.status is not RunStatus.RUNNING or self._cancel_reason is not None:
             return
-        if not self.scheduler.failures:  # a run that is failing already fails
+        if not self.scheduler.root.failures:  # a run that is failing already fails
             self._cancel_reason = reason
         self._start()
         self.scheduler.abort(reason)
@@ -99,7 +100,7 @@ class Engine:
             error = DataflowError(
                 f"internal error: nothing is running and these ports never settled: {ports}"
             )
-            self.scheduler.failures.append((failure_of(error, "", "", 1), error))
+            self.scheduler.root.failures.append(Unhandled(0, failure_of(error, "", "", 1), error))
             self.scheduler.has_ended = True
         self._conclude()
 
@@ -109,7 +110,7 @@ class Engine:
             return
         if self._cancel_reason is not None:
             self.status = RunStatus.CANCELLED
-        elif self.scheduler.failures or self.scheduler.interruption is not None:
+        elif self.scheduler.root.failures or self.scheduler.interruption is not None:
             self.status = RunStatus.FAILED
         else:
             self.status = RunStatus.COMPLETED

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import deque
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from dataflow.failure import failure_of
+from dataflow.frames import Unhandled
 from dataflow.plan import Call
-from dataflow.ports import ERROR, MISSING
+from dataflow.ports import DONE, ERROR, MISSING, Signal
+from dataflow.separation import separate
 from dataflow.states import CANCELLED, FAILED, NOT_RUN, READY, WAITING
 from dataflow.tokens import UNSETTLED, Errored, Skip
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from dataflow.failure import Failure
     from dataflow.frames import Frame
@@ -36,25 +40,42 @@ class Failing:
     def failed(self, frame: Frame, node: PlanNode, error: BaseException) -> None:
         """Handle the failure of a node as its settings say, or fail its frame (S9.3)."""
         failure = self._failure(frame, node, error)
-        cause = Errored(failure.path, failure)
+        if not self._handle(frame, node, failure):
+            self._break(frame, node, [Unhandled(node.index, failure, error)])
+
+    def opener_failed(self, frame: Frame, node: PlanNode, unhandled: Sequence[Unhandled]) -> None:
+        """Let the failures of frames be those of the loop or map that opened them (S9.4)."""
+        if not self._handle(frame, node, unhandled[0].failure):
+            self._break(frame, node, unhandled)
+
+    def test_failed(self, frame: Frame, node: PlanNode, body: Frame, error: BaseException) -> None:
+        """Fail the round whose test raised; the loop fails with it (S6.1)."""
+        failure = self._failure(frame, node, error)
+        body.failures.append(Unhandled(len(body.plan.nodes), failure, error))
+        self._close_later(body, Errored(failure.path, failure))
+
+    def _handle(self, frame: Frame, node: PlanNode, failure: Failure) -> bool:
+        """Settle the ports of a failed node if its failure is handled; tells whether it is."""
+        cause = Errored(frame.path_of(node), failure)
         frame.reasons[node.index] = cause
-        handled = None if frame.is_closing else _handled(node, failure)
-        left: Skip | Errored = Skip(failure.path, "failed, and the failure is handled", cause)
-        if handled is None and node.failure_is_taken and not frame.is_closing:
+        if frame.is_closing:
+            return False
+        handled = _handled(node, failure)
+        left: Skip | Errored = Skip(frame.path_of(node), "failed, and the failure is handled", cause)
+        if handled is None and node.failure_is_taken:
             handled, left = {}, cause  # the error itself stands on the ports, for those who take it
         if handled is None:
-            self.scheduler.failures.append((failure, error))
-            self.broken(frame, node, failure)
-            return
+            return False
         for port, slot in node.outputs.items():
-            self.scheduler.put(frame, slot, handled.get(port, left))
+            if frame.values[slot] is UNSETTLED:
+                self.scheduler.put(frame, slot, handled.get(port, left))
         self.scheduler.finish(frame, node, FAILED)
+        return True
 
-    def broken(self, frame: Frame, node: PlanNode, failure: Failure) -> None:
+    def _break(self, frame: Frame, node: PlanNode, unhandled: Sequence[Unhandled]) -> None:
         """Fail the frame of a node whose failure nothing handled (S9.4)."""
-        cause = Errored(frame.path_of(node), failure)
-        frame.reasons.setdefault(node.index, cause)
-        frame.error = frame.error or failure
+        cause = Errored(frame.path_of(node), unhandled[0].failure)
+        frame.failures += [replace(one, index=node.index) for one in unhandled]
         if not frame.is_closing:
             for slot in node.outputs.values():
                 if frame.values[slot] is UNSETTLED:
@@ -62,15 +83,8 @@ class Failing:
         self.scheduler.finish(frame, node, FAILED)
         self._close_later(frame, cause)
 
-    def test_failed(self, frame: Frame, node: PlanNode, body: Frame, error: BaseException) -> None:
-        """Fail the round whose test raised; the loop fails with it (S6.1)."""
-        failure = self._failure(frame, node, error)
-        self.scheduler.failures.append((failure, error))
-        body.error = body.error or failure
-        self._close_later(body, Errored(failure.path, failure))
-
     def _failure(self, frame: Frame, node: PlanNode, error: BaseException) -> Failure:
-        if not isinstance(error, Exception):
+        if not isinstance(error, Exception | asyncio.CancelledError):  # what a task raised that was cancelled
             self.scheduler.interruption = self.scheduler.interruption or error
         return failure_of(error, node.id, frame.path_of(node), 1)
 
@@ -106,7 +120,7 @@ def _handled(node: PlanNode, failure: Failure) -> Mapping[str, Any] | None:
     """Return what a handled failure leaves on the node's ports, None if nothing handles it."""
     policy = node.action.policy if isinstance(node.action, Call) else None
     if policy is not None and policy.default is not MISSING:
-        return {"out": policy.default}
+        return {"out": separate(policy.default), DONE: Signal()}
     if policy is not None and policy.on_error == "skip":
         return {}
     if ERROR in node.outputs or (policy is not None and policy.on_error == "route"):

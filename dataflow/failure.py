@@ -9,6 +9,7 @@ from types import UnionType
 from typing import TYPE_CHECKING, Final, NamedTuple, Union, get_args, get_origin
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
 
 __all__ = ["Failure", "failure_of", "takes_failure"]
@@ -37,13 +38,18 @@ def _from_user_code(traceback: TracebackType | None) -> TracebackType | None:
 
 def failure_of(error: BaseException, node: str, path: str, attempt: int) -> Failure:
     """Make the record of an exception raised by the node at the path."""
-    try:
-        message = str(error)
-    except Exception as broken:  # noqa: BLE001 - a user's __str__ may raise; the failure is told all the same
-        message = f"(its text cannot be made: {type(broken).__name__})"
     trace = _from_user_code(error.__traceback__)
-    text = "".join(traceback_module.format_exception(type(error), error, trace))
+    message = _made(lambda: str(error))
+    text = _made(lambda: "".join(traceback_module.format_exception(type(error), error, trace)))
     return Failure(node, path, attempt, type(error).__name__, message, text)
+
+
+def _made(make: Callable[[], str]) -> str:
+    """Make a text of a user's exception; whatever that raises, the failure is told all the same."""
+    try:
+        return make()
+    except BaseException as broken:  # noqa: BLE001 - as the docstring says
+        return f"(its text cannot be made: {type(broken).__name__})"
 
 
 def takes_failure(annotation: object) -> bool:

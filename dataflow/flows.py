@@ -54,7 +54,7 @@ class Flow(Builder):
     def from_wiring(cls, wiring: Wiring, find_type: FindType, find_function: FindFunction) -> Flow:
         """Make a flow of a wiring that a format has read."""
         made = Flow(wiring.name)
-        made._wiring = wiring
+        made._restart(wiring)
         made._settings = wiring.settings
         made._find_type = find_type
         made._find_function = find_function

@@ -3,21 +3,43 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     from dataflow.failure import Failure
     from dataflow.plan import PlanNode, ScopePlan
     from dataflow.tokens import Errored, Skip
 
-__all__ = ["Frame", "Opened", "OpenedLoop", "OpenedMap"]
+__all__ = ["Frame", "LoopEnd", "Opened", "OpenedLoop", "OpenedMap", "Unhandled"]
+
+
+class LoopEnd(StrEnum):
+    """Why a loop has ended (S19)."""
+
+    CONDITION = "condition"
+    EXHAUSTED = "exhausted"
+    LIMIT = "max_iterations"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Unhandled:
+    """A failure that nothing has handled so far; they are told in the order of their nodes (S14.1).
+
+    `error` is None where the failure came in from outside, and is told there.
+    """
+
+    index: int  # the node in the frame that the failure has got to
+    failure: Failure = field(compare=False)
+    error: BaseException | None = field(compare=False)
 
 
 class Frame:
     """One instance of a scope. `values` is indexed by slot; `waits` and `states` by node."""
 
     __slots__ = (
-        "awaits", "closed_by", "error", "is_closing", "name", "number", "odd", "opened", "owner", "parent",
+        "awaits", "closed_by", "failures", "is_closing", "name", "number", "odd", "opened", "owner", "parent",
         "plan", "reasons", "states", "unsettled", "values", "waits",
     )  # fmt: skip
 
@@ -37,15 +59,22 @@ class Frame:
         self.odd: set[int] = set()  # nodes of which an input is a skip or an error
         self.opened: dict[int, Opened] = {}  # by the node that opened it
         self.reasons: dict[int, Skip | Errored] = {}  # why nodes were skipped, not run, failed or cancelled
-        self.error: Failure | None = None  # the first failure that nothing in the frame handled
+        self.failures: list[Unhandled] = []  # what nothing in the frame handled
         self.closed_by: Skip | Errored | None = None  # why it is closing
         self.is_closing = False  # failed or cancelled: nothing more starts in it
 
     def path(self) -> str:
         """Return the frame's part of its nodes' paths; empty for the root (S2.2)."""
-        if self.parent is None:
-            return ""
-        return f"{self.parent.path_of(self.parent.plan.nodes[self.owner])}[{self.name}]"
+        parts: list[str] = []
+        frame = self
+        while frame.parent is not None:
+            owner = frame.parent.plan.nodes[frame.owner]
+            label = (
+                "" if owner.names_frame else f"{'/' if frame.parent.parent is not None else ''}{owner.label}"
+            )
+            parts.append(f"{label}[{frame.name}]")
+            frame = frame.parent
+        return "".join(reversed(parts))
 
     def path_of(self, node: PlanNode) -> str:
         """Return the path of a node of this frame."""
@@ -62,28 +91,37 @@ class Frame:
 
 
 @dataclass(slots=True, eq=False)
-class Opened:
-    """What a loop or map has opened. `live` are the frames that have not ended."""
-
-    live: dict[int, Frame] = field(default_factory=dict)  # by the frame's number
-    frames: list[Frame] = field(default_factory=list)
-
-
-@dataclass(slots=True, eq=False)
-class OpenedMap(Opened):
+class OpenedMap:
     """A map being run: what each output has collected so far, and how many items it still lacks."""
 
-    error: Failure | None = None
+    live: dict[int, Frame] = field(default_factory=dict)  # the frames that have not ended, by their number
+    frames: list[Frame] = field(default_factory=list)
     collected: dict[int, list[Any]] = field(default_factory=dict)
     lacking: dict[int, int] = field(default_factory=dict)
 
+    def release(self) -> None:
+        """Let the values go; the frames, with their states and reasons, stay (S8.5)."""
+        self.collected = {}
+
 
 @dataclass(slots=True, eq=False)
-class OpenedLoop(Opened):
+class OpenedLoop:
     """A loop being run."""
 
+    live: dict[int, Frame] = field(default_factory=dict)  # the frame that has not ended, by its number
+    frames: list[Frame] = field(default_factory=list)
     round: int = 0  # rounds that have ended
     carried: dict[str, Any] = field(default_factory=dict)  # what the current round began with
     results: dict[int, Any] = field(default_factory=dict)  # last live values, by the owner's slot
     dead: dict[int, Skip | Errored] = field(default_factory=dict)  # last skips and errors, likewise
-    ends: str | None = None  # why there will be no further round, once the test has told
+    ends: LoopEnd | None = None  # why there will be no further round, once the test has told
+
+    def release(self) -> None:
+        """Let the values go; the frames, with their states and reasons, stay (S8.5)."""
+        self.carried = {}
+        self.results = {}
+        self.dead = {}
+
+
+#: What a loop or map has opened.
+Opened: TypeAlias = OpenedLoop | OpenedMap

@@ -61,8 +61,7 @@ def _node(slots: Slots, scope: Scope, vertex: Vertex, action: Action, feeds: tup
     )
     is_plain = all(len(feed.slots) == 1 or feed.many for feed in feeds)
     outputs, label = slots.outputs(vertex), encode(vertex.id)
-    uses = [(scope, slot) for slot in outputs.values() if (scope, slot) in slots.uses]
-    taken = bool(uses) and all(slots.uses[use] == slots.failure_uses.get(use) for use in uses)
+    taken = slots.failure_is_taken(scope, outputs.values())
     index = slots.index[vertex]
     return PlanNode(index, vertex.id, label, action, feeds, outputs, names_frame, taken, is_plain)
 
@@ -207,13 +206,13 @@ def _connect(slots: Slots, scope: Scope, plan: ScopePlan) -> None:
     plan.readers = [tuple(nodes) for nodes in readers]
     outside = {slot for _, slot in plan.imports} | set(plan.parameters.values())
     for node in plan.nodes:  # one container may stand on several ports
-        used = [slot for slot in node.outputs.values() if (scope, slot) in slots.uses]
+        used = [slot for slot in node.outputs.values() if slots.is_used(scope, slot)]
         outside.update(used if len(used) > 1 else ())
     plan.shared = bytearray(
         scope.kind is ScopeKind.ROOT  # whose values are kept
         or plan.initial[slot] is not UNSETTLED
         or slot in outside
-        or slots.uses.get((scope, slot), 0) > 1
+        or slots.is_shared(scope, slot)
         for slot in range(len(plan.initial))
     )
 

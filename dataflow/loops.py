@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from dataflow.errors import LoopLimit, NodeFailed
 from dataflow.events import EventKind
-from dataflow.frames import OpenedLoop
+from dataflow.frames import LoopEnd, OpenedLoop, Unhandled
 from dataflow.plan import LoopOf
 from dataflow.separation import separate
 from dataflow.states import NOT_RUN, RUNNING, WAITING
-from dataflow.tokens import DEAD, Errored, Skip
+from dataflow.tokens import Errored, Skip, is_dead
 
 if TYPE_CHECKING:
     from dataflow.frames import Frame
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from dataflow.scheduler import Scheduler
 
 __all__ = ["Loops"]
-
-CONDITION, EXHAUSTED, LIMIT, FAILED = "condition", "exhausted", "max_iterations", "failed"
 
 
 class Loops:
@@ -46,17 +44,18 @@ class Loops:
         """Begin the next round, unless a `while` test or the limit ends the loop."""
         if loop.kind == "while":
             token = opened.carried[_tested_carry(loop)]
-            if token.__class__ is Errored:
-                self._exited(frame, node, opened, FAILED)
-                self.scheduler.releasing.opener_ended(frame, node, token.failure)
+            if type(token) is Errored:
+                self._exited(frame, node, opened, LoopEnd.FAILED)
+                unhandled = Unhandled(node.index, token.failure, None)
+                self.scheduler.releasing.opener_ended(frame, node, [unhandled])
                 return
             try:
-                opened.ends = _while_ends(loop, token)
+                opened.ends = _while_ends(node, loop, token)
             except BaseException as error:  # noqa: BLE001 - the test is the user's function
                 self._fail(frame, node, opened, error)
                 return
         if opened.ends is None and loop.limit is not None and opened.round >= loop.limit:
-            opened.ends = LIMIT
+            opened.ends = LoopEnd.LIMIT
         if opened.ends is not None:
             self._leave(frame, node, loop, opened)
             return
@@ -79,16 +78,17 @@ class Loops:
         assert loop.test is not None
         token = body.values[loop.test]
         try:
-            if token.__class__ is Errored:
-                opened.ends, body.error = FAILED, body.error or token.failure
-            elif token.__class__ is Skip:
-                opened.ends = EXHAUSTED
-            elif _holds(loop, self.scheduler.take(body, loop.test)):
-                opened.ends = CONDITION
+            if type(token) is Errored:
+                opened.ends = LoopEnd.FAILED
+                body.failures.append(Unhandled(len(body.plan.nodes), token.failure, None))
+            elif type(token) is Skip:
+                opened.ends = LoopEnd.EXHAUSTED
+            elif _holds(node, loop, self.scheduler.take(body, loop.test)):
+                opened.ends = LoopEnd.CONDITION
             elif loop.limit is not None and opened.round + 1 >= loop.limit:
-                opened.ends = LIMIT
+                opened.ends = LoopEnd.LIMIT
         except BaseException as error:  # noqa: BLE001 - as above
-            opened.ends = FAILED
+            opened.ends = LoopEnd.FAILED
             self.scheduler.failing.test_failed(frame, node, body, error)
         if loop.gate is not None and opened.ends is None:
             self.scheduler.put(body, loop.gate, True)
@@ -109,12 +109,12 @@ class Loops:
         assert frame is not None, "a round is inside a frame"
         assert isinstance(loop, LoopOf)
         opened.round += 1
-        if body.error is not None or body.is_closing:
-            self._exited(frame, node, opened, FAILED)
-            self.scheduler.releasing.opener_ended(frame, node, body.error)
+        if body.failures or body.is_closing:
+            self._exited(frame, node, opened, LoopEnd.FAILED)
+            self.scheduler.releasing.opener_ended(frame, node, sorted(body.failures))
             return
         for own, slot in loop.results.items():
-            if body.values[slot].__class__ in DEAD:
+            if is_dead(body.values[slot]):
                 opened.dead[own] = body.values[slot]
             else:
                 opened.results[own] = self.scheduler.take(body, slot)
@@ -129,7 +129,7 @@ class Loops:
     def _leave(self, frame: Frame, node: PlanNode, loop: LoopOf, opened: OpenedLoop) -> None:
         """Settle what leaves the loop (S6.1, S6.2)."""
         assert opened.ends is not None
-        if opened.ends == LIMIT and loop.kind is not None:
+        if opened.ends == LoopEnd.LIMIT and loop.kind is not None:
             assert loop.limit is not None
             if loop.on_limit == "fail":
                 self._fail(frame, node, opened, LoopLimit(node.id, loop.limit))
@@ -147,24 +147,26 @@ class Loops:
         for own in loop.results:
             self.scheduler.put(frame, own, opened.results.get(own, _nothing(path, opened.dead.get(own))))
         self._exited(frame, node, opened, opened.ends)
-        self.scheduler.releasing.opener_ended(frame, node, None)
+        self.scheduler.releasing.opener_ended(frame, node, ())
 
     def _fail(self, frame: Frame, node: PlanNode, opened: OpenedLoop, error: BaseException) -> None:
-        self._exited(frame, node, opened, FAILED)
+        self._exited(frame, node, opened, LoopEnd.FAILED)
         self.scheduler.failing.failed(frame, node, error)
 
-    def _exited(self, frame: Frame, node: PlanNode, opened: OpenedLoop, reason: str) -> None:
-        self.scheduler.report(EventKind.LOOP_EXITED, frame, node, reason=reason, iterations=opened.round)
+    def _exited(self, frame: Frame, node: PlanNode, opened: OpenedLoop, reason: LoopEnd) -> None:
+        self.scheduler.report(
+            EventKind.LOOP_EXITED, frame, node, reason=reason.value, iterations=opened.round
+        )
 
 
 def _tested_carry(loop: LoopOf) -> str:
     return next(name for name, slot in loop.body.parameters.items() if slot == loop.test)
 
 
-def _while_ends(loop: LoopOf, token: Any) -> str | None:
-    if token.__class__ is Skip:
-        return EXHAUSTED
-    return None if _holds(loop, separate(token)) else CONDITION
+def _while_ends(node: PlanNode, loop: LoopOf, token: Any) -> LoopEnd | None:
+    if type(token) is Skip:
+        return LoopEnd.EXHAUSTED
+    return None if _holds(node, loop, separate(token)) else LoopEnd.CONDITION
 
 
 def _nothing(path: str, last: Skip | Errored | None) -> Skip | Errored:
@@ -178,9 +180,10 @@ def _first(scheduler: Scheduler, frame: Frame, slots: tuple[int, ...]) -> Any:
     return scheduler.take(frame, slots[0])
 
 
-def _holds(loop: LoopOf, value: Any) -> bool:
+def _holds(node: PlanNode, loop: LoopOf, value: Any) -> bool:
     """Apply the test; nothing but a bool is an answer (S16.3)."""
     answer = value if loop.predicate is None else loop.predicate(value)
     if not isinstance(answer, bool):
-        raise NodeFailed("test", f"of the loop gave {answer!r} ({type(answer).__name__}); expected a bool")
+        kind = type(answer).__name__
+        raise NodeFailed(node.id, f"got {answer!r} ({kind}) from its test; expected a bool")
     return answer

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 from dataflow.errors import NodeFailed
 from dataflow.events import EventKind
 from dataflow.frames import OpenedMap
+from dataflow.markers import Marker
 from dataflow.names import encode
+from dataflow.separation import separate
 from dataflow.states import RUNNING
-from dataflow.tokens import DEAD, Errored, Skip
+from dataflow.tokens import Errored, Skip, is_dead
 
 if TYPE_CHECKING:
     from dataflow.frames import Frame
@@ -57,7 +59,7 @@ class Maps:
             for slots in action.body.collects.values():
                 for own in slots:
                     self.scheduler.put(frame, own, [])
-            self.scheduler.releasing.opener_ended(frame, node, None)
+            self.scheduler.releasing.opener_ended(frame, node, ())
 
     def collect(self, item: Frame, slot: int) -> None:
         """Take what an item gave; the list settles when the last item has."""
@@ -66,7 +68,7 @@ class Maps:
         opened = frame.opened[item.owner]
         assert isinstance(opened, OpenedMap)
         token = item.values[slot]
-        if token.__class__ not in DEAD:
+        if not is_dead(token):
             token = self.scheduler.take(item, slot)
         for own in item.plan.collects[slot]:
             opened.collected[own][item.number - opened.frames[0].number] = token
@@ -78,24 +80,24 @@ class Maps:
         """Go on when an item's frame has ended: a failed item fails the map (S7.2)."""
         frame = item.parent
         assert frame is not None, "an item is inside a frame"
-        if item.error is not None and opened.error is None:
-            opened.error = item.error
-            if self.scheduler.errors == "fail_fast":
-                for other in list(opened.live.values()):
-                    self.scheduler.failing.close(other, Errored(frame.path_of(node), item.error))
+        if item.failures and self.scheduler.errors == "fail_fast":
+            for other in list(opened.live.values()):
+                cause = Errored(frame.path_of(node), min(item.failures).failure)
+                self.scheduler.failing.close(other, cause)
         if not opened.live:
-            self.scheduler.releasing.opener_ended(frame, node, opened.error)
+            unhandled = [failure for one in opened.frames for failure in sorted(one.failures)]
+            self.scheduler.releasing.opener_ended(frame, node, unhandled)
 
 
 def _list_or_error(tokens: list[Any]) -> Any:
-    errors = [token for token in tokens if token.__class__ is Errored]
-    return errors[0] if errors else [token for token in tokens if token.__class__ is not Skip]
+    errors = [token for token in tokens if type(token) is Errored]
+    return errors[0] if errors else [token for token in tokens if type(token) is not Skip]
 
 
 def _items(node: str, port: str, value: Any) -> Sequence[Any]:
     if isinstance(value, AsyncIterable):
         raise NodeFailed(
-            node, f"maps over an async iterator on {port!r}; read it with stream(port), a map needs a list"
+            node, f"maps over an async iterator on {port!r}; a stream is no list: collect it in a node first"
         )
     if not isinstance(value, Collection) or isinstance(
         value, str | bytes | bytearray | Mapping | AbstractSet
@@ -103,7 +105,13 @@ def _items(node: str, port: str, value: Any) -> Sequence[Any]:
         raise NodeFailed(
             node, f"maps over {type(value).__name__} on {port!r}; expected a list, tuple or other sequence"
         )
-    return value if isinstance(value, list | tuple) else list(value)
+    items = value if type(value) in (list, tuple) else list(value)
+    for position, item in enumerate(items):
+        if type(item) is Marker:
+            raise NodeFailed(
+                node, f"maps over a list with {item!r} in it, at {position}; it is no value (S1.6)"
+            )
+    return items
 
 
 def _common_length(node: str, lists: Mapping[str, Sequence[Any]]) -> int:
@@ -122,7 +130,7 @@ def _names(node: str, action: MapOf, items: Sequence[Any]) -> list[str]:
     names: list[str] = []
     seen: set[str] = set()
     for item in items:
-        name = key(item)
+        name = key(separate(item))  # the map is a reader like any other (S3.4)
         if not isinstance(name, str):
             raise NodeFailed(node, f"got the key {name!r} for an item; a key is text")
         if name in seen:

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from dataflow.errors import FlowInvalid
 from dataflow.policy import Policy
-from dataflow.ports import MISSING, InPort, OutPort, Port, Ports, kind_of, plain_type
+from dataflow.ports import DONE, ERROR, MISSING, InPort, OutPort, Port, Ports, kind_of, plain_type
 from dataflow.signature import (
     Parameters,
     Shape,
@@ -74,7 +74,9 @@ class NodeType:
                 raise FlowInvalid(self.id, [f"ports= names input {name!r}, which the function has already"])
             port = given if isinstance(given, Port) else Port(given)
             inputs[name] = InPort(name, plain_type(port.type), kind_of(port.type), port.default, port.many)
-        return replace(self, inputs=inputs, **self._configured_outputs(ports))
+        configured = replace(self, inputs=inputs, **self._configured_outputs(ports))
+        _check_names(configured)
+        return configured
 
     def _configured_outputs(self, ports: Ports) -> dict[str, Any]:
         if not ports.outputs:
@@ -145,7 +147,7 @@ def derive(
     problems = [*problems, *more, *yet_more]
     if problems:
         raise FlowInvalid(name, [f"{name}: {problem}" for problem in problems])
-    return NodeType(
+    made = NodeType(
         id=id or qualified_id(function),
         call=call or function,
         parameters=parameters,
@@ -158,6 +160,14 @@ def derive(
         ports_of=ports,
         name=name,
     )
+    _check_names(made)
+    return made
+
+
+def _check_names(node_type: NodeType) -> None:
+    taken = [name for name in (DONE, ERROR) if name in node_type.outputs]
+    if taken:
+        raise FlowInvalid(node_type.id, [f"{taken[0]!r} is a port that every node has; rename the output"])
 
 
 def opaque_type(id: str) -> NodeType:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NoReturn, TypeAlias
 
 from dataflow.errors import PortMisuse
+from dataflow.markers import Marker
 from dataflow.wiring import PARAMETERS, Literally, Reference
 
 if TYPE_CHECKING:
@@ -17,10 +18,21 @@ if TYPE_CHECKING:
     from dataflow.blocks import OpenBlock
     from dataflow.wiring import Source
 
-__all__ = ["Expression", "Handle", "Operand", "Placeholder", "PortRef", "literally", "ports_within"]
+__all__ = [
+    "Expression",
+    "Handle",
+    "Operand",
+    "Placeholder",
+    "PortRef",
+    "is_no_constant",
+    "literally",
+    "ports_within",
+]
 
 #: How deep joins may be nested in one another.
 DEEPEST: Final = 100
+#: How many joins an expression may hold, one counted as often as it is used.
+LARGEST: Final = 10_000
 
 _BRANCH = "decide with f.when(port, predicate) or inside a node"
 _NODE = "do it inside a node and wire the port into it"
@@ -114,13 +126,16 @@ class PortRef(Placeholder):
 class Expression(Placeholder):
     """A join, a map's item or a collected list; `build` makes the source of the operands' sources."""
 
-    __slots__ = ("_build", "_depth", "_home", "_name", "_operands")
+    __slots__ = ("_build", "_depth", "_home", "_name", "_operands", "_size")
 
     def __init__(
         self, name: str, operands: tuple[Operand, ...], build: Callable[[tuple[Source, ...]], Source]
     ) -> None:
         inner = [operand for operand in operands if isinstance(operand, Expression)]
         self._depth: int = 1 + max((one._depth for one in inner), default=0)  # noqa: SLF001 - of its own class
+        self._size: int = 1 + sum(one._size for one in inner)  # noqa: SLF001 - as above
+        if self._size > LARGEST:
+            raise ValueError(f"{name}(...) holds more than {LARGEST} joins; put a node in between")
         if self._depth > DEEPEST:
             raise ValueError(f"{name}(...) is nested more than {DEEPEST} deep; put a node in between")
         self._home: OpenBlock | None = None  # of a map's item: the block in which it was read first
@@ -149,6 +164,11 @@ class Handle:
 def literally(value: object) -> Operand:
     """Return a placeholder as it is and wrap anything else as a constant."""
     return value if isinstance(value, PortRef | Expression) else Literally(value)
+
+
+def is_no_constant(value: object) -> bool:
+    """Tell whether a value can be no constant: a handle, a marker, or a container of ports."""
+    return isinstance(value, Handle) or type(value) is Marker or ports_within(value)
 
 
 def ports_within(value: object) -> bool:

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from dataflow.ports import MISSING
+from dataflow.markers import MISSING, SKIP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -193,6 +193,8 @@ def policy_of(
     for name, allowed in (("memo", MemoPolicy), ("on_error", OnError)):
         if name in given and given[name] is not MISSING:
             _one_of(name, given[name], allowed)
+    if given.get("default", MISSING) is SKIP:
+        raise ValueError("default must be a value, found SKIP; say on_error='skip' to skip")
     limit = given.get("limit", MISSING)
     if limit is not MISSING and not isinstance(limit, str):
         _whole("limit", limit, 1)

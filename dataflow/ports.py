@@ -7,6 +7,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, TypeVar, get_args, get_origin
 
 from dataflow.context import ExecutionContext, Tools
+from dataflow.markers import MISSING, SKIP
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,26 +35,6 @@ DONE: Final = "$done"
 ERROR: Final = "$error"
 
 
-class Marker:
-    """A value that stands for the lack of one; compared by identity (S1.6)."""
-
-    __slots__ = ("_name",)
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __repr__(self) -> str:
-        return self._name
-
-    def __reduce__(self) -> str:
-        return self._name  # a copy or a pickle of the marker is the marker
-
-    def __bool__(self) -> bool:
-        raise TypeError(f"{self._name} is neither true nor false; compare it with `is`")
-
-
-MISSING: Final = Marker("MISSING")
-SKIP: Any = Marker("SKIP")
 MAYBE: Final = "dataflow: may be left out"
 Maybe = Annotated[T, MAYBE]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from dataflow.tokens import DEAD, UNSETTLED, Errored, Skip
+from dataflow.tokens import UNSETTLED, Errored, Skip, is_dead
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,11 +61,9 @@ def decide(feeds: Sequence[Feed], values: Sequence[Any]) -> Decision:
         tokens = [values[slot] for slot in feed.slots]
         if not feed.takes_failure:
             for token in tokens:
-                if token.__class__ is Errored:
+                if type(token) is Errored:
                     return Poisoned(token)
-        alive = [
-            label for label, token in zip(feed.labels, tokens, strict=True) if token.__class__ is not Skip
-        ]
+        alive = [label for label, token in zip(feed.labels, tokens, strict=True) if type(token) is not Skip]
         if alive:
             live.append(feed.port)
             if len(alive) > 1 and not feed.many and conflict is None:
@@ -88,7 +86,7 @@ def first_live(slots: Sequence[int], values: Sequence[Any]) -> int | Skip | None
         token = values[slot]
         if token is UNSETTLED:
             return None
-        if token.__class__ is not Skip:
+        if type(token) is not Skip:
             return slot
         cause = cause or token
     assert cause is not None, "a join has at least one source"
@@ -97,4 +95,4 @@ def first_live(slots: Sequence[int], values: Sequence[Any]) -> int | Skip | None
 
 def live_values(slots: Sequence[int], values: Sequence[Any]) -> list[int]:
     """List the slots that hold values, in order."""
-    return [slot for slot in slots if values[slot].__class__ not in DEAD]
+    return [slot for slot in slots if not is_dead(values[slot])]

@@ -15,10 +15,9 @@ from dataflow.states import CANCELLED, DONE, NOT_RUN, SKIPPED, WAITING
 from dataflow.tokens import Errored, Skip
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from dataflow.failure import Failure
-    from dataflow.frames import Frame
+    from dataflow.frames import Frame, Unhandled
     from dataflow.plan import PlanNode
     from dataflow.scheduler import Scheduler
 
@@ -49,10 +48,11 @@ class Releasing:
                 put(frame, slot, Skip(frame.path_of(node), reason))
         self.scheduler.finish(frame, node, DONE)
 
-    def opener_ended(self, frame: Frame, node: PlanNode, failure: Failure | None) -> None:
+    def opener_ended(self, frame: Frame, node: PlanNode, unhandled: Sequence[Unhandled]) -> None:
         """Settle a loop or map whose frames have all ended: as failed, as cancelled or as done."""
-        if failure is not None:
-            self.scheduler.failing.broken(frame, node, failure)
+        frame.opened[node.index].release()
+        if unhandled:
+            self.scheduler.failing.opener_failed(frame, node, unhandled)
         elif frame.is_closing:
             self.scheduler.finish(frame, node, CANCELLED)
         else:
@@ -92,10 +92,8 @@ class Releasing:
                     frame, node.outputs["out"], [self.scheduler.take(frame, slot) for slot in live]
                 )
                 self.scheduler.finish(frame, node, DONE)
-            case LoopOf():
-                self.scheduler.loops.open(frame, node, node.action)
-            case MapOf():
-                self.scheduler.maps.open(frame, node, node.action)
+            case LoopOf() | MapOf():
+                self.scheduler.open_later(frame, node)
 
     def consider(self, frame: Frame, node: PlanNode) -> None:
         """Settle a merge or fallback as soon as its first live source is known (S5.3)."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 from dataflow.errors import DataflowError, choices
 from dataflow.names import encode, parse_reference
@@ -14,7 +14,7 @@ from dataflow.ports import DONE, ERROR, Signal
 from dataflow.separation import separate
 from dataflow.states import STATES, NodeState
 from dataflow.steps import Step
-from dataflow.tokens import DEAD, UNSETTLED, Errored, Skip, chain
+from dataflow.tokens import UNSETTLED, Errored, Skip, chain, is_dead
 from dataflow.wiring import INPUT, Reference
 
 if TYPE_CHECKING:
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 __all__ = ["Result"]
 
 T = TypeVar("T")
+
+#: How many causes `why` tells of a long chain: as many from either end.
+MOST_CAUSES: Final = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +64,7 @@ class Result:
     def get(self, port: T) -> T:
         """Return the value of a port of the flow; raises DataflowError with the reason if it has none."""
         token = self._token(port)
-        if token.__class__ in DEAD or token is UNSETTLED:
+        if is_dead(token) or token is UNSETTLED:
             raise DataflowError(f"port {_name(port)} has no value: {_told(token, 'it did not settle')}")
         value: Any = separate(token)
         return value  # type: ignore[no-any-return]  # a port is typed as its value
@@ -155,21 +158,28 @@ def _name(port: object) -> str:
 
 
 def _told(token: object, otherwise: str) -> str:
-    return "; ".join(_lines(token)) if isinstance(token, Skip | Errored) else otherwise
+    return "; ".join(_shortened(_lines(token), 4)) if isinstance(token, Skip | Errored) else otherwise
+
+
+def _shortened(lines: list[str], most: int) -> list[str]:
+    """Keep the two ends of a long chain of causes."""
+    if len(lines) <= most:
+        return lines
+    half = most // 2
+    return [*lines[:half], f"… {len(lines) - 2 * half} more …", *lines[-half:]]
 
 
 def _lines(token: Skip | Errored) -> list[str]:
     """Tell each cause once, from the port back to where it began."""
-    lines: list[str] = []
+    lines: dict[str, None] = {}  # as an ordered set
     for cause in chain(token):
         is_whole = isinstance(cause, Errored) or not cause.place
         line = cause.reason if is_whole else f"{cause.place}: {cause.reason}"
-        if line not in lines:
-            lines.append(line)
-    return lines
+        lines[line] = None
+    return list(lines)
 
 
 def _story(head: str, token: Skip | Errored | None) -> str:
     if token is None:
         return head
-    return "\n".join([head, *(f"  because {line}" for line in _lines(token))])
+    return "\n".join([head, *(f"  because {line}" for line in _shortened(_lines(token), MOST_CAUSES))])

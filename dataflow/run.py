@@ -13,7 +13,7 @@ from dataflow.errors import RunFailed
 from dataflow.result import Result
 from dataflow.separation import separate
 from dataflow.states import RunStatus
-from dataflow.tokens import DEAD, UNSETTLED
+from dataflow.tokens import UNSETTLED, is_dead
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Generator, Mapping
@@ -82,9 +82,9 @@ def outcome(engine: Engine) -> Result:
     )
     if engine.status is not RunStatus.FAILED:
         return result
-    failures = [failure for failure, _ in engine.scheduler.failures]
-    errors = [error for _, error in engine.scheduler.failures]
-    raise RunFailed(result, failures) from _cause(errors)
+    unhandled = [one for one in sorted(engine.scheduler.root.failures) if one.error is not None]
+    errors = [one.error for one in unhandled if one.error is not None]
+    raise RunFailed(result, [one.failure for one in unhandled]) from _cause(errors)
 
 
 def _cause(errors: list[BaseException]) -> BaseException:
@@ -99,7 +99,7 @@ def _outputs(engine: Engine) -> Mapping[str, Any]:
     return {
         name: separate(token)
         for name, token in tokens.items()
-        if token.__class__ not in DEAD and token is not UNSETTLED
+        if not is_dead(token) and token is not UNSETTLED
     }
 
 

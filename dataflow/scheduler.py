@@ -9,25 +9,23 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from dataflow.errors import NodeFailed
 from dataflow.events import EventKind
 from dataflow.failing import Failing
 from dataflow.frames import Frame, OpenedLoop, OpenedMap
 from dataflow.loops import Loops
 from dataflow.maps import Maps
 from dataflow.outcome import outputs_of
-from dataflow.plan import Call
+from dataflow.plan import Call, LoopOf, MapOf
 from dataflow.releasing import Releasing
 from dataflow.reporting import report_end
 from dataflow.separation import separate
-from dataflow.states import CANCELLED, READY, SKIPPED
-from dataflow.tokens import DEAD, UNSETTLED, Skip
+from dataflow.states import CANCELLED, READY, SKIPPED, WAITING
+from dataflow.tokens import UNSETTLED, Skip, is_dead
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from dataflow.events import Reporter
-    from dataflow.failure import Failure
     from dataflow.plan import FlowPlan, PlanNode, ScopePlan
     from dataflow.policy import Errors
 
@@ -52,7 +50,6 @@ class Scheduler:
         self.has_ended = False
         self.to_cancel = False  # frames were closed since the engine last looked
         self.interruption: BaseException | None = None  # no Exception, but raised by a user's function
-        self.failures: list[tuple[Failure, BaseException]] = []
         self.warnings: list[str] = []
         self.failing = Failing(self)
         self.loops = Loops(self)
@@ -60,34 +57,41 @@ class Scheduler:
         self.releasing = Releasing(self)
         self._frames = 1
         self._newly: list[FiringId] = []
+        self._is_working = False  # a user's test or key may call back while it is
+        self._abort_reason: str | None = None
         self._settled: deque[tuple[Frame, int]] = deque()
+        self._opening: deque[tuple[Frame, PlanNode]] = deque()
         self._ended: deque[Frame] = deque()
 
     def start(self, inputs: Mapping[str, Any]) -> list[FiringId]:
         """Open the root frame; returns the firings to begin with, in declared order (S14.2)."""
+        self._is_working = True
         slots = self.plan.root.parameters
         self.begin(self.root, {slots[name]: value for name, value in inputs.items()})
         return self._advance()
 
     def succeed(self, frame: Frame, index: int, result: Any) -> list[FiringId]:
         """Settle a firing that returned; returns the newly ready ones (S3.2)."""
+        self._is_working = True
         node = frame.plan.nodes[index]
         call = node.action
         assert isinstance(call, Call), "only calls are fired by the engine"
         try:
             outputs = outputs_of(node.id, call.type, result)
-        except NodeFailed as error:
+        except Exception as error:  # noqa: BLE001 - NodeFailed, or what reading the user's object raises
             return self.fail(frame, index, error)
         self.releasing.succeeded(frame, node, call, outputs)
         return self._advance()
 
     def fail(self, frame: Frame, index: int, error: BaseException) -> list[FiringId]:
         """Settle a firing that raised; returns the newly ready ones (S9.3, S9.4)."""
+        self._is_working = True
         self.failing.failed(frame, frame.plan.nodes[index], error)
         return self._advance()
 
     def cancelled(self, frame: Frame, index: int) -> list[FiringId]:
         """Settle a firing that was cancelled, since its frame was closed."""
+        self._is_working = True
         if frame.closed_by is not None:
             frame.reasons[index] = frame.closed_by
         self.finish(frame, frame.plan.nodes[index], CANCELLED)
@@ -96,8 +100,9 @@ class Scheduler:
     def abort(self, reason: str) -> None:
         """Close the whole run: what waits is not run, what runs is to be cancelled (S9.6)."""
         if not self.has_ended:
-            self.failing.close(self.root, Skip("", reason))
-            self._advance()
+            self._abort_reason = reason
+            if not self._is_working:  # else it is seen to as soon as what is being done is done
+                self._advance()
 
     def new_frame(self, plan: ScopePlan, parent: Frame, owner: int, name: str) -> Frame:
         """Make a frame; `begin` starts it."""
@@ -130,6 +135,19 @@ class Scheduler:
         """Note that a call may fire."""
         frame.states[index] = READY
         self._newly.append((frame, index))
+
+    def open_later(self, frame: Frame, node: PlanNode) -> None:
+        """Note that a loop or map may open; from the work list, so that nesting needs no recursion."""
+        self._opening.append((frame, node))
+
+    def _open(self, frame: Frame, node: PlanNode) -> None:
+        if frame.states[node.index] != WAITING:  # its frame was closed meanwhile
+            return
+        match node.action:
+            case LoopOf():
+                self.loops.open(frame, node, node.action)
+            case MapOf():
+                self.maps.open(frame, node, node.action)
 
     def put(self, frame: Frame, slot: int, token: Any) -> None:
         """Settle a port; each settles once (S3.1)."""
@@ -166,14 +184,20 @@ class Scheduler:
         """
         settled, ended = self._settled, self._ended
         while True:
-            if settled:
+            if self._abort_reason is not None:
+                reason, self._abort_reason = self._abort_reason, None
+                self.failing.close(self.root, Skip("", reason))
+            elif settled:
                 self._push(*settled.popleft())
             elif self.failing.has_frames:
                 self.failing.close_next()
+            elif self._opening:
+                self._open(*self._opening.popleft())
             elif ended:
                 self._end_frame(ended.popleft())
             else:
                 break
+        self._is_working = False
         newly, self._newly = self._newly, []
         if len(newly) > 1:
             newly.sort(key=_declared_order)
@@ -185,9 +209,9 @@ class Scheduler:
             return
         plan, waits = frame.plan, frame.waits
         token = frame.values[slot]
-        is_dead = token.__class__ in DEAD
+        is_odd = is_dead(token)
         for reader in plan.readers[slot]:
-            if is_dead:
+            if is_odd:
                 frame.odd.add(reader)
             waits[reader] -= 1
             if not waits[reader]:

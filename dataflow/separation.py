@@ -42,7 +42,10 @@ def separate(value: object) -> object:
     Containers inside tuples are copied, inside other objects not. A value without any is returned itself.
     What refers twice to one container, or to itself, does so in the copy.
     """
-    if type(value) in ATOMIC:
+    try:
+        if type(value) in ATOMIC:
+            return value
+    except TypeError:  # the class has no hash, so it is none of ours
         return value
     copies = _Copies()
     result = copies.of(value)

@@ -12,7 +12,7 @@ from dataflow.scoping import resolved, scope_of, wires_of, wires_within
 from dataflow.tokens import UNSETTLED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from dataflow.graph import Wire
 
@@ -33,6 +33,7 @@ class Slots:
         self.plans = {scope: ScopePlan(scope.kind) for scope in self.members}
         self.index: dict[Vertex, int] = {}
         self.uses: dict[tuple[Scope, int], int] = {}
+        self.imported: dict[tuple[Scope, int], list[tuple[Scope, int]]] = {}  # where a slot is seen inside
         self.failure_uses: dict[tuple[Scope, int], int] = {}  # of them, by ports that take a Failure
         self._known: dict[tuple[Scope, Terminal], int] = {}
         used = {resolved(wire.source) for wire in self._all_wires()}
@@ -103,11 +104,31 @@ class Slots:
         own = self._known[scope, terminal] = self.new(scope, parent.names[outer])
         self.plans[scope].imports += ((outer, own),)
         parent.exports[outer] = (*parent.exports.get(outer, ()), (self.index[scope.owner], own))
-        self._use(scope.parent, outer, 2)  # every frame of the inner scope holds it
+        self.imported.setdefault((scope.parent, outer), []).append((scope, own))
         return own
 
-    def _use(self, scope: Scope, slot: int, times: int = 1) -> None:
-        self.uses[scope, slot] = self.uses.get((scope, slot), 0) + times
+    def is_used(self, scope: Scope, slot: int) -> bool:
+        """Tell whether anything reads a value, here or inside."""
+        return (scope, slot) in self.uses or (scope, slot) in self.imported
+
+    def is_shared(self, scope: Scope, slot: int) -> bool:
+        """Tell whether a value has several holders; each frame of an inner scope that sees it is one."""
+        return self.uses.get((scope, slot), 0) > 1 or (scope, slot) in self.imported
+
+    def failure_is_taken(self, scope: Scope, slots: Iterable[int]) -> bool:
+        """Tell whether slots are used, and every use, also inside, is a port that takes a Failure (S9.4)."""
+        todo = [(scope, slot) for slot in slots]
+        is_used = False
+        for place in todo:  # grows while it is walked
+            uses = self.uses.get(place, 0)
+            if uses != self.failure_uses.get(place, 0):
+                return False
+            is_used = is_used or uses > 0
+            todo.extend(self.imported.get(place, ()))
+        return is_used
+
+    def _use(self, scope: Scope, slot: int) -> None:
+        self.uses[scope, slot] = self.uses.get((scope, slot), 0) + 1
 
 
 def _ports_of(vertex: Vertex) -> list[str]:

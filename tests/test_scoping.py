@@ -51,6 +51,13 @@ async def test_values_from_outside_are_seen_by_every_item() -> None:
     assert (await flow.run(n=9, xs=[1, 2]))["y"] == [11, 12]
 
 
+async def test_one_item_may_be_read_twice_in_a_block() -> None:
+    with Flow() as flow:
+        item = each(flow.input("xs", list[int]))
+        flow.output("y", collect(flow.add(add, a=item, b=flow.add(inc, n=item).out).out))
+    assert (await flow.run(xs=[1, 2]))["y"] == [3, 5]
+
+
 async def test_a_map_may_go_over_what_another_gave() -> None:
     with Flow() as flow:
         first = flow.add(inc, n=each(flow.input("xs", list[int])))

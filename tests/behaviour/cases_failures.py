@@ -101,6 +101,22 @@ def a_failure_port_reads_the_result(*, another_reader: bool) -> Flow:
     return f.using(errors="continue")
 
 
+def inner_failure_port(scope: Literal["map", "loop"]) -> Flow:
+    """Read the error of an outer node, and nothing else of it, by failure ports of an inner scope."""
+    with Flow() as f:
+        bad = f.add(fails_untyped)
+        if scope == "map":
+            f.output("o", collect(f.add(report_or, x=each([1, 2]), failure=bad.out).out))
+        else:
+            with f.loop(name="up", limit=2) as it:
+                v = it.carry(0)
+                told = f.add(report_or, x=v.out, failure=bad.out)
+                it.until(v.out, lambda x: x == 1)
+                v.next(f.add(inc, x=v.out).out)
+            f.output("o", it.result(told.out))
+    return f
+
+
 def checked_on_entry() -> Flow:
     """Lead text from an untyped port into a typed one (S1.7)."""
     with Flow() as f:
@@ -185,6 +201,16 @@ FAILURES: Final = (
         outputs={"told": "fails_untyped LookupError lost 1"}, runs={"fails_untyped": 1, "report": 1},
         states={"fails_untyped": "failed", "ident": "not_run"},
         failures=(("fails_untyped", "LookupError", "lost"),),
+    ),
+    Case(
+        id="an error whose only readers are failure ports of items", rule="S9.4",
+        flow=partial(inner_failure_port, "map"), outputs={"o": [[1, "lost"], [2, "lost"]]},
+        runs={"fails_untyped": 1, "report_or": 2}, states={"fails_untyped": "failed"}, others="done",
+    ),
+    Case(
+        id="an error whose only reader is a failure port of a loop", rule="S9.4",
+        flow=partial(inner_failure_port, "loop"), outputs={"o": [1, "lost"]},
+        runs={"fails_untyped": 1, "report_or": 2, "inc": 1}, states={"fails_untyped": "failed"},
     ),
     Case(
         id="a value of another type from an untyped port", rule="S1.7", flow=checked_on_entry,

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, Final, Literal
 
 from dataflow import Flow, merge
-from tests.behaviour.nodes import add, counted, ident, inc, src
+from tests.behaviour.nodes import add, counted, ident, inc, one, src
 from tests.behaviour.table import Case
 
 
@@ -88,6 +88,17 @@ def last_live(*, ever: bool) -> Flow:
             v.next(f.add(step, v=v.out).out)
         f.output("out", f.add(ident, x=it.result(w.yes)).out)
         f.output("joined", it.result(merge(w.yes, w.no)))
+    return f
+
+
+def nothing_but_the_next_value_needs() -> Flow:
+    """Carry on with a node that waits for nothing."""
+    with Flow() as f:
+        with f.loop(name="up") as it:
+            v = it.carry(5)
+            it.until(v.out, lambda x: x == 1)
+            v.next(f.add(one).out)
+        f.output("v", v.final)
     return f
 
 
@@ -177,6 +188,11 @@ LOOPS: Final = (
         runs={"grade": 3, "src": 3, "step": 2, "ident": 2},
         states={"up[2]/step": "not_run", "up[2]/ident": "not_run"}, others="done",
         why={"up[2]/ident": ("no further round follows",)},
+    ),
+    Case(
+        id="until, a node without inputs that only the next value needs", rule="S6.1",
+        flow=nothing_but_the_next_value_needs, outputs={"v": 1}, runs={"one": 1},
+        states={"up[0]/one": "done", "up[1]/one": "not_run"}, events=exited("condition", 2),
     ),
     Case(
         id="while, next values are computed in every round", rule="S6.1", flow=partial(next_only, "while"),

@@ -8,7 +8,7 @@ import pytest
 from anyio import CancelScope, Event, create_task_group, get_running_tasks, sleep_forever
 from anyio.lowlevel import checkpoint
 
-from dataflow import EventKind, Flow, Run, collect, each
+from dataflow import EventKind, Flow, Run, RunFailed, collect, each
 from tests.behaviour.nodes import ident, inc, one, src, tallying
 from tests.behaviour.table import reasons, states_of
 
@@ -90,6 +90,28 @@ async def test_cancel_before_the_first_node() -> None:
     assert tally.runs() == {}
     assert kinds[0] is EventKind.RUN_STARTED
     assert kinds[-1] is EventKind.RUN_FINISHED
+
+
+async def test_cancel_of_a_run_that_is_failing_keeps_the_failure() -> None:
+    begun = Event()
+
+    async def hang() -> int:
+        begun.set()
+        await sleep_forever()
+        return 1
+
+    async def fail() -> int:
+        raise LookupError("first")
+
+    with Flow() as f:
+        f.add(fail)
+        f.add(hang)
+    async with f.using(errors="continue").start() as run:
+        await begun.wait()
+        run.cancel()
+        with pytest.raises(RunFailed, match="first") as raised:
+            await run
+    assert states_of(raised.value.result) == {"fail": "failed", "hang": "cancelled"}
 
 
 async def test_cancel_twice_keeps_the_first_reason() -> None:

@@ -83,6 +83,11 @@ async def look_into(box: Box, after: object) -> list[int]:
     return box.items
 
 
+async def spoil_unfed(live: int, xs: list[int] = [7]) -> list[int]:  # noqa: B006 - the mistake under test
+    xs.append(99)
+    return xs
+
+
 async def spoil_default(xs: list[int] = [7]) -> list[int]:  # noqa: B006 - the mistake under test
     xs.append(99)
     return xs
@@ -107,6 +112,14 @@ async def test_the_result_is_not_changed_by_who_reads_it() -> None:
     result.get(made.out).append(99)
     assert result.get(made.out) == [1]
     assert result["o"] == [1]
+
+
+async def test_the_result_is_not_changed_by_a_lone_reader() -> None:
+    with Flow() as f:
+        made = f.add(make, x=1)
+        f.output("spoilt", f.add(spoil, xs=made.out).out)
+    result = await f.run()
+    assert result.get(made.out) == [1]
 
 
 @pytest.mark.parametrize("scope", ["root", "map", "loop"])
@@ -180,11 +193,18 @@ async def test_an_input_is_the_runs_own() -> None:
 async def test_constants_and_defaults_are_the_same_in_every_run() -> None:
     constant = [5]
     with Flow() as f:
+        dead = f.when(f.add(make, x=1).out, lambda _: False)
+        f.output("unfed", f.add(spoil_unfed, live=1, xs=dead.yes).out)
         f.output("constant", f.add(spoil, xs=constant).out)
         f.output("default", f.add(spoil_default).out)
         f.output("input", f.add(spoil, xs=f.input("xs", list[int], [6])).out)
     for _ in range(2):
-        assert (await f.run()).outputs == {"constant": [5, 99], "default": [7, 99], "input": [6, 99]}
+        assert (await f.run()).outputs == {
+            "unfed": [7, 99],
+            "constant": [5, 99],
+            "default": [7, 99],
+            "input": [6, 99],
+        }
     assert constant == [5]
 
 
@@ -253,3 +273,27 @@ async def test_the_values_in_events_are_copies() -> None:
                     event.data["ports"]["out"]["value"].append(99)
                     gate.set()
             assert (await run).outputs == {"o": [1], "itself": [1]}
+
+
+class Uncopyable(list[int]):
+    """A list that refuses to be copied in any of the usual ways."""
+
+    def copy(self) -> Any:
+        raise TypeError("no copies")
+
+    __copy__ = __deepcopy__ = __reduce_ex__ = copy  # type: ignore[assignment]  # whatever they are called with
+
+
+async def make_uncopyable() -> Any:
+    return Uncopyable([1])
+
+
+async def test_a_list_that_refuses_to_be_copied_breaks_no_run() -> None:
+    with Flow() as f:
+        made = f.add(make_uncopyable)
+        f.output("merged", merge(made.out, made.out))
+        f.output("items", collect(f.add(look, xs=made.out, after=each([1, 2])).out))
+        f.output("itself", made.out)
+    async with f.start() as run:
+        assert [event async for event in run.events()][-1].data == {"status": "completed"}
+        assert (await run).outputs == {"merged": [1], "items": [[1], [1]], "itself": [1]}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
@@ -11,7 +11,7 @@ import trio
 from anyio import Event, create_task_group, fail_after, get_running_tasks, move_on_after, sleep_forever
 from anyio.lowlevel import checkpoint
 
-from dataflow import EventKind, Flow, Run, RunFailed, collect, each, node, threaded
+from dataflow import EventKind, Flow, Run, RunFailed, collect, each, node
 from tests.behaviour.nodes import inc, one, tallying
 from tests.behaviour.table import states_of
 
@@ -72,6 +72,35 @@ async def test_an_interruption_comes_out_bare_and_ends_the_run(
     assert tally.runs() == {}
 
 
+def interrupted_test(f: Flow, interrupt: Callable[[object], Any]) -> None:
+    with f.loop() as it:
+        v = it.carry(0)
+        it.until(f.add(inc, x=v.out).out, interrupt)
+        v.next(v.out)
+
+
+def interrupted_key(f: Flow, interrupt: Callable[[object], Any]) -> None:
+    f.add(inc, x=each([1, 2], key=interrupt))
+
+
+def interrupted_predicate(f: Flow, interrupt: Callable[[object], Any]) -> None:
+    f.when(f.add(one).out, interrupt)
+
+
+@pytest.mark.parametrize("wire", [interrupted_test, interrupted_key, interrupted_predicate])
+@pytest.mark.parametrize("kind", INTERRUPTIONS)
+async def test_an_interruption_in_a_function_of_the_flow_comes_out_bare(
+    wire: Callable[[Flow, Callable[[object], Any]], None], kind: type[BaseException]
+) -> None:
+    def interrupt(value: object) -> Any:
+        raise kind("stop")
+
+    f = Flow()
+    wire(f, interrupt)
+    with tallying(), pytest.raises(kind, match="stop"):
+        await f.run()
+
+
 async def test_a_node_that_raises_a_cancellation_of_its_own_fails() -> None:
     """Nobody can make trio's, and asyncio's is an interruption there."""
 
@@ -81,7 +110,7 @@ async def test_a_node_that_raises_a_cancellation_of_its_own_fails() -> None:
     with Flow() as f:
         f.output("o", f.add(inc, x=f.add(cancelled).out).out)
         f.add(one)
-    with tallying(), pytest.raises(asyncio.CancelledError if on_trio() else RunFailed) as raised:
+    with tallying(), pytest.raises(RunFailed) as raised:
         await f.using(errors="continue").run()
     if isinstance(raised.value, RunFailed):
         assert [(failed.path, failed.type) for failed in raised.value.failures] == [
@@ -211,68 +240,3 @@ async def test_an_async_generator_that_is_cancelled_is_closed() -> None:
         run.cancel()
         assert states_of(await run) == {"endless": "cancelled"}
         assert closed == [True]
-
-
-@threaded
-def divide(x: int, y: int = 1) -> float:
-    return x / y
-
-
-async def test_blocking_code_runs_in_a_thread() -> None:
-    with Flow() as f:
-        f.output("o", collect(f.add(divide, x=each([1, 2, 3])).out))
-    assert (await f.run())["o"] == [1.0, 2.0, 3.0]
-
-
-async def test_an_exception_in_a_thread_is_the_failure_of_its_node() -> None:
-    with Flow() as f:
-        f.output("o", f.add(divide, x=1, y=0).out)
-    with pytest.raises(RunFailed) as raised:
-        await f.run()
-    assert type(raised.value.__cause__) is ZeroDivisionError
-    assert "return x / y" in raised.value.failures[0].traceback
-
-
-async def test_a_node_is_any_callable_that_gives_an_awaitable() -> None:
-    class Adder:
-        def __init__(self, by: int) -> None:
-            self.by = by
-
-        async def __call__(self, x: int) -> int:
-            return x + self.by
-
-        async def method(self, x: int) -> int:
-            return x - self.by
-
-    with Flow() as f:
-        first = f.add(node(Adder(5)).with_(name="first"), x=1)
-        f.output("o", f.add(Adder(2).method, x=first.out).out)
-    assert (await f.run())["o"] == 4
-
-
-async def test_a_node_that_does_nothing_for_long_does_not_starve_the_loop() -> None:
-    """A chain that never waits still lets other tasks run."""
-    ticks = 0
-    done = False
-
-    async def tick() -> None:
-        nonlocal ticks
-        while not done:
-            ticks += 1
-            await checkpoint()
-
-    async def work(x: int) -> int:
-        return sum(range(2000)) and x + 1
-
-    with Flow() as f:
-        port = f.input("x", int)
-        for _ in range(2000):
-            port = f.add(work, x=port).out
-        f.output("o", port)
-    async with create_task_group() as group:
-        group.start_soon(tick)
-        await checkpoint()
-        begun = ticks
-        assert (await f.run(x=0))["o"] == 2000
-        assert ticks - begun > 2
-        done = True

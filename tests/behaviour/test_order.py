@@ -9,6 +9,7 @@ from anyio import Event
 from anyio.lowlevel import checkpoint
 
 from dataflow import Flow, collect, each, node
+from tests.behaviour.flow_parts import point
 
 
 class Log:
@@ -67,6 +68,17 @@ async def test_what_one_node_makes_ready_starts_in_declared_order_whatever_the_o
         f.add(log.named("a"))
 
     assert await started(wire) == "a b c"
+
+
+async def test_what_two_ports_make_ready_starts_in_declared_order() -> None:
+    def wire(f: Flow, log: Log) -> None:
+        f.connect("point.y", "b.x")
+        f.connect("point.x", "c.x")
+        f.add(log.named("b"))
+        f.add(log.named("c"))
+        f.add(point)
+
+    assert await started(wire) == "b c"
 
 
 async def test_nodes_that_wait_let_the_others_start_in_order() -> None:

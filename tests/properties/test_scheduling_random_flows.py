@@ -22,7 +22,7 @@ from tests.properties.flow_programs import programs
 from tests.properties.flow_reference import run
 from tests.properties.flow_wiring import Wiring, shuffle
 
-EXAMPLES: Final = 100
+EXAMPLES: Final = 200
 ENDED: Final = {"done", "skipped", "failed", "cancelled", "not_run"}
 
 
