@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Coroutine, Generator
+    from contextvars import Context
 
 __all__ = [
     "cancel_requests",
     "cancellation_types",
     "forget_cancellation",
+    "forget_event_loop",
     "in_event_loop",
     "on_asyncio",
     "open_nursery",
@@ -80,6 +82,13 @@ def parted(
     if rest is not None and len(rest.exceptions) == 1:
         return cancelled, rest.exceptions[0]
     return cancelled, rest
+
+
+def forget_event_loop(context: Context) -> None:
+    """Let code that runs in the context in another thread start an event loop of its own."""
+    sniffio = sys.modules.get("sniffio")  # where it is used, it keeps the running library in a contextvar
+    if sniffio is not None:
+        context.run(sniffio.current_async_library_cvar.set, None)
 
 
 @types.coroutine

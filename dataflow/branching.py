@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.config import Config
+from dataflow.current import this_firing
 from dataflow.errors import NodeFailed
-from dataflow.functions import FunctionReference, load_function
+from dataflow.functions import FunctionReference
 from dataflow.nodetype import NodeType
 from dataflow.ports import InPort, OutPort, PortKind, Ports
 from dataflow.signature import Parameters, Shape
@@ -33,14 +34,14 @@ class Choose(Config):
 
 
 async def _decide(config: Decide, value: Any) -> Mapping[str, Any]:
-    answer = load_function(config.predicate)(value)
+    answer = config.predicate(value)
     if not isinstance(answer, bool):
-        raise NodeFailed("control.if", f"got {answer!r} from its predicate; expected a bool (S16.3)")
+        raise NodeFailed(this_firing().path, f"got {answer!r} from its predicate; expected a bool (S16.3)")
     return {"yes" if answer else "no": value}
 
 
 async def _choose(config: Choose, value: Any) -> Mapping[str, Any]:
-    case = load_function(config.pick)(value)
+    case = config.pick(value)
     if case is None:
         return {}
     if case in config.cases:
@@ -48,7 +49,7 @@ async def _choose(config: Choose, value: Any) -> Mapping[str, Any]:
     if "default" in config.cases:
         return {"default": value}
     raise NodeFailed(
-        "control.switch", f"picked {case!r}; cases: {', '.join(config.cases)}, or None for none of them"
+        this_firing().path, f"picked {case!r}; cases: {', '.join(config.cases)}, or None for none of them"
     )
 
 

@@ -14,7 +14,7 @@ from dataflow.branching import IF, SWITCH, Choose, Decide
 from dataflow.checking import check_value
 from dataflow.declare import Node
 from dataflow.errors import FlowInvalid, ValueMismatch
-from dataflow.looping import Loop, When
+from dataflow.looping import Exits, Loop, When
 from dataflow.names import parse_reference
 from dataflow.nodetype import NodeType, derive, opaque_type
 from dataflow.placeholders import PortRef, literally
@@ -61,6 +61,9 @@ class Builder:
         self._types: dict[Callable[..., Any], NodeType] = {}
         self._compiled: dict[int, FlowPlan] = {}  # the newest, by the version of the wiring
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__.lower()} {self._name}>"
+
     @property
     def name(self) -> str:
         return self._name
@@ -69,6 +72,8 @@ class Builder:
     def input(self, name: str, type: type[T]) -> T: ...
     @overload
     def input(self, name: str, type: type[T], default: T) -> T: ...
+    @overload
+    def input(self, name: str, type: Any, default: Any = ...) -> Any: ...
     def input(self, name: str, type: Any, default: Any = MISSING) -> Any:
         """Declare an input of the flow; without a default it must be given to every run."""
         root = self._root()
@@ -110,19 +115,23 @@ class Builder:
         wire(self._open, placed, node_type, args, kwargs)
         return Step(self._open, placed.id)
 
-    def when(self, value: T, predicate: Callable[[T], bool]) -> When[T]:
+    def when(self, value: T, predicate: Callable[[T], bool], *, name: str = "") -> When[T]:
         """Pass the value on to `yes` or to `no`; the other exit is a skip."""
-        placed = branch(self._open, IF, "when", Decide, value, predicate=predicate)
+        placed = branch(self._open, IF, "when", name or None, Decide, value, predicate=predicate)
         yes, no = (self._exit(placed, name) for name in ("yes", "no"))
         return When(yes, no)
 
-    def switch(self, value: T, pick: Callable[[T], K], cases: Sequence[K]) -> Mapping[K, T]:
+    def switch(
+        self, value: T, pick: Callable[[T], K], cases: Sequence[K], *, name: str = ""
+    ) -> Mapping[K, T]:
         """Pass the value on to the case that `pick` names; the other cases are skips.
 
         A case called `default` takes what no other case does; None picks no case at all.
         """
-        placed = branch(self._open, SWITCH, "switch", Choose, value, pick=pick, cases=tuple(cases))
-        return {case: self._exit(placed, case) for case in cases}
+        placed = branch(
+            self._open, SWITCH, "switch", name or None, Choose, value, pick=pick, cases=tuple(cases)
+        )
+        return Exits({case: self._exit(placed, case) for case in cases})
 
     @contextmanager
     def loop(

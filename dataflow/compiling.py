@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from dataflow.checks import check
 from dataflow.errors import FlowInvalid
+from dataflow.functions import import_function
 from dataflow.layout import lay_out
-from dataflow.packs import find_type, import_function
+from dataflow.packs import find_type
 from dataflow.resolve import resolve
 from dataflow.scoping import in_order, place
 

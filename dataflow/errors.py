@@ -13,7 +13,8 @@ DataflowError
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import inspect
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,6 +36,10 @@ __all__ = [
 ]
 
 
+#: How many problems the text of a FlowInvalid tells; all are in `problems`.
+MOST_PROBLEMS: Final = 100
+
+
 def choices(names: Sequence[str], limit: int = 12) -> str:
     """Say which names exist, in the order given, shortened when there are many."""
     if not names:
@@ -45,18 +50,30 @@ def choices(names: Sequence[str], limit: int = 12) -> str:
 
 
 class DataflowError(Exception):
-    """The base of everything the engine raises on purpose."""
+    """The base of everything the engine raises on purpose.
+
+    Each class keeps what it was made with under the names of its parameters, so that it can be copied.
+    """
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        parameters = list(inspect.signature(type(self).__init__).parameters)[1:]
+        if not all(hasattr(self, name) for name in parameters):
+            return type(self), self.args
+        return type(self), tuple(getattr(self, name) for name in parameters)
 
 
 class FlowInvalid(DataflowError):
     """Raised once per check with every problem found in a flow (S1.7)."""
 
-    def __init__(self, flow: str, problems: Sequence[str]) -> None:
+    def __init__(self, flow: str, problems: Sequence[str], what: str = "flow") -> None:
         self.flow = flow
         self.problems = tuple(problems)
+        self.what = what  # "flow", or "node type" where a function makes none
         count = len(self.problems)
-        head = f"flow {flow!r} has {count} problem{'' if count == 1 else 's'}:"
-        super().__init__("\n".join([head, *(f"  - {problem}" for problem in self.problems)]))
+        head = f"{what} {flow!r} has {count} problem{'' if count == 1 else 's'}:"
+        shown = [f"  - {problem}" for problem in self.problems[:MOST_PROBLEMS]]
+        rest = count - len(shown)
+        super().__init__("\n".join([head, *shown, *([f"  - and {rest} more"] if rest else [])]))
 
 
 class PortMisuse(FlowInvalid):
@@ -103,10 +120,15 @@ class RunFailed(DataflowError):
     def __init__(self, result: Result, failures: Sequence[Failure]) -> None:
         self.result = result
         self.failures = tuple(failures)
-        first = [f"{f.path} (attempt {f.attempt}): {f.type}: {f.message}" for f in self.failures[:5]]
+        first = [f"{_place(one)}: {one.type}: {one.message}" for one in self.failures[:5]]
         rest = len(self.failures) - len(first)
         more = [f"and {rest} more"] if rest > 0 else []
         super().__init__(f"run {result.run_id} failed: " + "; ".join([*first, *more]))
+
+
+def _place(failure: Failure) -> str:
+    """Name the firing that failed, with its attempt if it was not the first."""
+    return failure.path if failure.attempt == 1 else f"{failure.path} (attempt {failure.attempt})"
 
 
 class PackError(DataflowError):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 import anyio
 
@@ -58,7 +59,7 @@ class Reporter:
         self._clock = clock
         self._seq = 0
         self._has_ended = False
-        self._streams: list[EventStream] = []
+        self._streams: WeakSet[EventStream] = WeakSet()  # a stream that nobody holds any more is let go
 
     def listen(self) -> EventStream:
         """Open a stream of the events from now on; of a run that has ended it is empty."""
@@ -66,12 +67,15 @@ class Reporter:
         if self._has_ended:
             stream.close()
             return stream
-        self._streams.append(stream)
+        self._streams.add(stream)
         self.is_listening = True
         return stream
 
     def emit(self, kind: EventKind, path: str, data: Mapping[str, Any]) -> None:
         """Report one fact. Call it only while `is_listening`."""
+        if not self._streams:
+            self.is_listening = False
+            return
         self._seq += 1
         event = Event(self._seq, self._clock(), self.run, kind, path, data)
         for stream in self._streams:
@@ -88,7 +92,7 @@ class Reporter:
 class EventStream:
     """An async iterator over events. It keeps what its reader has not read, so no reader slows the run."""
 
-    __slots__ = ("_arrived", "_events", "_has_ended")
+    __slots__ = ("__weakref__", "_arrived", "_events", "_has_ended")
 
     def __init__(self) -> None:
         self._events: deque[Event] = deque()

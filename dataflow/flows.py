@@ -18,7 +18,8 @@ from dataflow.builder import Builder
 from dataflow.checking import check_value
 from dataflow.compiling import compile_flow, examine
 from dataflow.errors import FlowInvalid, ValueMismatch, choices
-from dataflow.packs import find_type, import_function
+from dataflow.functions import import_function
+from dataflow.packs import find_type
 from dataflow.placeholders import Placeholder
 from dataflow.policy import Settings
 from dataflow.ports import MISSING

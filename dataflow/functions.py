@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import re
 import sys
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import AfterValidator, PlainSerializer
 
+from dataflow.errors import PackError
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 __all__ = [
     "SHOWN_NAMES",
     "FunctionReference",
     "NamedFunction",
+    "check_plain",
+    "import_function",
+    "importing",
     "is_function_name",
-    "load_function",
     "module_name",
     "name_of_function",
 ]
@@ -45,7 +50,15 @@ def is_function_name(text: str) -> bool:
     return _NAME.fullmatch(text) is not None
 
 
+def check_plain(function: object) -> None:
+    """Refuse an async function where a plain one is called; raises ValueError."""
+    if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+        name = getattr(function, "__name__", "it")
+        raise ValueError(f"expected a plain function, found the async function {name}; decide inside a node")
+
+
 def _check(value: object) -> object:
+    check_plain(value)
     if callable(value) or (isinstance(value, str) and is_function_name(value)):
         return value
     raise ValueError(f"expected a function, written module:qualname, found {value!r}")
@@ -82,17 +95,23 @@ class NamedFunction:
         raise AssertionError(f"{self.name} is looked up before it is called")
 
 
-def load_function(reference: str | Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function itself; raises ImportError or AttributeError naming what is missing."""
-    return _load(reference) if isinstance(reference, str) else reference
+@contextmanager
+def importing(wanted_by: str, what: str) -> Iterator[None]:
+    """Turn whatever importing somebody's code raises into a PackError that names both."""
+    try:
+        yield
+    except (Exception, SystemExit) as error:
+        reason = f"{what} cannot be imported: {type(error).__name__}: {error}"
+        raise PackError(wanted_by, reason.removeprefix(f"{wanted_by} ")) from error
 
 
-@lru_cache(maxsize=1024)
-def _load(name: str) -> Callable[..., Any]:
+def import_function(name: str) -> Callable[..., Any]:
+    """Import a function by its name `module:qualname`; raises PackError."""
     module, _, qualname = name.partition(":")
-    found: Any = importlib.import_module(module)
-    for part in qualname.split("."):
-        found = getattr(found, part)
+    with importing(name, name):
+        found: Any = importlib.import_module(module)
+        for part in qualname.split("."):
+            found = getattr(found, part)
     if not callable(found):
-        raise TypeError(f"{name} is no function, but {type(found).__name__}")
+        raise PackError(name, f"is no function, but {type(found).__name__}")
     return found  # type: ignore[no-any-return]  # callable, as just checked

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 from dataflow.branching import BUILT_IN
 from dataflow.errors import FormatError, PackError, choices
 from dataflow.formats.native import load
-from dataflow.functions import SHOWN_NAMES, is_function_name
+from dataflow.functions import SHOWN_NAMES, import_function, importing, is_function_name
 from dataflow.nodetype import NodeType, opaque_type
-from dataflow.packs import find_type, import_function, type_of
+from dataflow.packs import find_type, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -84,8 +84,9 @@ class _Uses:
 
 def _function(module: ModuleType, prefix: str, name: str) -> Any:
     found: Any = module
-    for part in name.split("."):
-        found = getattr(found, part, None)
+    with importing(f"{prefix}.{name}", name):  # a module's own `__getattr__` may raise anything
+        for part in name.split("."):
+            found = getattr(found, part, None)
     if found is None or not callable(found):
         functions = [
             key for key, value in vars(module).items() if callable(value) and not key.startswith("_")
@@ -97,12 +98,8 @@ def _function(module: ModuleType, prefix: str, name: str) -> Any:
 def _used_module(folder: Path, prefix: str, place: str) -> ModuleType:
     if place.endswith(".py"):
         return import_file(folder / place, f"uses {prefix}")
-    try:
+    with importing(f"uses {prefix}", place):
         return importlib.import_module(place)
-    except (Exception, SystemExit) as error:  # importing runs somebody's module, which may raise anything
-        raise PackError(
-            f"uses {prefix}", f"{place} cannot be imported: {type(error).__name__}: {error}"
-        ) from error
 
 
 def import_file(file: Path, wanted_by: str) -> ModuleType:
@@ -121,12 +118,11 @@ def import_file(file: Path, wanted_by: str) -> ModuleType:
     SHOWN_NAMES[name] = real.stem
     sys.path.insert(0, str(real.parent))  # as a script finds the modules beside it
     try:
-        spec.loader.exec_module(module)
-    except BaseException as error:
+        with importing(wanted_by, str(file)):
+            spec.loader.exec_module(module)
+    except BaseException:
         del sys.modules[name]
-        if not isinstance(error, Exception | SystemExit):
-            raise
-        raise PackError(wanted_by, f"{file} cannot be imported: {type(error).__name__}: {error}") from error
+        raise
     finally:
         sys.path.remove(str(real.parent))
     return module

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from dataflow.blocks import OpenBlock, source_of
+from dataflow.errors import choices
+from dataflow.functions import check_plain
 from dataflow.placeholders import Handle, PortRef, literally
 from dataflow.wiring import CARRY, Carried, Literally, LoopBlock, LoopTest, Reference
 
@@ -14,8 +16,9 @@ if TYPE_CHECKING:
     from typing import Literal
 
 
-__all__ = ["Carry", "Loop", "When"]
+__all__ = ["Carry", "Exits", "Loop", "When"]
 
+K = TypeVar("K")
 T = TypeVar("T")
 
 
@@ -25,6 +28,13 @@ class When(Handle, Generic[T]):
 
     yes: T
     no: T
+
+
+class Exits(dict[K, T]):
+    """The exits of a switch by case."""
+
+    def __missing__(self, case: K) -> T:
+        raise KeyError(f"the switch has no case {case!r}; {choices([str(known) for known in self])}")
 
 
 class Carry(Handle, Generic[T]):
@@ -115,5 +125,9 @@ class Loop(Handle):
         where = f"the test of loop {self._loop.id!r}"
         if self._loop.test is not None:
             self._block.problem(f"{where} is given twice; a loop has one `until` or `while_`")
+        try:
+            check_plain(predicate)
+        except ValueError as error:
+            self._block.problem(f"{where}: {error}")
         self._block.changed()
         self._loop.test = LoopTest(kind, source_of(self._block, literally(value), where), predicate)

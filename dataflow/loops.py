@@ -59,11 +59,11 @@ class Loops:
         if opened.ends is not None:
             self._leave(frame, node, loop, opened)
             return
-        body = self.scheduler.new_frame(loop.body, frame, node.index, str(opened.round))
+        body = self.scheduler.opening.new_frame(loop.body, frame, node.index, str(opened.round))
         opened.live[body.number] = body
         opened.frames.append(body)
         self.scheduler.report(EventKind.LOOP_ROUND, frame, node, round=opened.round)
-        self.scheduler.begin(
+        self.scheduler.opening.begin(
             body, {loop.body.parameters[name]: token for name, token in opened.carried.items()}
         )
 

@@ -50,11 +50,11 @@ class Maps:
         frame.opened[node.index] = opened
         self.scheduler.report(EventKind.MAP_OPENED, frame, node, items=count)
         for name in names:
-            item = self.scheduler.new_frame(action.body, frame, node.index, name)
+            item = self.scheduler.opening.new_frame(action.body, frame, node.index, name)
             opened.live[item.number] = item
             opened.frames.append(item)
         for position, item in enumerate(opened.frames):
-            self.scheduler.begin(item, {slot: items[position] for slot, items in lists.items()})
+            self.scheduler.opening.begin(item, {slot: items[position] for slot, items in lists.items()})
         if not count:
             for slots in action.body.collects.values():
                 for own in slots:
@@ -105,7 +105,9 @@ def _items(node: str, port: str, value: Any) -> Sequence[Any]:
         raise NodeFailed(
             node, f"maps over {type(value).__name__} on {port!r}; expected a list, tuple or other sequence"
         )
-    items = value if type(value) in (list, tuple) else list(value)
+    items: Sequence[Any] = (
+        value if isinstance(value, list | tuple) and type(value) in (list, tuple) else [*value]
+    )
     for position, item in enumerate(items):
         if type(item) is Marker:
             raise NodeFailed(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from dataflow.config import Config
 
-__all__ = ["NodeType", "derive", "opaque_type"]
+__all__ = ["NodeType", "config_problems", "derive", "opaque_type"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,10 +60,10 @@ class NodeType:
             ports: object = self.ports_of(config)
         except Exception as error:
             told = f"ports= failed with {type(error).__name__}: {error}"
-            raise FlowInvalid(self.id, [told]) from error
+            raise _invalid(self.id, told) from error
         if not isinstance(ports, Ports):
             kind = type(ports).__name__
-            raise FlowInvalid(self.id, [f"ports= returned {kind}; expected Ports(inputs, outputs)"])
+            raise _invalid(self.id, f"ports= returned {kind}; expected Ports(inputs, outputs)")
         if ports.inputs and not self.parameters.open:
             names = ", ".join(ports.inputs)
             raise FlowInvalid(
@@ -71,7 +72,7 @@ class NodeType:
         inputs = dict(self.inputs)
         for name, given in ports.inputs.items():
             if name in inputs or name in (self.parameters.config_name, self.parameters.star):
-                raise FlowInvalid(self.id, [f"ports= names input {name!r}, which the function has already"])
+                raise _invalid(self.id, f"ports= names input {name!r}, which the function has already")
             port = given if isinstance(given, Port) else Port(given)
             inputs[name] = InPort(name, plain_type(port.type), kind_of(port.type), port.default, port.many)
         configured = replace(self, inputs=inputs, **self._configured_outputs(ports))
@@ -106,10 +107,7 @@ class NodeType:
         try:
             return _validated(model, values, from_json), []
         except ValidationError as error:
-            return None, [
-                f"config {'.'.join(map(str, item['loc'])) or name}: {item['msg']}"
-                for item in error.errors(include_url=False)
-            ]
+            return None, config_problems(error)
 
 
 def _validated(model: type[Config], given: dict[str, Any], from_json: bool) -> Config:
@@ -129,6 +127,10 @@ def derive(
     call: Callable[..., Any] | None = None,
 ) -> NodeType:
     """Make a node type from a signature; `call` runs in place of the function. Raises FlowInvalid."""
+    given: object = function
+    if inspect.iscoroutine(given):
+        given.close()
+        raise _invalid(given.__name__, "pass the function itself, not what calling it gives")
     name = function_name(function)
     if call is not None and is_node_function(function):
         raise FlowInvalid(
@@ -143,10 +145,10 @@ def derive(
         parameters, more = read_parameters(function, hints, ports is not None)
         returns, yet_more = read_result(function, hints.get("return", Any))
     except (ValueError, NameError) as error:  # no signature, as of some builtins; or a field of the result
-        raise FlowInvalid(name, [f"{name}: its ports cannot be read: {error}"]) from error
+        raise _invalid(name, f"{name}: its ports cannot be read: {error}") from error
     problems = [*problems, *more, *yet_more]
     if problems:
-        raise FlowInvalid(name, [f"{name}: {problem}" for problem in problems])
+        raise FlowInvalid(name, [f"{name}: {problem}" for problem in problems], "node type")
     made = NodeType(
         id=id or qualified_id(function),
         call=call or function,
@@ -167,7 +169,19 @@ def derive(
 def _check_names(node_type: NodeType) -> None:
     taken = [name for name in (DONE, ERROR) if name in node_type.outputs]
     if taken:
-        raise FlowInvalid(node_type.id, [f"{taken[0]!r} is a port that every node has; rename the output"])
+        raise _invalid(node_type.id, f"{taken[0]!r} is a port that every node has; rename the output")
+
+
+def _invalid(name: str, problem: str) -> FlowInvalid:
+    return FlowInvalid(name, [problem], "node type")
+
+
+def config_problems(error: ValidationError) -> list[str]:
+    """Tell what is wrong with a config, a problem a field."""
+    return [
+        f"config {'.'.join(map(str, item['loc']))}: {item['msg'].removeprefix('Value error, ')}"
+        for item in error.errors(include_url=False)
+    ]
 
 
 def opaque_type(id: str) -> NodeType:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.branching import BUILT_IN
 from dataflow.declare import Node
-from dataflow.errors import FlowInvalid, PackError, choices
-from dataflow.functions import is_function_name, load_function
+from dataflow.errors import PackError, choices
+from dataflow.functions import import_function, importing, is_function_name
 from dataflow.nodetype import NodeType, derive
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
 __all__ = ["Pack", "find_type", "type_of"]
 
@@ -51,12 +51,8 @@ class Pack:
                 f"{self.name}.{name}", f"pack {self.name!r} has no such type; {choices(sorted(self.nodes))}"
             )
         id = f"{self.name}.{name}"
-        try:
-            return type_of(load_function(node) if isinstance(node, str) else node, id)
-        except FlowInvalid as error:
-            raise PackError(id, f"of pack version {self.version}: {'; '.join(error.problems)}") from error
-        except Exception as error:  # importing runs somebody's module, which may raise anything
-            raise PackError(id, f"of pack version {self.version} cannot be imported: {error!r}") from error
+        with importing(f"{id} of pack version {self.version}", id):
+            return type_of(import_function(node) if isinstance(node, str) else node, id)
 
 
 def _name_of(node: object) -> str:
@@ -81,14 +77,6 @@ def find_type(id: str) -> NodeType:
     return load_pack(pack).find(name)
 
 
-def import_function(name: str) -> Callable[..., Any]:
-    """Import a function by its name; raises PackError."""
-    try:
-        return load_function(name)
-    except Exception as error:  # as above
-        raise PackError(name, f"cannot be imported: {type(error).__name__}: {error}") from error
-
-
 def _offer(entry: metadata.EntryPoint) -> str:
     """Name the distribution of an entry point; one that is installed twice is one offer."""
     return f"{entry.dist.name} {entry.dist.version}" if entry.dist is not None else entry.value
@@ -103,10 +91,8 @@ def load_pack(name: str) -> Pack:
     if not found:
         known = sorted({entry.name for entry in metadata.entry_points(group=GROUP)})
         raise PackError(name, f"no installed pack has this name; {choices(known)}")
-    try:
+    with importing(name, "the pack"):
         pack = next(iter(found.values())).load()
-    except Exception as error:  # as above
-        raise PackError(name, f"the pack cannot be imported: {type(error).__name__}: {error}") from error
     if not isinstance(pack, Pack) or pack.api != API:
         needs = (
             f"needs pack API {pack.api}, this release has {API}" if isinstance(pack, Pack) else "is no Pack"

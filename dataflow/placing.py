@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from dataflow.blocks import source_of
-from dataflow.nodetype import opaque_type
+from dataflow.nodetype import config_problems, opaque_type
 from dataflow.placeholders import Placeholder, literally
 from dataflow.wiring import Edge, Many, PlacedNode, Reference
 
@@ -42,16 +42,21 @@ def place(block: OpenBlock, node_type: NodeType, base: str, explicit: str | None
 
 
 def branch(
-    block: OpenBlock, node_type: NodeType, base: str, config: type[Config], value: object, **settings: Any
+    block: OpenBlock,
+    node_type: NodeType,
+    base: str,
+    explicit: str | None,
+    config: type[Config],
+    value: object,
+    **settings: Any,
 ) -> PlacedNode:
     """Place a branch; settings that cannot be are a problem like any other."""
-    placed = place(block, node_type, base)
+    placed = place(block, node_type, base, explicit)
     try:
         placed.config = config(**settings)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(map(str, first["loc"]))
-        block.problem(f"node {placed.id!r} ({node_type.id}): config {where}: {first['msg']}")
+        for problem in config_problems(error):
+            block.problem(f"node {placed.id!r} ({node_type.id}): {problem}")
         placed.type = opaque_type(node_type.id)
     wire(block, placed, node_type, (), {"value": value})
     return placed

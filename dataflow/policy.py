@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from dataflow.functions import check_plain
 from dataflow.markers import MISSING, SKIP
 
 if TYPE_CHECKING:
@@ -154,6 +155,7 @@ class EachOptions:
         if self.max_concurrency is not None:
             _whole("max_concurrency", self.max_concurrency, 1)
         _one_of("on_error", self.on_error, ItemErrors)
+        check_plain(self.key)
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,7 +93,7 @@ class Releasing:
                 )
                 self.scheduler.finish(frame, node, DONE)
             case LoopOf() | MapOf():
-                self.scheduler.open_later(frame, node)
+                self.scheduler.opening.later(frame, node)
 
     def consider(self, frame: Frame, node: PlanNode) -> None:
         """Settle a merge or fallback as soon as its first live source is known (S5.3)."""

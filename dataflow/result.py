@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from dataflow.errors import DataflowError, choices
 from dataflow.names import encode, parse_reference
@@ -15,7 +15,7 @@ from dataflow.separation import separate
 from dataflow.states import STATES, NodeState
 from dataflow.steps import Step
 from dataflow.tokens import UNSETTLED, Errored, Skip, chain, is_dead
-from dataflow.wiring import INPUT, Reference
+from dataflow.wiring import CARRY, INPUT, Reference
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 __all__ = ["Result"]
 
 T = TypeVar("T")
-
-#: How many causes `why` tells of a long chain: as many from either end.
-MOST_CAUSES: Final = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,9 +69,11 @@ class Result:
     def why(self, port: object) -> str:
         """Tell why a port, or the node at a path, is what it is, back to the decision or failure."""
         if isinstance(port, str) and port in self._by_path:
-            frame, node = self._by_path[port]
+            _, frame, node = self._by_path[port]
             state = STATES[frame.states[node.index]].value
             return _story(f"{port} is {state}", frame.reasons.get(node.index))
+        if isinstance(port, str) and port in self._plan.outputs and port not in self._root_nodes:
+            return _story(f"output {port!r}", self._root.values[self._plan.outputs[port]])
         token = self._token(port)
         if token is UNSETTLED:
             return self._why_unsettled(port)
@@ -100,8 +99,8 @@ class Result:
                 todo.extend(reversed(opened.frames))
 
     @cached_property
-    def _by_path(self) -> dict[str, tuple[Frame, PlanNode]]:
-        return {path: (frame, node) for path, frame, node in self._firings()}
+    def _by_path(self) -> dict[str, tuple[str, Frame, PlanNode]]:
+        return {path: (path, frame, node) for path, frame, node in self._firings()}
 
     def _token(self, port: object) -> Any:
         reference = _reference(port)
@@ -118,11 +117,17 @@ class Result:
             if slot is None and reference.port in (DONE, ERROR):
                 return self._special(node, reference.port)
         if slot is None:
-            raise DataflowError(
-                f"port '{reference}' is not one of the flow's own: inside a map collect it, of a loop take "
-                f"its result; {choices(list(self._root_nodes))}"
-            )
+            raise DataflowError(self._unknown(reference))
         return self._root.values[slot]
+
+    def _unknown(self, reference: Reference) -> str:
+        """Say why a port cannot be told: it is inside a map or a loop, or there is none."""
+        node = self._root_nodes.get(reference.node)
+        inside = [found for _, frame, found in self._by_path.values() if frame.parent is not None]
+        if reference.node == CARRY or any(found.id == reference.node for found in inside):
+            return f"port '{reference}' is inside a map or a loop: collect it, or take the loop's result"
+        known = list(self._root_nodes if node is None else node.outputs)
+        return f"the flow has no port '{reference}'; {choices(known)}"
 
     def _special(self, node: PlanNode, port: str) -> Any:
         """Tell what `$done` or `$error` of a node would hold; they have no slot unless they are read."""
@@ -179,7 +184,7 @@ def _lines(token: Skip | Errored) -> list[str]:
     return list(lines)
 
 
-def _story(head: str, token: Skip | Errored | None) -> str:
-    if token is None:
+def _story(head: str, token: Any) -> str:
+    if not isinstance(token, Skip | Errored):
         return head
-    return "\n".join([head, *(f"  because {line}" for line in _shortened(_lines(token), MOST_CAUSES))])
+    return "\n".join([head, *(f"  because {line}" for line in _lines(token))])

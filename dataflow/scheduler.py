@@ -14,19 +14,20 @@ from dataflow.failing import Failing
 from dataflow.frames import Frame, OpenedLoop, OpenedMap
 from dataflow.loops import Loops
 from dataflow.maps import Maps
+from dataflow.opening import Opening
 from dataflow.outcome import outputs_of
-from dataflow.plan import Call, LoopOf, MapOf
+from dataflow.plan import Call
 from dataflow.releasing import Releasing
 from dataflow.reporting import report_end
 from dataflow.separation import separate
-from dataflow.states import CANCELLED, READY, SKIPPED, WAITING
+from dataflow.states import CANCELLED, READY
 from dataflow.tokens import UNSETTLED, Skip, is_dead
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from dataflow.events import Reporter
-    from dataflow.plan import FlowPlan, PlanNode, ScopePlan
+    from dataflow.plan import FlowPlan, PlanNode
     from dataflow.policy import Errors
 
 __all__ = ["FiringId", "Scheduler"]
@@ -39,7 +40,7 @@ class Scheduler:
     """The state of one run and the rules that move it on.
 
     The engine calls `start`, `succeed`, `fail`, `cancelled` and `abort`. The other public methods are
-    for `Releasing`, `Loops`, `Maps` and `Failing`, which are parts of it.
+    for `Opening`, `Releasing`, `Loops`, `Maps` and `Failing`, which are parts of it.
     """
 
     def __init__(self, plan: FlowPlan, errors: Errors, reporter: Reporter) -> None:
@@ -55,19 +56,18 @@ class Scheduler:
         self.loops = Loops(self)
         self.maps = Maps(self)
         self.releasing = Releasing(self)
-        self._frames = 1
+        self.opening = Opening(self)
         self._newly: list[FiringId] = []
         self._is_working = False  # a user's test or key may call back while it is
         self._abort_reason: str | None = None
         self._settled: deque[tuple[Frame, int]] = deque()
-        self._opening: deque[tuple[Frame, PlanNode]] = deque()
         self._ended: deque[Frame] = deque()
 
     def start(self, inputs: Mapping[str, Any]) -> list[FiringId]:
         """Open the root frame; returns the firings to begin with, in declared order (S14.2)."""
         self._is_working = True
         slots = self.plan.root.parameters
-        self.begin(self.root, {slots[name]: value for name, value in inputs.items()})
+        self.opening.begin(self.root, {slots[name]: value for name, value in inputs.items()})
         return self._advance()
 
     def succeed(self, frame: Frame, index: int, result: Any) -> list[FiringId]:
@@ -104,50 +104,18 @@ class Scheduler:
             if not self._is_working:  # else it is seen to as soon as what is being done is done
                 self._advance()
 
-    def new_frame(self, plan: ScopePlan, parent: Frame, owner: int, name: str) -> Frame:
-        """Make a frame; `begin` starts it."""
-        frame = Frame(plan, self._frames, parent, owner, name)
-        self._frames += 1
-        return frame
+    def settle_again(self, frame: Frame, slots: Iterable[int]) -> None:
+        """Tell of slots that hold something from the start."""
+        self._settled.extend((frame, slot) for slot in slots)
 
-    def begin(self, frame: Frame, parameters: Mapping[int, Any]) -> None:
-        """Give a frame its parameters and what has settled outside, and release what waits for nothing."""
-        plan = frame.plan
-        for slot, token in parameters.items():
-            self.put(frame, slot, token)
-        for outer, slot in plan.imports:
-            assert frame.parent is not None, "only inner frames import"
-            if (token := frame.parent.values[outer]) is not UNSETTLED:
-                self.put(frame, slot, token)
-            elif slot in plan.awaited or slot in plan.awaited_nexts:
-                frame.awaits.add(slot)
-                frame.unsettled += 1
-        self._settled.extend((frame, slot) for slot in plan.settled)
-        for index in plan.disabled:
-            node = plan.nodes[index]
-            self.releasing.settle_all(frame, node, Skip(frame.path_of(node), "disabled"), SKIPPED)
-        for index in plan.starts:
-            self.releasing.release(frame, index)
-        if not frame.unsettled and not plan.nodes:
-            self._ended.append(frame)
+    def has_emptied(self, frame: Frame) -> None:
+        """Note that all of a frame has come to its end."""
+        self._ended.append(frame)
 
     def make_ready(self, frame: Frame, index: int) -> None:
         """Note that a call may fire."""
         frame.states[index] = READY
         self._newly.append((frame, index))
-
-    def open_later(self, frame: Frame, node: PlanNode) -> None:
-        """Note that a loop or map may open; from the work list, so that nesting needs no recursion."""
-        self._opening.append((frame, node))
-
-    def _open(self, frame: Frame, node: PlanNode) -> None:
-        if frame.states[node.index] != WAITING:  # its frame was closed meanwhile
-            return
-        match node.action:
-            case LoopOf():
-                self.loops.open(frame, node, node.action)
-            case MapOf():
-                self.maps.open(frame, node, node.action)
 
     def put(self, frame: Frame, slot: int, token: Any) -> None:
         """Settle a port; each settles once (S3.1)."""
@@ -191,8 +159,8 @@ class Scheduler:
                 self._push(*settled.popleft())
             elif self.failing.has_frames:
                 self.failing.close_next()
-            elif self._opening:
-                self._open(*self._opening.popleft())
+            elif self.opening.is_due:
+                self.opening.open_next()
             elif ended:
                 self._end_frame(ended.popleft())
             else:

@@ -220,7 +220,9 @@ def _close(graph: Graph, vertex: Vertex, action: CollectAction) -> None:
         )
         return
     assert isinstance(owner.action, MapAction), "a map's scope is owned by a map"
-    name = f"collect{len(owner.action.collects)}"
+    name = f"collect({action.source.label})"
+    if name in owner.action.collects:
+        name = f"{name} {len(owner.action.collects)}"
     owner.action.collects[name] = action.source
     action.output = Terminal(owner, name)
     vertex.scope = owner.scope

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
+from dataflow.errors import PortMisuse
 from dataflow.placeholders import Handle, PortRef
 from dataflow.ports import DONE, ERROR
 from dataflow.wiring import Reference
@@ -47,6 +48,15 @@ class Step(Handle, Generic[R_co]):
         """The signal that the node has succeeded."""
         port: Signal = self._port(DONE)
         return port
+
+    if not TYPE_CHECKING:  # a type checker is to refuse any other name
+
+        def __getattr__(self, name: str) -> NoReturn:
+            if name.startswith("_"):
+                raise AttributeError(name)
+            raise PortMisuse(
+                repr(self), f"the attribute {name!r}", f"a field of the result is step.out.{name}"
+            )
 
     def __repr__(self) -> str:
         return f"<step {self._id}>"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dataflow.errors import PackError, choices
 from dataflow.flows import Flow
-from dataflow.functions import is_function_name
+from dataflow.functions import importing, is_function_name
 from dataflow.loading import import_file, read_document
 
 if TYPE_CHECKING:
@@ -27,10 +27,8 @@ def find_flow(target: str, *, imports: bool = True) -> Flow:
         file = target if Path(target).suffix == ".py" else path
         return _only_flow(target, import_file(Path(file), target), name if file == path else "")
     if colon and is_function_name(target) and not Path(target).exists():
-        try:
+        with importing(target, path):
             module = importlib.import_module(path)
-        except (Exception, SystemExit) as error:
-            raise PackError(target, f"cannot be imported: {type(error).__name__}: {error}") from error
         return _only_flow(target, module, name)
     return Flow.from_wiring(*read_document(target, imports=imports))
 

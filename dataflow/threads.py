@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 from anyio.to_thread import current_default_thread_limiter
 
-from dataflow.backend import waker
+from dataflow.backend import forget_event_loop, waker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -37,6 +37,7 @@ async def call_in_thread(
     """
     call = _Call()
     context = contextvars.copy_context()
+    forget_event_loop(context)
     finished = anyio.Event()
     wake = waker(finished.set)
 

@@ -27,7 +27,8 @@ ROWS: Final[list[set[str]]] = [
     {"engine"},
     {"workers"},
     {"binding", "calling", "isolation"},
-    {"failing", "frames", "loops", "maps", "outcome", "readiness", "releasing", "reporting", "scheduler"},
+    {"failing", "frames", "loops", "maps", "opening", "outcome", "releasing", "reporting", "scheduler"},
+    {"readiness"},
     {"compiling"},
     {"checks", "layout", "resolve", "scoping", "slots", "sources"},
     {"declarations", "graph", "lookup", "plan", "tokens"},
@@ -40,7 +41,7 @@ ROWS: Final[list[set[str]]] = [
     {"current", "policy", "ports", "signature", "threads"},
     {"adapters", "agreement", "checking", "mismatches", "separation", "type_names", "type_shapes"},
     {"backend", "config", "context"},
-    {"errors", "failure", "functions"},
+    {"errors", "failure", "functions", "markers"},
 ]
 
 NEVER: Final = {"hypothesis", "litellm", "mcp", "pytest", "starlette", *PACKS}

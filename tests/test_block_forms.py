@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from dataflow import Flow, PackError, collect, each, fallback, gather, merge, node
-from dataflow.functions import load_function
+from dataflow.functions import import_function
 from dataflow.nodetype import NodeType, derive, opaque_type
 from dataflow.wiring import (
     Block,
@@ -62,7 +62,7 @@ def block(*placed: Placed, edges: tuple[Edge, ...] = (), **outputs: Source) -> B
 
 
 def built(*placed: Placed, edges: tuple[Edge, ...] = (), **outputs: Source) -> Flow:
-    return Flow.from_wiring(Wiring("f", block=block(*placed, edges=edges, **outputs)), find, load_function)
+    return Flow.from_wiring(Wiring("f", block=block(*placed, edges=edges, **outputs)), find, import_function)
 
 
 def placed(id: str, type: str = "t.inc", **inputs: Source | Many) -> PlacedNode:

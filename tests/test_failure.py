@@ -11,7 +11,7 @@ import pytest
 import dataflow
 from dataflow import Failure, Flow, RunFailed
 from dataflow.failure import failure_of, takes_failure
-from dataflow.functions import load_function
+from dataflow.functions import import_function
 
 
 class Wordless(Exception):
@@ -66,7 +66,7 @@ def test_the_frames_of_a_package_beside_the_engine_are_kept() -> None:
 
 def test_a_failure_inside_the_engine_keeps_its_traceback() -> None:
     try:
-        load_function("math:no_such")
+        import_function("math:no_such")
     except AttributeError as error:
         text = failure_of(
             error.with_traceback(error.__traceback__ and error.__traceback__.tb_next), "", "", 1

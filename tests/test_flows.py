@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from dataflow import Config, Flow, FlowInvalid, RunFailed
-from dataflow.functions import load_function
+from dataflow.functions import import_function
 from dataflow.nodetype import derive
 from dataflow.packs import find_type
 from dataflow.wiring import Block, Literally, PlacedNode, Reference, Wiring
@@ -229,7 +229,7 @@ def test_a_document_with_problems_is_not_loaded(tmp_path: Path) -> None:
 async def test_a_flow_is_made_of_a_wiring() -> None:
     nodes = {"a": PlacedNode("a", type="t.inc", inputs={"n": Literally(1, is_json=True)})}
     wiring = Wiring("read", block=Block(dict(nodes), outputs={"y": Reference("a")}))
-    made = Flow.from_wiring(wiring, lambda id: derive(inc, id=id), load_function)
+    made = Flow.from_wiring(wiring, lambda id: derive(inc, id=id), import_function)
     assert (made.name, made.wiring) == ("read", wiring)
     assert (await made.run())["y"] == 2
 
@@ -244,7 +244,7 @@ def test_constants_of_a_document_are_read_by_json_rules() -> None:
             "n": Literally(value, is_json=True),
         }
         nodes = {"a": PlacedNode("a", type=derive(taking), inputs=inputs)}
-        return Flow.from_wiring(Wiring(block=Block(dict(nodes))), find_type, load_function)
+        return Flow.from_wiring(Wiring(block=Block(dict(nodes))), find_type, import_function)
 
     assert made(1).check() == []
     assert made("1").check() == ["port 'a.n': expected int, found str '1'"]

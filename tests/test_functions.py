@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from dataflow.functions import FunctionReference, is_function_name, load_function, name_of_function
+from dataflow.functions import FunctionReference, import_function, is_function_name, name_of_function
 
 
 class Holder:
@@ -57,12 +57,12 @@ def test_a_function_name_is_a_module_and_a_qualname(text: str, is_name: bool) ->
 
 
 def test_a_function_is_loaded_by_its_name() -> None:
-    assert load_function("posixpath:join") is __import__("posixpath").join
-    assert load_function("collections:OrderedDict.fromkeys") == __import__("collections").OrderedDict.fromkeys
+    assert import_function("posixpath:join") is __import__("posixpath").join
+    assert import_function("collections:OrderedDict.fromkeys") == __import__("collections").OrderedDict.fromkeys
 
 
 def test_a_function_itself_is_given_back() -> None:
-    assert load_function(outer) is outer
+    assert import_function(outer) is outer
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_a_function_itself_is_given_back() -> None:
 )
 def test_what_cannot_be_loaded_is_told(name: str, kind: type[Exception], text: str) -> None:
     with pytest.raises(kind) as caught:
-        load_function(name)
+        import_function(name)
     assert str(caught.value) == text
 
 
@@ -95,7 +95,7 @@ def test_what_cannot_be_loaded_is_told(name: str, kind: type[Exception], text: s
 def test_a_function_is_named_if_its_name_finds_it(function: Any, name: str | None) -> None:
     assert name_of_function(function) == name
     if name is not None:
-        assert load_function(name) is function
+        assert import_function(name) is function
 
 
 def test_a_local_function_has_no_name() -> None:

@@ -10,7 +10,7 @@ import pytest
 from anyio.lowlevel import checkpoint
 
 from dataflow import EventKind, Flow, NodeState, Retry, collect, each, fallback, gather, merge, node
-from dataflow.functions import load_function
+from dataflow.functions import import_function
 from dataflow.nodetype import derive
 from dataflow.packs import find_type
 from dataflow.wiring import Block, Literally, MapBlock, PlacedNode, Reference, Wiring
@@ -211,7 +211,7 @@ async def test_an_output_of_a_map_may_come_from_outside() -> None:
         "m": MapBlock("m", over={"x": Literally([1, 2])}, body=body),
     }
     outputs = {name: Reference("m", name) for name in ("late", "inc")}
-    flow = Flow.from_wiring(Wiring("f", block=Block(nodes, outputs=dict(outputs))), find_type, load_function)
+    flow = Flow.from_wiring(Wiring("f", block=Block(nodes, outputs=dict(outputs))), find_type, import_function)
     assert dict((await flow.run()).outputs) == {"late": [5, 5], "inc": [2, 3]}
 
 

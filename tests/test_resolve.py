@@ -9,7 +9,7 @@ import pytest
 
 from dataflow import Flow, FlowInvalid, PackError, each
 from dataflow.branching import IF, SWITCH
-from dataflow.functions import NamedFunction, load_function
+from dataflow.functions import NamedFunction, import_function
 from dataflow.nodetype import NodeType, derive, opaque_type
 from dataflow.policy import EachOptions
 from dataflow.wiring import (
@@ -71,7 +71,7 @@ def block(*placed: Placed, edges: tuple[Edge, ...] = (), **outputs: Source) -> B
 
 
 def built(*placed: Placed, edges: tuple[Edge, ...] = (), **outputs: Source) -> Flow:
-    return Flow.from_wiring(Wiring("f", block=block(*placed, edges=edges, **outputs)), find, load_function)
+    return Flow.from_wiring(Wiring("f", block=block(*placed, edges=edges, **outputs)), find, import_function)
 
 
 def placed(id: str, type: str = "t.inc", **inputs: Source | Many) -> PlacedNode:

@@ -1,0 +1,74 @@
+"""Opening: frames begin, and loops and maps open from a work list (S2.4)."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from dataflow.frames import Frame
+from dataflow.plan import LoopOf, MapOf
+from dataflow.states import SKIPPED, WAITING
+from dataflow.tokens import UNSETTLED, Skip
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from dataflow.plan import PlanNode, ScopePlan
+    from dataflow.scheduler import Scheduler
+
+__all__ = ["Opening"]
+
+
+class Opening:
+    """The part of the scheduler that makes and begins frames."""
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        self.scheduler = scheduler
+        self._frames = 1  # the root is frame 0
+        self._due: deque[tuple[Frame, PlanNode]] = deque()
+
+    @property
+    def is_due(self) -> bool:
+        return bool(self._due)
+
+    def later(self, frame: Frame, node: PlanNode) -> None:
+        """Note that a loop or map may open; from the work list, so that nesting needs no recursion."""
+        self._due.append((frame, node))
+
+    def open_next(self) -> None:
+        """Open the loop or map that was noted first."""
+        frame, node = self._due.popleft()
+        if frame.states[node.index] != WAITING:  # its frame was closed meanwhile
+            return
+        match node.action:
+            case LoopOf():
+                self.scheduler.loops.open(frame, node, node.action)
+            case MapOf():
+                self.scheduler.maps.open(frame, node, node.action)
+
+    def new_frame(self, plan: ScopePlan, parent: Frame, owner: int, name: str) -> Frame:
+        """Make a frame; `begin` starts it."""
+        frame = Frame(plan, self._frames, parent, owner, name)
+        self._frames += 1
+        return frame
+
+    def begin(self, frame: Frame, parameters: Mapping[int, Any]) -> None:
+        """Give a frame its parameters and what has settled outside, and release what waits for nothing."""
+        plan = frame.plan
+        for slot, token in parameters.items():
+            self.scheduler.put(frame, slot, token)
+        for outer, slot in plan.imports:
+            assert frame.parent is not None, "only inner frames import"
+            if (token := frame.parent.values[outer]) is not UNSETTLED:
+                self.scheduler.put(frame, slot, token)
+            elif slot in plan.awaited or slot in plan.awaited_nexts:
+                frame.awaits.add(slot)
+                frame.unsettled += 1
+        self.scheduler.settle_again(frame, plan.settled)
+        for index in plan.disabled:
+            node = plan.nodes[index]
+            self.scheduler.releasing.settle_all(frame, node, Skip(frame.path_of(node), "disabled"), SKIPPED)
+        for index in plan.starts:
+            self.scheduler.releasing.release(frame, index)
+        if not frame.unsettled and not plan.nodes:
+            self.scheduler.has_emptied(frame)
