@@ -117,7 +117,7 @@ class OpenBlock:
         self.changed()
         return Reference(loop.id, name)
 
-    def reach(self, port: PortRef) -> Reference:
+    def reach(self, port: PortRef) -> Source:
         """Name a port so that it can be read in this block, leaving the loops it is inside of."""
         home, reference = port._block, port._reference  # noqa: SLF001 - hidden from users, not from the wiring
         mine = list(self.around())
@@ -127,7 +127,7 @@ class OpenBlock:
                     f"port '{reference}' belongs to flow {home.wiring.name!r}, not to this one; "
                     "make it an input of this flow"
                 )
-                break
+                return Literally(port)  # no constant either; told once
             reference = home.leave(reference)
             home = home.parent
         return reference

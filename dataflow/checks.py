@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Union
+from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
 from dataflow.agreement import NOT_ITERABLE, agrees, element_type, is_any, type_name
 from dataflow.checking import check_json, check_value
@@ -25,7 +25,7 @@ from dataflow.graph import (
     Wire,
 )
 from dataflow.placeholders import is_no_constant
-from dataflow.ports import DONE, ERROR, InPort, PortKind, Signal, kind_of
+from dataflow.ports import DONE, ERROR, MISSING, InPort, PortKind, Signal, kind_of, plain_type
 from dataflow.scoping import resolved, scope_of, wires_of, wires_within
 
 __all__ = ["check"]
@@ -34,8 +34,9 @@ __all__ = ["check"]
 def check(graph: Graph, ordered: list[Vertex]) -> None:
     """Check every edge, in an order in which sources come first; problems go into the graph."""
     types = _Types(graph)
-    for vertex in ordered:
-        types.infer(vertex)
+    types.infer_all(ordered)
+    while types.loosen(ordered):
+        types.infer_all(ordered)
     checker = _Checker(graph, types)
     for vertex in ordered:
         checker.check(vertex)
@@ -48,9 +49,14 @@ class _Types:
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
+        self.loose: set[Terminal] = set()  # carried ports that any value may come into
         self.known: dict[Terminal, object] = {
             Terminal(graph.root, name): given for name, given in graph.input_types.items()
         }
+
+    def infer_all(self, ordered: list[Vertex]) -> None:
+        for vertex in ordered:
+            self.infer(vertex)
 
     def infer(self, vertex: Vertex) -> None:
         match vertex.action:
@@ -65,7 +71,8 @@ class _Types:
                 self.known[Terminal(vertex, "out")] = _list_of(joined) if mode is Join.GATHER else joined
             case LoopAction(scope=scope):
                 for name, given in vertex.inputs.items():
-                    self.known[Terminal(scope, name)] = self.carried(given)
+                    carry = Terminal(scope, name)
+                    self.known[carry] = Any if carry in self.loose else self.carried(given)
             case MapAction(scope=scope, lists=lists):
                 for item, name in lists.items():
                     self.known[Terminal(scope, item)] = self.item(vertex, name)
@@ -73,19 +80,37 @@ class _Types:
                 pass
 
     def of(self, terminal: Terminal) -> object:
-        owner, port = terminal = resolved(terminal)
+        """Tell what a terminal carries, following what leaves loops and maps to where it comes from."""
+        lists, seen = 0, set[Terminal]()
+        while True:
+            terminal = resolved(terminal)
+            if terminal in seen:  # it reads itself, which is told elsewhere
+                return Any
+            seen.add(terminal)
+            owner, port = terminal
+            if isinstance(owner, Vertex) and port not in (DONE, ERROR):
+                action = owner.action
+                if isinstance(action, MapAction) and port in action.collects:
+                    lists, terminal = lists + 1, action.collects[port].source
+                    continue
+                if isinstance(action, LoopAction) and port in action.results:
+                    terminal = action.results[port].source
+                    continue
+                if isinstance(action, LoopAction) and port in action.finals:
+                    terminal = Terminal(action.scope, action.finals[port])
+                    continue
+            break
+        found = self.of_made(terminal)
+        for _ in range(lists):
+            found = _list_of(found)
+        return found
+
+    def of_made(self, terminal: Terminal) -> object:
+        owner, port = terminal
         if isinstance(owner, Constant):
             return _type_of_constant(owner.value)
-        if port in (DONE, ERROR):
+        if port in (DONE, ERROR) and isinstance(owner, Vertex):
             return Signal if port == DONE else Failure
-        if isinstance(owner, Vertex):
-            action = owner.action
-            if isinstance(action, LoopAction):
-                if port in action.finals:
-                    return self.known.get(Terminal(action.scope, action.finals[port]), Any)
-                return self.of(action.results[port].source) if port in action.results else Any
-            if isinstance(action, MapAction):
-                return _list_of(self.of(action.collects[port].source)) if port in action.collects else Any
         return self.known.get(terminal, Any)
 
     def union(self, wires: list[Wire]) -> object:
@@ -101,9 +126,23 @@ class _Types:
         if not given.wires:
             return Any
         source = given.wires[0].source
-        if isinstance(source.owner, Constant):  # what follows need not be equal, only of one type
-            return Any if source.owner.value is None else type(source.owner.value)
-        return self.of(source)
+        if isinstance(source.owner, Constant) and source.owner.value is None:  # what follows may be anything
+            return Any
+        return _widened(self.of(source))
+
+    def loosen(self, ordered: list[Vertex]) -> bool:
+        """Make a carried port Any if a next value is; tells whether there was one, to infer once more."""
+        found = False
+        for vertex in ordered:
+            action = vertex.action
+            if not isinstance(action, LoopAction):
+                continue
+            for name, wire in action.nexts.items():
+                carry = Terminal(action.scope, name)
+                if carry not in self.loose and is_any(self.of(wire.source)) and not is_any(self.of(carry)):
+                    self.loose.add(carry)
+                    found = True
+        return found
 
     def item(self, vertex: Vertex, port: str) -> object:
         for wire in vertex.inputs[port].wires:
@@ -119,10 +158,23 @@ class _Types:
         return Any
 
 
+#: Marks the type of a constant, which is exact where the constant is wired and wide where it is carried on.
+_EXACT: Final = "dataflow: of a constant"
+
+
 def _type_of_constant(value: object) -> object:
     if type(value) in (str, int, bool, bytes):
-        return Literal[value]
+        return Annotated[Literal[value], _EXACT]
     return type(value)
+
+
+def _widened(annotation: object) -> object:
+    """Let the type of a constant be that of all values like it."""
+    if get_origin(annotation) is Annotated and _EXACT in get_args(annotation)[1:]:
+        return type(get_args(plain_type(annotation))[0])
+    if get_origin(annotation) is Union:
+        return Union[tuple(_widened(one) for one in get_args(annotation))]  # noqa: UP007 - known at run time only
+    return annotation
 
 
 def _list_of(item: object) -> object:
@@ -134,6 +186,7 @@ class _Checker:
         self.graph = graph
         self.types = types
         self.sure: dict[Vertex, bool] = {}
+        self.sure_carries: dict[Terminal, bool] = {}  # carried ports that begin with a value in any case
         wires = (wire for vertex in graph.vertices for wire in (*wires_of(vertex), *wires_within(vertex)))
         used = [wire.source for wire in (*wires, *graph.outputs.values())]
         self.routed = {owner for owner, port in used if port == ERROR}  # whose failures become skips (S9.3)
@@ -145,9 +198,12 @@ class _Checker:
         if isinstance(vertex.action, CallAction):
             for given in vertex.inputs.values():
                 self.check_input(vertex, given)
+            self.check_default(vertex, vertex.action)
         self.sure[vertex] = self.is_sure(vertex)
         match vertex.action:
-            case LoopAction():
+            case LoopAction(scope=body):
+                for name, given in vertex.inputs.items():
+                    self.sure_carries[Terminal(body, name)] = self.has_sure_edge(given)
                 self.check_loop(vertex, vertex.action)
             case MapAction(named=True, scope=scope, collects=collects):
                 for name, wire in collects.items():
@@ -180,6 +236,16 @@ class _Checker:
             constant.value = convert(constant.value, port.type)
         except ValueMismatch as mismatch:
             self.problem(f"{where}: {mismatch}")
+
+    def check_default(self, vertex: Vertex, action: CallAction) -> None:
+        """Check the value that stands in for the result of a failed node (S9.3)."""
+        default, out = action.policy.default, action.type.outputs.get("out")
+        if default is MISSING or out is None:
+            return
+        try:
+            check_value(default, out.type)
+        except ValueMismatch as mismatch:
+            self.problem(f"default of node {vertex.id!r}: {mismatch}")
 
     def check_edge(self, wire: Wire, port: InPort, where: str) -> bool:
         """Check one edge; tells whether its values are to be checked when they come."""
@@ -260,26 +326,28 @@ class _Checker:
         return any(self.is_sure_edge(wire.source) for wire in given.wires)
 
     def is_sure_edge(self, terminal: Terminal) -> bool:
-        owner, port = resolved(terminal)
-        match owner:
-            case Constant():
-                return True
-            case Scope(owner=opener):
-                return (
-                    opener is None
-                    or not isinstance(opener.action, LoopAction)
-                    or any(self.is_sure_edge(wire.source) for wire in opener.inputs[port].wires)
-                )
-            case Vertex(action=CallAction(type=node_type)):
-                declared = node_type.outputs.get(port)
-                return (
-                    self.sure.get(owner, False) and port != ERROR and not (declared and declared.conditional)
-                )
-            case Vertex(action=LoopAction(test=test, finals=finals, results=results)):
-                if not self.sure.get(owner, False) or (
-                    test is not None and test.kind == "while" and port in results
-                ):
-                    return False
-                return port in finals or (port in results and self.is_sure_edge(results[port].source))
-            case _:
-                return self.sure.get(owner, False) and port != ERROR
+        """Tell whether a terminal always brings a value, following what leaves loops."""
+        seen: set[Terminal] = set()
+        while True:
+            owner, port = terminal = resolved(terminal)
+            if terminal in seen:
+                return False
+            seen.add(terminal)
+            match owner:
+                case Constant():
+                    return True
+                case Scope():
+                    return self.sure_carries.get(terminal, True)
+                case Vertex(action=CallAction(type=node_type)):
+                    declared = node_type.outputs.get(port)
+                    is_conditional = port == ERROR or (declared is not None and declared.conditional)
+                    return self.sure.get(owner, False) and not is_conditional
+                case Vertex(action=LoopAction(test=test, finals=finals, results=results)):
+                    may_not_run = test is not None and test.kind == "while"
+                    if not self.sure.get(owner, False) or (port in results and may_not_run):
+                        return False
+                    if port not in results:
+                        return port in finals
+                    terminal = results[port].source
+                case _:
+                    return self.sure.get(owner, False) and port != ERROR

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, Ty
 
 import anyio
 
-from dataflow.backend import in_event_loop
+from dataflow.backend import in_event_loop, waker
 from dataflow.builder import Builder
 from dataflow.checking import check_value
 from dataflow.compiling import compile_flow, examine
@@ -126,13 +126,16 @@ class Flow(Builder):
             return anyio.run(partial(self.run, **inputs))
         outcome: list[Result | BaseException] = []
         context = contextvars.copy_context()
+        cancel: list[Callable[[], None]] = []
 
         async def seeded() -> Result:
             """Run with the caller's contextvars; those of the new event loop itself stay."""
             for variable, value in context.items():
                 if variable not in contextvars.copy_context():
                     variable.set(value)
-            return await self.run(**inputs)
+            async with self.start(**inputs) as run:
+                cancel.append(waker(lambda: run.cancel("interrupted")))
+                return await run
 
         def work() -> None:
             try:
@@ -142,7 +145,13 @@ class Flow(Builder):
 
         thread = threading.Thread(target=work, daemon=True, name=f"dataflow run_sync {self.name}")
         thread.start()
-        thread.join()
+        try:
+            thread.join()
+        except BaseException:  # Ctrl-C: nothing of the run outlives this call (S9.6)
+            for wake in cancel:
+                wake()
+            thread.join()
+            raise
         if isinstance(outcome[0], BaseException):
             raise outcome[0]
         return outcome[0]
@@ -214,7 +223,7 @@ class TypedFlow(Flow, Generic[P, R]):
         self.__doc__ = fn.__doc__
         self.__name__ = self.name
 
-    async def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+    async def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run the flow and return its output; raises RunFailed, or KeyError if the output was skipped."""
         self.compile()
         parameters = list(inspect.signature(self._fn).parameters.values())[1:]

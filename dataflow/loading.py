@@ -10,9 +10,10 @@ import hashlib
 import importlib
 import importlib.util
 import sys
+import threading
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.branching import BUILT_IN
 from dataflow.errors import FormatError, PackError, choices
@@ -102,21 +103,28 @@ def _used_module(folder: Path, prefix: str, place: str) -> ModuleType:
         return importlib.import_module(place)
 
 
+#: One thread at a time imports a file; entered again where a file imports another flow.
+_IMPORTING: Final = threading.RLock()
+
+
 def import_file(file: Path, wanted_by: str) -> ModuleType:
     """Import a Python file once, under a name that no installed module can have; raises PackError."""
     if not file.is_file():
         raise PackError(wanted_by, f"there is no file {file}")
     real = file.resolve()
     name = f"_dataflow_{hashlib.sha256(str(real).encode()).hexdigest()[:12]}_{real.stem}"
-    if name in sys.modules:
-        return sys.modules[name]
-    spec = importlib.util.spec_from_file_location(name, real)
+    with _IMPORTING:
+        return sys.modules.get(name) or _executed(real, name, wanted_by)
+
+
+def _executed(file: Path, name: str, wanted_by: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, file)
     assert spec is not None, "a path that ends in .py has a loader"
     assert spec.loader is not None, "as above"
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    SHOWN_NAMES[name] = real.stem
-    sys.path.insert(0, str(real.parent))  # as a script finds the modules beside it
+    SHOWN_NAMES[name] = file.stem
+    sys.path.insert(0, str(file.parent))  # as a script finds the modules beside it
     try:
         with importing(wanted_by, str(file)):
             spec.loader.exec_module(module)
@@ -124,5 +132,5 @@ def import_file(file: Path, wanted_by: str) -> ModuleType:
         del sys.modules[name]
         raise
     finally:
-        sys.path.remove(str(real.parent))
+        sys.path.remove(str(file.parent))
     return module

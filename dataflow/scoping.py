@@ -59,9 +59,12 @@ def _behind(terminal: Terminal) -> list[Vertex]:
     For an output of a loop or map these are its owner and what the output comes from, at any depth.
     """
     found: list[Vertex] = []
-    todo = [terminal]
+    todo, seen = [terminal], set[Terminal]()
     while todo:
-        owner, port = todo.pop()
+        owner, port = current = todo.pop()
+        if current in seen:
+            continue
+        seen.add(current)
         match owner:
             case Vertex():
                 found.append(owner)
