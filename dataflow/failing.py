@@ -111,7 +111,7 @@ class Failing:
                 if state in (WAITING, READY):  # what was about to start is cancelled, the rest never ran
                     closing.reasons[node.index] = cause
                     self.scheduler.finish(closing, node, NOT_RUN if state == WAITING else CANCELLED)
-            self.scheduler.await_no_more(closing, tuple(closing.awaits))
+            self.scheduler.opening.await_no_more(closing, tuple(closing.awaits))
             for opened in closing.opened.values():
                 todo.extend(opened.live.values())
 

@@ -40,7 +40,7 @@ class Frame:
 
     __slots__ = (
         "awaits", "closed_by", "failures", "is_closing", "name", "number", "odd", "opened", "owner", "parent",
-        "plan", "reasons", "states", "unsettled", "values", "waits",
+        "plan", "position", "reasons", "states", "unsettled", "values", "waits",
     )  # fmt: skip
 
     def __init__(
@@ -51,6 +51,7 @@ class Frame:
         self.parent = parent
         self.owner = owner  # the node of the parent that opened it
         self.name = name  # the round, the index or the key
+        self.position = 0  # of an item in its map
         self.values: list[Any] = plan.initial.copy()
         self.waits = plan.waits.copy()  # slots that each node still waits for
         self.states = bytearray(len(plan.nodes))  # each WAITING
@@ -94,6 +95,8 @@ class Frame:
 class OpenedMap:
     """A map being run: what each output has collected so far, and how many items it still lacks."""
 
+    left: int  # items that have not ended, those included that have not begun
+    is_closing: bool = False  # an item has failed the map: no further item begins
     live: dict[int, Frame] = field(default_factory=dict)  # the frames that have not ended, by their number
     frames: list[Frame] = field(default_factory=list)
     collected: dict[int, list[Any]] = field(default_factory=dict)

@@ -96,7 +96,7 @@ class Loops:
             self._drop_what_only_next_values_need(body)
 
     def _drop_what_only_next_values_need(self, body: Frame) -> None:
-        self.scheduler.await_no_more(body, body.plan.awaited_nexts)
+        self.scheduler.opening.await_no_more(body, body.plan.awaited_nexts)
         cause = Skip(body.path(), "no further round follows")
         for index in body.plan.after_test:
             if body.states[index] == WAITING:

@@ -4,23 +4,29 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterable, Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.errors import NodeFailed
 from dataflow.events import EventKind
 from dataflow.frames import OpenedMap
 from dataflow.markers import Marker
 from dataflow.names import encode
+from dataflow.plan import MapOf
 from dataflow.separation import separate
 from dataflow.states import RUNNING
 from dataflow.tokens import Errored, Skip, is_dead
 
 if TYPE_CHECKING:
     from dataflow.frames import Frame
-    from dataflow.plan import MapOf, PlanNode
+    from dataflow.plan import PlanNode
     from dataflow.scheduler import Scheduler
 
 __all__ = ["Maps"]
+
+
+#: How many items of a map begin in one step of the work list.
+AT_ONCE: Final = 100
 
 
 class Maps:
@@ -43,23 +49,40 @@ class Maps:
         except BaseException as error:  # noqa: BLE001 - a key is the user's function
             self.scheduler.failing.failed(frame, node, error)
             return
-        opened = OpenedMap()
+        opened = OpenedMap(left=count)
         for own in node.outputs.values():
             opened.collected[own] = [Skip("", "")] * count
             opened.lacking[own] = count
         frame.opened[node.index] = opened
         self.scheduler.report(EventKind.MAP_OPENED, frame, node, items=count)
-        for name in names:
-            item = self.scheduler.opening.new_frame(action.body, frame, node.index, name)
-            opened.live[item.number] = item
-            opened.frames.append(item)
-        for position, item in enumerate(opened.frames):
-            self.scheduler.opening.begin(item, {slot: items[position] for slot, items in lists.items()})
-        if not count:
+        if count:
+            self._begin_some(frame, node, lists, names)
+        else:
             for slots in action.body.collects.values():
                 for own in slots:
                     self.scheduler.put(frame, own, [])
             self.scheduler.releasing.opener_ended(frame, node, ())
+
+    def _begin_some(
+        self, frame: Frame, node: PlanNode, lists: Mapping[int, Sequence[Any]], names: Sequence[str]
+    ) -> None:
+        """Begin the next items, and note that there are more: a long list holds up nothing else."""
+        opened, action = frame.opened[node.index], node.action
+        assert isinstance(opened, OpenedMap)
+        assert isinstance(action, MapOf)
+        begun = len(opened.frames)
+        if frame.is_closing or opened.is_closing:
+            opened.left -= len(names) - begun
+            self._end_if_last(frame, node, opened)
+            return
+        for position in range(begun, min(begun + AT_ONCE, len(names))):
+            item = self.scheduler.opening.new_frame(action.body, frame, node.index, names[position])
+            item.position = position
+            opened.live[item.number] = item
+            opened.frames.append(item)
+            self.scheduler.opening.begin(item, {slot: items[position] for slot, items in lists.items()})
+        if len(opened.frames) < len(names):
+            self.scheduler.opening.do_later(partial(self._begin_some, frame, node, lists, names))
 
     def collect(self, item: Frame, slot: int) -> None:
         """Take what an item gave; the list settles when the last item has."""
@@ -71,7 +94,7 @@ class Maps:
         if not is_dead(token):
             token = self.scheduler.take(item, slot)
         for own in item.plan.collects[slot]:
-            opened.collected[own][item.number - opened.frames[0].number] = token
+            opened.collected[own][item.position] = token
             opened.lacking[own] -= 1
             if not opened.lacking[own]:
                 self.scheduler.put(frame, own, _list_or_error(opened.collected.pop(own)))
@@ -80,11 +103,16 @@ class Maps:
         """Go on when an item's frame has ended: a failed item fails the map (S7.2)."""
         frame = item.parent
         assert frame is not None, "an item is inside a frame"
+        opened.left -= 1
         if item.failures and self.scheduler.errors == "fail_fast":
+            opened.is_closing = True
             for other in list(opened.live.values()):
                 cause = Errored(frame.path_of(node), min(item.failures).failure)
                 self.scheduler.failing.close(other, cause)
-        if not opened.live:
+        self._end_if_last(frame, node, opened)
+
+    def _end_if_last(self, frame: Frame, node: PlanNode, opened: OpenedMap) -> None:
+        if not opened.left:
             unhandled = [failure for one in opened.frames for failure in sorted(one.failures)]
             self.scheduler.releasing.opener_ended(frame, node, unhandled)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dataflow.frames import Frame
@@ -11,7 +12,7 @@ from dataflow.states import SKIPPED, WAITING
 from dataflow.tokens import UNSETTLED, Skip
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from dataflow.plan import PlanNode, ScopePlan
     from dataflow.scheduler import Scheduler
@@ -25,19 +26,25 @@ class Opening:
     def __init__(self, scheduler: Scheduler) -> None:
         self.scheduler = scheduler
         self._frames = 1  # the root is frame 0
-        self._due: deque[tuple[Frame, PlanNode]] = deque()
+        self._due: deque[Callable[[], None]] = deque()
 
     @property
     def is_due(self) -> bool:
         return bool(self._due)
 
     def later(self, frame: Frame, node: PlanNode) -> None:
-        """Note that a loop or map may open; from the work list, so that nesting needs no recursion."""
-        self._due.append((frame, node))
+        """Note that a loop or map may open."""
+        self._due.append(partial(self._open, frame, node))
 
-    def open_next(self) -> None:
-        """Open the loop or map that was noted first."""
-        frame, node = self._due.popleft()
+    def do_later(self, step: Callable[[], None]) -> None:
+        """Note any other step; it comes after what was noted before."""
+        self._due.append(step)
+
+    def next(self) -> None:
+        """Do what was noted first."""
+        self._due.popleft()()
+
+    def _open(self, frame: Frame, node: PlanNode) -> None:
         if frame.states[node.index] != WAITING:  # its frame was closed meanwhile
             return
         match node.action:
@@ -72,3 +79,11 @@ class Opening:
             self.scheduler.releasing.release(frame, index)
         if not frame.unsettled and not plan.nodes:
             self.scheduler.has_emptied(frame)
+
+    def await_no_more(self, frame: Frame, slots: Iterable[int]) -> None:
+        """Note that values from outside have settled, or are no longer needed for the frame to end."""
+        for slot in frame.awaits.intersection(slots):
+            frame.awaits.discard(slot)
+            frame.unsettled -= 1
+            if not frame.unsettled:
+                self.scheduler.has_emptied(frame)

@@ -7,7 +7,7 @@ carries what has settled, so that a long dead path needs no recursion.
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from dataflow.events import EventKind
 from dataflow.failing import Failing
@@ -36,6 +36,10 @@ __all__ = ["FiringId", "Scheduler"]
 FiringId: TypeAlias = "tuple[Frame, int]"
 
 
+#: How many steps of the work list are done before the event loop is given a chance.
+MOST_STEPS: Final = 1_000
+
+
 class Scheduler:
     """The state of one run and the rules that move it on.
 
@@ -58,6 +62,7 @@ class Scheduler:
         self.releasing = Releasing(self)
         self.opening = Opening(self)
         self._newly: list[FiringId] = []
+        self.has_more = False  # the work list was left before its end
         self._is_working = False  # a user's test or key may call back while it is
         self._abort_reason: str | None = None
         self._settled: deque[tuple[Frame, int]] = deque()
@@ -97,12 +102,18 @@ class Scheduler:
         self.finish(frame, frame.plan.nodes[index], CANCELLED)
         return self._advance()
 
+    def go_on(self) -> list[FiringId]:
+        """Work on where the last step left off; returns the newly ready firings."""
+        return self._advance()
+
     def abort(self, reason: str) -> None:
         """Close the whole run: what waits is not run, what runs is to be cancelled (S9.6)."""
         if not self.has_ended:
             self._abort_reason = reason
-            if not self._is_working:  # else it is seen to as soon as what is being done is done
+            while not self._is_working:  # else it is seen to as soon as what is being done is done
                 self._advance()
+                if not self.has_more:
+                    return
 
     def settle_again(self, frame: Frame, slots: Iterable[int]) -> None:
         """Tell of slots that hold something from the start."""
@@ -136,14 +147,6 @@ class Scheduler:
         if self.reporter.is_listening and node.is_visible:
             report_end(self.reporter, frame, node, state)
 
-    def await_no_more(self, frame: Frame, slots: Iterable[int]) -> None:
-        """Note that values from outside have settled, or are no longer needed for the frame to end."""
-        for slot in frame.awaits.intersection(slots):
-            frame.awaits.discard(slot)
-            frame.unsettled -= 1
-            if not frame.unsettled:
-                self._ended.append(frame)
-
     def _advance(self) -> list[FiringId]:
         """Work off what has settled and ended; returns what became ready, in declared order.
 
@@ -151,7 +154,7 @@ class Scheduler:
         failure names it as its reason.
         """
         settled, ended = self._settled, self._ended
-        while True:
+        for _ in range(MOST_STEPS):
             if self._abort_reason is not None:
                 reason, self._abort_reason = self._abort_reason, None
                 self.failing.close(self.root, Skip("", reason))
@@ -160,11 +163,14 @@ class Scheduler:
             elif self.failing.has_frames:
                 self.failing.close_next()
             elif self.opening.is_due:
-                self.opening.open_next()
+                self.opening.next()
             elif ended:
                 self._end_frame(ended.popleft())
             else:
+                self.has_more = False
                 break
+        else:
+            self.has_more = True  # the event loop is given a chance, then `go_on`
         self._is_working = False
         newly, self._newly = self._newly, []
         if len(newly) > 1:
@@ -189,7 +195,7 @@ class Scheduler:
         if slot in plan.exports:
             self._export(frame, slot, token)
         if slot in frame.awaits:
-            self.await_no_more(frame, (slot,))
+            self.opening.await_no_more(frame, (slot,))
         if slot in plan.collects:
             self.maps.collect(frame, slot)
         if slot == plan.test:

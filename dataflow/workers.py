@@ -109,29 +109,38 @@ class Workers:
             self._ready.extend(self._scheduler.cancelled(*worker.firing))
             worker.firing = None
         self._workers.discard(worker)
-        if self._ready:
+        if self._has_work:
             self._spawn_more(1)  # another takes over
         elif self.are_idle or self._scheduler.has_ended:
             self._idle()
 
+    @property
+    def _has_work(self) -> bool:
+        return bool(self._ready) or self._scheduler.has_more
+
     def _spawn_more(self, most: int) -> None:
-        for _ in range(min(most, len(self._ready) - self._starting)):
+        work = len(self._ready) + self._scheduler.has_more
+        for _ in range(min(most, work - self._starting)):
             self._starting += 1
             self._spawn(self._work)
 
     def _suspended(self) -> None:
-        if self._ready:
+        if self._has_work:
             self._spawn_more(2)
 
     async def _fire_in_turn(self, worker: Worker) -> None:
         ready, scheduler = self._ready, self._scheduler
         slice_ends, count = perf_counter() + SLICE, 0
         firing = ready.popleft() if ready else None
-        while firing is not None and not worker.scope.cancel_called:
-            frame, index = firing
+        while (firing is not None or scheduler.has_more) and not worker.scope.cancel_called:
             newly: list[FiringId] = []
-            if frame.states[index] == READY:  # else its frame was closed after it became ready
-                newly = await self._fire(worker, frame, index)
+            if scheduler.has_more:
+                await checkpoint()
+                ready.extend(scheduler.go_on())
+            if firing is not None:
+                frame, index = firing
+                if frame.states[index] == READY:  # else its frame was closed after it became ready
+                    newly = await self._fire(worker, frame, index)
             if scheduler.to_cancel:
                 self.cancel_closed()
             if newly:

@@ -51,15 +51,23 @@ async def test_the_default_case_takes_what_no_other_does(n: int, outputs: dict[s
     [
         (
             lambda built: built.when(1, lambda n: n),
-            "node 'control.if' got 1 from its predicate; expected a bool (S16.3)",
+            "node 'when' got 1 from its predicate; expected a bool (S16.3)",
         ),
         (
             lambda built: built.when(1, lambda _n: None),
-            "node 'control.if' got None from its predicate; expected a bool (S16.3)",
+            "node 'when' got None from its predicate; expected a bool (S16.3)",
         ),
         (
             lambda built: built.switch(3, pick, ["low", "high"]),
-            "node 'control.switch' picked 'other'; cases: low, high, or None for none of them",
+            "node 'switch' picked 'other'; cases: low, high, or None for none of them",
+        ),
+        (
+            lambda built: built.when(1, lambda _n: 0, name="is_big"),
+            "node 'is_big' got 0 from its predicate; expected a bool (S16.3)",
+        ),
+        (
+            lambda built: built.switch(3, pick, ["low"], name="sizes"),
+            "node 'sizes' picked 'other'; cases: low, or None for none of them",
         ),
     ],
 )
@@ -71,7 +79,29 @@ async def test_a_branch_that_cannot_be_decided_fails(wire: Callable[[Any], objec
     assert caught.value.failures[0].message == message
 
 
-NO_FUNCTION = "Value error, expected a function, written module:qualname, found"
+def test_a_branch_may_be_named() -> None:
+    built = Flow()
+    branch = built.when(1, lambda n: n > 3, name="is_big")
+    exits = built.switch(1, pick, KINDS, name="sizes")
+    assert (repr(branch.yes), repr(exits["low"])) == ("'is_big.yes'", "'sizes.low'")
+    built.when(1, lambda n: n > 3, name="is_big")
+    assert built.check() == ["node id 'is_big' is used twice"]
+
+
+def test_a_case_that_a_switch_has_not_is_told_with_the_choices() -> None:
+    exits: Any = Flow().switch(1, pick, KINDS)
+    with pytest.raises(KeyError) as caught:
+        exits["hihg"]
+    assert caught.value.args == ("the switch has no case 'hihg'; choices: low, high",)
+
+
+async def decide(n: int) -> bool:
+    return n > 3
+
+
+DECIDES = "expected a plain function, found the async function decide; decide inside a node"
+
+NO_FUNCTION = "expected a function, written module:qualname, found"
 
 
 @pytest.mark.parametrize(
@@ -88,6 +118,14 @@ NO_FUNCTION = "Value error, expected a function, written module:qualname, found"
         (
             lambda built: built.switch(1, 3, ["a"]),
             f"node 'switch' (control.switch): config pick: {NO_FUNCTION} 3",
+        ),
+        (
+            lambda built: built.when(1, decide),
+            f"node 'when' (control.if): config predicate: {DECIDES}",
+        ),
+        (
+            lambda built: built.switch(1, decide, ["a"]),
+            f"node 'switch' (control.switch): config pick: {DECIDES}",
         ),
     ],
 )

@@ -27,6 +27,7 @@ TEXTS = [
         "flow 'f' has 2 problems:\n  - a is wrong\n  - b is wrong",
     ),
     (FlowInvalid("f", []), "flow 'f' has 0 problems:"),
+    (FlowInvalid("fetch", ["a is wrong"], "node type"), "node type 'fetch' has 1 problem:\n  - a is wrong"),
     (
         PortMisuse("'a.out'", "bool", "decide inside a node"),
         (
@@ -51,6 +52,17 @@ TEXTS = [
 @pytest.mark.parametrize(("error", "text"), TEXTS, ids=lambda value: type(value).__name__)
 def test_the_text_of_an_error_is_whole(error: DataflowError, text: str) -> None:
     assert str(error) == text
+
+
+@pytest.mark.parametrize(("count", "shown", "end"), [(100, 100, "n99"), (101, 101, "and 1 more"), (350, 101, "and 250 more")])
+def test_an_invalid_flow_tells_a_hundred_problems_and_counts_the_rest(
+    count: int, shown: int, end: str
+) -> None:
+    error = FlowInvalid("f", [f"n{number}" for number in range(count)])
+    head, *lines = str(error).splitlines()
+    assert head == f"flow 'f' has {count} problems:"
+    assert (len(lines), lines[-1]) == (shown, f"  - {end}")
+    assert len(error.problems) == count
 
 
 @pytest.mark.parametrize(
@@ -112,17 +124,26 @@ def failures(count: int) -> list[Failure]:
     return [Failure(f"n{n}", f"loop[0]/n{n}", 1, "ValueError", f"no {n}", "") for n in range(count)]
 
 
-async def test_a_failed_run_names_path_attempt_and_error() -> None:
+async def test_a_failed_run_names_path_and_error() -> None:
     result = await completed()
     error = RunFailed(result, failures(1))
-    assert str(error) == f"run {result.run_id} failed: loop[0]/n0 (attempt 1): ValueError: no 0"
+    assert str(error) == f"run {result.run_id} failed: loop[0]/n0: ValueError: no 0"
     assert error.result is result
     assert error.failures == tuple(failures(1))
 
 
+@pytest.mark.parametrize(
+    ("attempt", "place"), [(1, "n"), (2, "n (attempt 2)"), (12, "n (attempt 12)")]
+)
+async def test_a_failed_run_names_an_attempt_that_was_not_the_first(attempt: int, place: str) -> None:
+    result = await completed()
+    error = RunFailed(result, [Failure("n", "n", attempt, "ValueError", "no", "")])
+    assert str(error) == f"run {result.run_id} failed: {place}: ValueError: no"
+
+
 async def test_a_failed_run_names_five_failures_and_counts_the_rest() -> None:
     result = await completed()
-    told = [f"loop[0]/n{n} (attempt 1): ValueError: no {n}" for n in range(5)]
+    told = [f"loop[0]/n{n}: ValueError: no {n}" for n in range(5)]
     assert str(RunFailed(result, failures(5))) == f"run {result.run_id} failed: {'; '.join(told)}"
     assert (
         str(RunFailed(result, failures(7)))

@@ -9,7 +9,7 @@ from typing import Any, Optional, Union
 import pytest
 
 import dataflow
-from dataflow import Failure, Flow, RunFailed
+from dataflow import Failure, Flow, PackError, RunFailed
 from dataflow.failure import failure_of, takes_failure
 from dataflow.functions import import_function
 
@@ -67,7 +67,7 @@ def test_the_frames_of_a_package_beside_the_engine_are_kept() -> None:
 def test_a_failure_inside_the_engine_keeps_its_traceback() -> None:
     try:
         import_function("math:no_such")
-    except AttributeError as error:
+    except PackError as error:
         text = failure_of(
             error.with_traceback(error.__traceback__ and error.__traceback__.tb_next), "", "", 1
         ).traceback

@@ -10,7 +10,14 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from dataflow.functions import FunctionReference, import_function, is_function_name, name_of_function
+from dataflow import PackError
+from dataflow.functions import (
+    FunctionReference,
+    import_function,
+    importing,
+    is_function_name,
+    name_of_function,
+)
 
 
 class Holder:
@@ -56,27 +63,38 @@ def test_a_function_name_is_a_module_and_a_qualname(text: str, is_name: bool) ->
     assert is_function_name(text) is is_name
 
 
-def test_a_function_is_loaded_by_its_name() -> None:
+def test_a_function_is_imported_by_its_name() -> None:
     assert import_function("posixpath:join") is __import__("posixpath").join
     assert import_function("collections:OrderedDict.fromkeys") == __import__("collections").OrderedDict.fromkeys
 
 
-def test_a_function_itself_is_given_back() -> None:
-    assert import_function(outer) is outer
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("nowhere_at_all:f", "cannot be imported: ModuleNotFoundError: No module named 'nowhere_at_all'"),
+        ("math:no_such", "cannot be imported: AttributeError: module 'math' has no attribute 'no_such'"),
+        ("math:pi", "is no function, but float"),
+    ],
+)
+def test_what_cannot_be_imported_is_told(name: str, reason: str) -> None:
+    with pytest.raises(PackError) as caught:
+        import_function(name)
+    assert str(caught.value) == f"{name}: {reason}"
+    assert caught.value.name == name
 
 
 @pytest.mark.parametrize(
-    ("name", "kind", "text"),
+    ("wanted_by", "text"),
     [
-        ("nowhere_at_all:f", ModuleNotFoundError, "No module named 'nowhere_at_all'"),
-        ("math:no_such", AttributeError, "module 'math' has no attribute 'no_such'"),
-        ("math:pi", TypeError, "math:pi is no function, but float"),
+        ("a.yaml", "a.yaml: words cannot be imported: SystemExit: 3"),
+        ("words", "words: cannot be imported: SystemExit: 3"),
     ],
 )
-def test_what_cannot_be_loaded_is_told(name: str, kind: type[Exception], text: str) -> None:
-    with pytest.raises(kind) as caught:
-        import_function(name)
+def test_what_breaks_while_it_is_imported_is_told_with_who_wants_it(wanted_by: str, text: str) -> None:
+    with pytest.raises(PackError) as caught, importing(wanted_by, "words"):
+        raise SystemExit(3)
     assert str(caught.value) == text
+    assert isinstance(caught.value.__cause__, SystemExit)
 
 
 @pytest.mark.parametrize(

@@ -6,14 +6,14 @@ import functools
 import gc
 import weakref
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 import pytest
 
 from dataflow import Config, Flow, FlowInvalid
 from dataflow.nodetype import derive, opaque_type
 from dataflow.policy import Policy
-from dataflow.ports import InPort, OutPort, PortKind
+from dataflow.ports import InPort, OutPort, PortKind, Ports
 from dataflow.signature import Shape
 
 
@@ -108,14 +108,35 @@ def test_what_is_no_node_function_is_refused_with_all_its_problems(
     with pytest.raises(FlowInvalid) as caught:
         derive(function)
     assert list(caught.value.problems) == problems
+    assert str(caught.value).startswith("node type ")
 
 
 def test_a_function_without_a_signature_is_refused() -> None:
     with pytest.raises(FlowInvalid) as caught:
         derive(max, call=max)
+    assert str(caught.value).startswith("node type 'max' has 1 problem:")
     assert caught.value.problems == (
         "max: its ports cannot be read: no signature found for builtin <built-in function max>",
     )
+
+
+@pytest.mark.parametrize("name", ["$done", "$error"])
+def test_an_output_named_like_a_port_of_every_node_is_refused(name: str) -> None:
+    async def function() -> Any: ...
+
+    function.__annotations__["return"] = TypedDict("Returned", {name: int})  # type: ignore[misc]  # by its name
+    with pytest.raises(FlowInvalid) as caught:
+        derive(function)
+    assert caught.value.what == "node type"
+    assert f"{name!r} is a port that every node has; rename the output" in caught.value.problems[0]
+
+
+@pytest.mark.parametrize("name", ["$done", "$error"])
+def test_a_config_that_names_an_output_like_a_port_of_every_node_is_refused(name: str) -> None:
+    made = derive(fetch, ports=lambda _: Ports(outputs={name: int}))
+    with pytest.raises(FlowInvalid, match=r"rename the output") as caught:
+        made.configured(None)
+    assert caught.value.what == "node type"
 
 
 def test_a_result_whose_fields_cannot_be_resolved_is_refused() -> None:

@@ -67,23 +67,29 @@ def test_a_type_that_a_pack_has_not_is_told_with_the_choices() -> None:
 @pytest.mark.parametrize(
     ("place", "reason"),
     [
-        ("nowhere_at_all:x", """ModuleNotFoundError("No module named 'nowhere_at_all'")"""),
-        ("math:nothing", """AttributeError("module 'math' has no attribute 'nothing'")"""),
-        ("math:pi", "TypeError('math:pi is no function, but float')"),
+        (
+            "nowhere_at_all:x",
+            "cannot be imported: ModuleNotFoundError: No module named 'nowhere_at_all'",
+        ),
+        ("math:nothing", "cannot be imported: AttributeError: module 'math' has no attribute 'nothing'"),
+        ("math:pi", "is no function, but float"),
     ],
 )
 def test_what_a_pack_cannot_import_is_told(place: str, reason: str) -> None:
     with pytest.raises(PackError) as caught:
         Pack("shots", version="1.0", api=1, nodes={"x": place}).find("x")
-    assert str(caught.value) == f"shots.x: of pack version 1.0 cannot be imported: {reason}"
+    assert str(caught.value) == (
+        f"shots.x of pack version 1.0: shots.x cannot be imported: PackError: {place}: {reason}"
+    )
 
 
 def test_what_makes_no_node_type_is_refused() -> None:
     with pytest.raises(PackError) as caught:
         Pack("shots", version="1.0", api=1, nodes=[blocking]).find("blocking")
     assert str(caught.value) == (
-        "shots.blocking: of pack version 1.0: "
-        "blocking is no async function: write `async def`, or `@threaded` for code that blocks"
+        "shots.blocking of pack version 1.0: shots.blocking cannot be imported: "
+        "FlowInvalid: node type 'blocking' has 1 problem:\n"
+        "  - blocking is no async function: write `async def`, or `@threaded` for code that blocks"
     )
 
 
@@ -114,7 +120,7 @@ def test_a_function_is_found_by_its_name() -> None:
             "nowhere_at_all:x",
             "nowhere_at_all:x: cannot be imported: ModuleNotFoundError: No module named 'nowhere_at_all'",
         ),
-        ("math:pi", "math:pi: cannot be imported: TypeError: math:pi is no function, but float"),
+        ("math:pi", "math:pi: is no function, but float"),
     ],
 )
 def test_what_is_not_found_is_told(id: str, text: str) -> None:

@@ -85,6 +85,22 @@ async def test_an_output_without_a_value_tells_why() -> None:
     )
 
 
+async def test_an_output_behind_a_long_chain_tells_its_two_ends() -> None:
+    with Flow("f") as flow:
+        port = flow.when(1, lambda n: n > 3).yes
+        for _ in range(50):
+            port = flow.add(inc, n=port).out
+        flow.output("y", port)
+    result = await flow.run()
+    with pytest.raises(KeyError) as caught:
+        result["y"]
+    assert caught.value.args == (
+        "output 'y' has no value: inc_50: port 'n' has no value; inc_49: port 'n' has no value; "
+        "… 47 more …; inc: port 'n' has no value; when: exit 'yes' not taken",
+    )
+    assert len(result.why("y").splitlines()) == 1 + 51
+
+
 async def test_an_output_that_failed_tells_why() -> None:
     with Flow("f") as flow:
         flow.output("y", flow.add(inc, n=flow.add(broken).out).out)
@@ -177,31 +193,33 @@ def inside() -> tuple[Flow, dict[str, Any]]:
         "a node that is not there": "nothing.out",
         "an input that is not there": "$in.x",
         "a port that is not there": "loop.nothing",
+        "a misspelt port": "last.uot",
     }
     return flow, ports
 
 
-OWN = "is not one of the flow's own: inside a map collect it, of a loop take its result; choices: inc, loop"
+WITHIN = "is inside a map or a loop: collect it, or take the loop's result"
 
 
 @pytest.mark.parametrize(
-    ("place", "name"),
+    ("place", "text"),
     [
-        ("an item", "inc.out"),
-        ("a carried port", "$carry.carry"),
-        ("a node of a loop", "step.out"),
-        ("a node that is not there", "nothing.out"),
-        ("an input that is not there", "$in.x"),
-        ("a port that is not there", "loop.nothing"),
+        ("an item", f"port 'inc.out' {WITHIN}"),
+        ("a carried port", f"port '$carry.carry' {WITHIN}"),
+        ("a node of a loop", f"port 'step.out' {WITHIN}"),
+        ("a node that is not there", "the flow has no port 'nothing.out'; choices: inc, loop"),
+        ("an input that is not there", "the flow has no port '$in.x'; choices: inc, loop"),
+        ("a port that is not there", "the flow has no port 'loop.nothing'; there are none"),
+        ("a misspelt port", "the flow has no port 'last.uot'; choices: out"),
     ],
 )
-async def test_a_port_that_the_flow_has_not_itself_is_told(place: str, name: str) -> None:
+async def test_a_port_that_the_flow_has_not_itself_is_told(place: str, text: str) -> None:
     flow, ports = inside()
     result = await flow.run()
     for ask in (result.get, result.why):
         with pytest.raises(DataflowError) as caught:
             ask(ports[place])
-        assert str(caught.value) == f"port '{name}' {OWN}"
+        assert str(caught.value) == text
 
 
 async def test_a_port_of_another_flow_is_told() -> None:

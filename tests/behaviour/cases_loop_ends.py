@@ -183,8 +183,8 @@ LOOP_ENDS: Final = (
     ),
     Case(
         id="a test that gives no bool", rule="S16.3", flow=partial(odd_test, lambda x: x), status="failed",
-        runs={"step": 1}, failures=(("up", "NodeFailed", "gave 1 (int); expected a bool"),),
-        states={"up": "failed"},
+        runs={"step": 1}, states={"up": "failed"},
+        failures=(("up", "NodeFailed", "node 'up' got 1 (int) from its test; expected a bool"),),
     ),
     Case(
         id="a while test that raises", rule="S6.1", flow=partial(odd_while, lambda x: 1 // (2 - x) >= 0),
@@ -193,7 +193,8 @@ LOOP_ENDS: Final = (
     ),
     Case(
         id="a while test that gives no bool", rule="S16.3", flow=partial(odd_while, lambda _: None),
-        status="failed", runs={}, failures=(("up", "NodeFailed", "gave None (NoneType); expected a bool"),),
+        status="failed", runs={},
+        failures=(("up", "NodeFailed", "node 'up' got None (NoneType) from its test; expected a bool"),),
     ),
     Case(
         id="a failure in a round", rule="S6.4", flow=partial(fails_in_round, 2), status="failed",
