@@ -6,6 +6,7 @@ import asyncio
 import sys
 import types
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from contextvars import Context
 
 __all__ = [
+    "caller",
     "cancel_requests",
     "cancellation_types",
     "forget_cancellation",
@@ -104,10 +106,10 @@ def forget_cancellation() -> None:
         task.uncancel()
 
 
-def waker(callback: Callable[[], object]) -> Callable[[], None]:
-    """Return a function that any thread may call to run the callback in this event loop.
+def caller() -> Callable[[Callable[[], object]], None]:
+    """Return a function that has this event loop call something, from whatever thread it is called.
 
-    A loop that has ended in the meantime is no longer there to be woken; the call is then dropped.
+    A loop that has ended in the meantime is no longer there to call anything; the call is then dropped.
     """
     if on_asyncio():
         loop = asyncio.get_running_loop()
@@ -119,10 +121,15 @@ def waker(callback: Callable[[], object]) -> Callable[[], None]:
         schedule = trio.lowlevel.current_trio_token().run_sync_soon
         ended = trio.RunFinishedError
 
-    def wake() -> None:
+    def call(callback: Callable[[], object]) -> None:
         try:
             schedule(callback)
         except ended:
             return
 
-    return wake
+    return call
+
+
+def waker(callback: Callable[[], object]) -> Callable[[], None]:
+    """Return a function that any thread may call to run the callback in this event loop."""
+    return partial(caller(), callback)

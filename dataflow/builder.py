@@ -62,7 +62,7 @@ class Builder:
         self._compiled: dict[int, FlowPlan] = {}  # the newest, by the version of the wiring
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__.lower()} {self._name}>"
+        return f"<flow {self._name}>"
 
     @property
     def name(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dataflow.binding import bind
@@ -38,8 +39,11 @@ class CurrentFiring:
 
     def emit(self, piece: object, port: str) -> None:
         """Report a piece, unless the firing has ended and the piece comes too late."""
+        if self._reporter.is_listening:
+            self._reporter.in_loop(partial(self._report, {"port": port, "piece": separate(piece)}))
+
+    def _report(self, data: dict[str, Any]) -> None:
         if self._reporter.is_listening and self._frame.states[self._index] == RUNNING:
-            data = {"port": port, "piece": separate(piece)}
             self._reporter.emit(EventKind.PIECE, self._path(), data)
 
     def _path(self) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import anyio
 
+from dataflow.backend import caller
 from dataflow.errors import DataflowError
 from dataflow.events import EventKind, Reporter
 from dataflow.failure import failure_of
@@ -37,7 +38,7 @@ class Engine:
         self, plan: FlowPlan, inputs: Mapping[str, Any], settings: Settings, run_id: str, spawn: Spawn
     ) -> None:
         self.plan = plan
-        self.reporter = Reporter(run_id)
+        self.reporter = Reporter(run_id, caller())
         self.scheduler = Scheduler(plan, settings.errors, self.reporter)
         self.workers = Workers(self.scheduler, spawn, self._look_around)
         self.status = RunStatus.RUNNING

@@ -6,6 +6,7 @@ from collections import deque
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
+from threading import get_ident
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
@@ -51,11 +52,18 @@ def _now() -> datetime:
 class Reporter:
     """Gives the events of one run to its streams. While nobody listens, nothing is made."""
 
-    __slots__ = ("_clock", "_has_ended", "_seq", "_streams", "is_listening", "run")
+    __slots__ = ("_call", "_clock", "_has_ended", "_seq", "_streams", "_thread", "is_listening", "run")
 
-    def __init__(self, run: str, clock: Callable[[], datetime] = _now) -> None:
+    def __init__(
+        self,
+        run: str,
+        call: Callable[[Callable[[], object]], None] | None = None,
+        clock: Callable[[], datetime] = _now,
+    ) -> None:
         self.is_listening = False
         self.run = run
+        self._thread = get_ident()
+        self._call = call  # calls back in the run's event loop, from any thread
         self._clock = clock
         self._seq = 0
         self._has_ended = False
@@ -80,6 +88,13 @@ class Reporter:
         event = Event(self._seq, self._clock(), self.run, kind, path, data)
         for stream in self._streams:
             stream.put(event)
+
+    def in_loop(self, callback: Callable[[], object]) -> None:
+        """Call back in the thread of the run: at once if this is it, else as soon as its event loop can."""
+        if self._call is None or get_ident() == self._thread:
+            callback()
+        else:
+            self._call(callback)
 
     def close(self) -> None:
         """End every stream: the run has ended, however it ended."""

@@ -101,10 +101,12 @@ class OpenedMap:
     frames: list[Frame] = field(default_factory=list)
     collected: dict[int, list[Any]] = field(default_factory=dict)
     lacking: dict[int, int] = field(default_factory=dict)
+    errored: dict[int, Errored] = field(default_factory=dict)  # outputs of which an item held an error
 
     def release(self) -> None:
         """Let the values go; the frames, with their states and reasons, stay (S8.5)."""
         self.collected = {}
+        self.errored = {}
 
 
 @dataclass(slots=True, eq=False)

@@ -65,7 +65,7 @@ def _check(value: object) -> object:
 
 
 def name_of_function(function: Callable[..., Any]) -> str | None:
-    """Name a function so that `load_function` finds it; None for lambdas, local and bound ones."""
+    """Name a function so that `import_function` finds it; None for lambdas, local and bound ones."""
     module = getattr(function, "__module__", None)
     qualname = getattr(function, "__qualname__", None)
     if module is None or qualname is None or not is_function_name(f"{module}:{qualname}"):

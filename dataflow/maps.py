@@ -97,7 +97,12 @@ class Maps:
             opened.collected[own][item.position] = token
             opened.lacking[own] -= 1
             if not opened.lacking[own]:
-                self.scheduler.put(frame, own, _list_or_error(opened.collected.pop(own)))
+                settled = _list_or_error(opened.collected[own])
+                if type(settled) is Errored:  # what becomes of it is told when the whole map has ended
+                    opened.errored[own] = settled
+                else:
+                    self.scheduler.put(frame, own, settled)
+                del opened.collected[own]
 
     def item_ended(self, item: Frame, node: PlanNode, opened: OpenedMap) -> None:
         """Go on when an item's frame has ended: a failed item fails the map (S7.2)."""
@@ -114,6 +119,9 @@ class Maps:
     def _end_if_last(self, frame: Frame, node: PlanNode, opened: OpenedMap) -> None:
         if not opened.left:
             unhandled = [failure for one in opened.frames for failure in sorted(one.failures)]
+            if not unhandled:  # the errors came in from outside
+                for own, error in opened.errored.items():
+                    self.scheduler.put(frame, own, error)
             self.scheduler.releasing.opener_ended(frame, node, unhandled)
 
 

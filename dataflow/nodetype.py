@@ -67,7 +67,9 @@ class NodeType:
         if ports.inputs and not self.parameters.open:
             names = ", ".join(ports.inputs)
             raise FlowInvalid(
-                self.id, [f"ports= names inputs ({names}), but the function has no **kwargs for them"]
+                self.id,
+                [f"ports= names inputs ({names}), but the function has no **kwargs for them"],
+                "node type",
             )
         inputs = dict(self.inputs)
         for name, given in ports.inputs.items():
@@ -133,12 +135,10 @@ def derive(
         raise _invalid(given.__name__, "pass the function itself, not what calling it gives")
     name = function_name(function)
     if call is not None and is_node_function(function):
-        raise FlowInvalid(
-            name, [f"{name} is an async function: declare it with @node, @threaded is for code that blocks"]
-        )
+        raise _invalid(name, f"{name} is an async function: use @node, @threaded is for code that blocks")
     if call is None and not is_node_function(function):
-        raise FlowInvalid(
-            name, [f"{name} is no async function: write `async def`, or `@threaded` for code that blocks"]
+        raise _invalid(
+            name, f"{name} is no async function: use `async def`, or @threaded for code that blocks"
         )
     hints, problems = hints_of(function)
     try:
@@ -169,7 +169,7 @@ def derive(
 def _check_names(node_type: NodeType) -> None:
     taken = [name for name in (DONE, ERROR) if name in node_type.outputs]
     if taken:
-        raise _invalid(node_type.id, f"{taken[0]!r} is a port that every node has; rename the output")
+        raise _invalid(node_type.id, f"{node_type.id}: every node has a port {taken[0]!r}; rename the output")
 
 
 def _invalid(name: str, problem: str) -> FlowInvalid:

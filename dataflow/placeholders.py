@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Final, NoReturn, TypeAlias
 
 from dataflow.errors import PortMisuse
 from dataflow.markers import Marker
+from dataflow.separation import separate
 from dataflow.wiring import PARAMETERS, Literally, Reference
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dataflow.blocks import OpenBlock
-    from dataflow.wiring import Source
+    from dataflow.separation import separate
+from dataflow.wiring import Source
 
 __all__ = [
     "Expression",
@@ -162,8 +164,8 @@ class Handle:
 
 
 def literally(value: object) -> Operand:
-    """Return a placeholder as it is and wrap anything else as a constant."""
-    return value if isinstance(value, PortRef | Expression) else Literally(value)
+    """Return a placeholder as it is; wrap a copy of anything else as a constant, so that it stays what it is."""
+    return value if isinstance(value, PortRef | Expression) else Literally(separate(value))
 
 
 def is_no_constant(value: object) -> bool:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from dataflow.declarations import Declarations, kind_of_vertex
 from dataflow.errors import choices
-from dataflow.graph import CallAction, Graph, Input, LoopAction, MapAction, Vertex, Wire
+from dataflow.graph import CallAction, Graph, Input, LoopAction, MapAction, Vertex
 from dataflow.ports import DONE
 from dataflow.sources import Reader, Sources
 from dataflow.wiring import CARRY, LoopBlock, Many, MapBlock, PlacedNode, Reference
@@ -132,7 +132,7 @@ class _Connecting:
             elif wire := self.sources.wire(
                 source, Reader(inside, f"output '{loop.id}.{name}'", "each", position)
             ):
-                self._leave(vertex, action.results, name, wire)
+                action.results[name] = wire
 
     def _connect_map(self, placed: MapBlock, vertex: Vertex, names: Names) -> None:
         action = vertex.action
@@ -147,16 +147,7 @@ class _Connecting:
         for name, source in placed.body.outputs.items():
             reader = Reader(inside, f"output '{placed.id}.{name}'", "each", len(placed.body.nodes))
             if (wire := self.sources.wire(source, reader)) is not None:
-                self._leave(vertex, action.collects, name, wire)
-
-    def _leave(self, vertex: Vertex, outputs: dict[str, Wire], name: str, wire: Wire) -> None:
-        """Make a wire an output of a loop or map; its own outputs are not inside of it."""
-        if wire.source.owner is vertex:
-            self.problem(
-                f"output '{vertex.id}.{name}' reads '{wire.label}', which is an output of the same block"
-            )
-        else:
-            outputs[name] = wire
+                action.collects[name] = wire
 
     def _require(self, vertex: Vertex) -> None:
         action = vertex.action

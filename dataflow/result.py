@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from dataflow.errors import DataflowError, choices
 from dataflow.names import encode, parse_reference
 from dataflow.placeholders import PortRef
-from dataflow.ports import DONE, ERROR, Signal
+from dataflow.plan import Call
+from dataflow.ports import DONE, ERROR, MISSING, Signal
 from dataflow.separation import separate
 from dataflow.states import STATES, NodeState
 from dataflow.steps import Step
@@ -73,13 +74,16 @@ class Result:
             state = STATES[frame.states[node.index]].value
             return _story(f"{port} is {state}", frame.reasons.get(node.index))
         if isinstance(port, str) and port in self._plan.outputs and port not in self._root_nodes:
-            return _story(f"output {port!r}", self._root.values[self._plan.outputs[port]])
+            return self._why_token(f"output {port!r}", self._root.values[self._plan.outputs[port]])
         token = self._token(port)
-        if token is UNSETTLED:
-            return self._why_unsettled(port)
+        return self._why_unsettled(port) if token is UNSETTLED else self._why_token(_name(port), token)
+
+    def _why_token(self, name: str, token: Any) -> str:
         if isinstance(token, Skip | Errored):
-            return _story(f"{_name(port)} has no value", token)
-        return f"{_name(port)} has a value"
+            return _story(f"{name} has no value", token)
+        if token is UNSETTLED:
+            return f"{name} did not settle: the run was {self.status}"
+        return f"{name} has a value"
 
     def _why_unsettled(self, port: object) -> str:
         reference = _reference(port)
@@ -134,6 +138,14 @@ class Result:
         state = STATES[self._root.states[node.index]]
         if state is NodeState.DONE:
             return Signal() if port == DONE else Skip(node.label, "succeeded, so there is no failure")
+        policy = node.action.policy if isinstance(node.action, Call) else None
+        if (
+            port == DONE
+            and state is NodeState.FAILED
+            and policy is not None
+            and policy.default is not MISSING
+        ):
+            return Signal()
         return self._root.reasons.get(node.index, UNSETTLED)
 
     @cached_property

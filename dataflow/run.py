@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dataflow.backend import cancellation_types, open_nursery
@@ -53,8 +54,8 @@ class Run:
         return self._engine.reporter.listen()
 
     def cancel(self, reason: str = "cancelled") -> None:
-        """Cancel the run: what waits is not run, what runs is cancelled (S9.6)."""
-        self._engine.cancel(reason)
+        """Cancel the run: what waits is not run, what runs is cancelled (S9.6). Any thread may call it."""
+        self._engine.reporter.in_loop(partial(self._engine.cancel, reason))
 
     def __await__(self) -> Generator[Any, Any, Result]:
         return self._wait().__await__()

@@ -45,7 +45,7 @@ def wires_within(owner: Vertex) -> Iterator[Wire]:
 
 
 def body_of(owner: Vertex) -> Scope | None:
-    """Return the scope that a loop or map opens."""
+    """Return the scope that a loop or map opens; None for any other vertex."""
     match owner.action:
         case LoopAction(scope=scope) | MapAction(scope=scope):
             return scope

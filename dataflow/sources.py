@@ -23,6 +23,7 @@ from dataflow.graph import (
     Wire,
 )
 from dataflow.ports import DONE, ERROR
+from dataflow.scoping import body_of
 from dataflow.wiring import (
     CARRY,
     INPUT,
@@ -146,6 +147,13 @@ class Sources:
             return self._parameter(reference, kinds[reference.node], reader)
         for names in reader.names.outwards():
             if (vertex := names.vertices.get(reference.node)) is not None:
+                if any(inner.scope is body_of(vertex) for inner in reader.names.outwards()):
+                    kind = kind_of_vertex(vertex)
+                    self._problem(
+                        f"{reader.label} reads '{reference}', which is known when the {kind} has ended; "
+                        "inside it read a node or a carried port of its own"
+                    )
+                    return None
                 return self._output(vertex, reference, reader)
         known = [name for names in reader.names.outwards() for name in names.vertices]
         self._problem(f"{reader.label} reads '{reference}': no node {reference.node!r}; {choices(known)}")

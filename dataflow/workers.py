@@ -79,6 +79,7 @@ class Workers:
 
         async def work() -> None:
             self._ready.extend(first())
+            self._look_for_interruption()
             await self._work()
 
         self._starting += 1
@@ -152,6 +153,9 @@ class Workers:
             if count % LOOK_EVERY == 0 and perf_counter() > slice_ends:
                 await checkpoint()
                 slice_ends = perf_counter() + SLICE
+                if firing is not None and ready:  # a chain that never waits holds up nothing for ever
+                    ready.append(firing)
+                    firing = ready.popleft()
         if firing is not None:
             ready.appendleft(firing)
 
@@ -182,10 +186,15 @@ class Workers:
             newly = self._scheduler.fail(frame, index, error)
         else:
             newly = await self._returned(worker, frame, node, result)
-        if self._scheduler.interruption is not None:
-            self._scheduler.abort(f"interrupted by {type(self._scheduler.interruption).__name__}")
+        self._look_for_interruption()
         worker.firing = None
         return newly
+
+    def _look_for_interruption(self) -> None:
+        """Stop the whole run once a function of the user's has raised what is no Exception."""
+        interruption = self._scheduler.interruption
+        if interruption is not None:
+            self._scheduler.abort(f"interrupted by {type(interruption).__name__}")
 
     def _is_cancelling(self, worker: Worker) -> bool:
         """Tell whether a cancellation was asked for, by the engine or by who owns the run."""

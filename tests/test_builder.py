@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dataflow import Config, Flow, Maybe, NodeState, Port, Ports, flow, merge, node, threaded
+from dataflow import SKIP, Config, Flow, Maybe, NodeState, Port, Ports, flow, merge, node, threaded
 from dataflow.ports import MISSING
 from dataflow.wiring import FlowInput
 
@@ -43,6 +43,24 @@ class Caller:
 
 def test_a_flow_has_a_name() -> None:
     assert (Flow().name, Flow("digest").name) == ("flow", "digest")
+    assert (repr(Flow()), repr(Flow("digest"))) == ("<flow flow>", "<flow digest>")
+
+
+@pytest.mark.parametrize("marker", [SKIP, MISSING])
+@pytest.mark.parametrize(
+    ("wire", "reader"),
+    [
+        (lambda built, marker: built.add(fetch, url=marker), "port 'fetch.url'"),
+        (lambda built, marker: built.add(fetch, url=merge(marker, "a")), "port 'fetch.url'"),
+        (lambda built, marker: built.output("y", marker), "output 'y'"),
+    ],
+)
+def test_what_stands_for_no_value_is_no_constant(
+    wire: Callable[[Flow, object], object], reader: str, marker: object
+) -> None:
+    built = Flow()
+    wire(built, marker)
+    assert built.check()[0] == f"{reader} is given {marker!r}, which is no value (S1.6)"
 
 
 def test_inputs_are_declared_with_type_and_default() -> None:
@@ -58,8 +76,12 @@ def test_the_default_of_an_input_is_checked() -> None:
     built = Flow()
     built.input("a", float, 3)
     built.input("b", int, "x")
+    built.input("c", Any, SKIP)
     assert built.inputs["a"].default == 3.0
-    assert built.check() == ["default of input 'b': expected int, found str 'x'"]
+    assert built.check() == [
+        "default of input 'b': expected int, found str 'x'",
+        "default of input 'c': expected Any, found SKIP, which is no value",
+    ]
 
 
 def test_inputs_and_outputs_are_declared_once() -> None:

@@ -54,7 +54,9 @@ def test_the_text_of_an_error_is_whole(error: DataflowError, text: str) -> None:
     assert str(error) == text
 
 
-@pytest.mark.parametrize(("count", "shown", "end"), [(100, 100, "n99"), (101, 101, "and 1 more"), (350, 101, "and 250 more")])
+@pytest.mark.parametrize(
+    ("count", "shown", "end"), [(100, 100, "n99"), (101, 101, "and 1 more"), (350, 101, "and 250 more")]
+)
 def test_an_invalid_flow_tells_a_hundred_problems_and_counts_the_rest(
     count: int, shown: int, end: str
 ) -> None:
@@ -132,9 +134,7 @@ async def test_a_failed_run_names_path_and_error() -> None:
     assert error.failures == tuple(failures(1))
 
 
-@pytest.mark.parametrize(
-    ("attempt", "place"), [(1, "n"), (2, "n (attempt 2)"), (12, "n (attempt 12)")]
-)
+@pytest.mark.parametrize(("attempt", "place"), [(1, "n"), (2, "n (attempt 2)"), (12, "n (attempt 12)")])
 async def test_a_failed_run_names_an_attempt_that_was_not_the_first(attempt: int, place: str) -> None:
     result = await completed()
     error = RunFailed(result, [Failure("n", "n", attempt, "ValueError", "no", "")])

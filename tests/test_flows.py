@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
-from dataflow import Config, Flow, FlowInvalid, RunFailed
+from dataflow import SKIP, Config, Flow, FlowInvalid, RunFailed
 from dataflow.functions import import_function
 from dataflow.nodetype import derive
 from dataflow.packs import find_type
+from dataflow.ports import MISSING
 from dataflow.wiring import Block, Literally, PlacedNode, Reference, Wiring
 
 
@@ -52,6 +53,8 @@ async def test_a_flow_is_run_with_its_inputs() -> None:
         ({}, ["input 'n' is required"]),
         ({"n": "1"}, ["input 'n': expected int, found str '1'"]),
         ({"n": None}, ["input 'n': expected int, found None"]),
+        ({"n": SKIP}, ["input 'n': expected int, found SKIP, which is no value"]),
+        ({"n": MISSING}, ["input 'n' is required"]),
         ({"m": 1}, ["there is no input 'm'; choices: n, style", "input 'n' is required"]),
         (
             {"a": 1, "n": 1.5, "b": 2, "style": 3},

@@ -65,7 +65,9 @@ def test_a_function_name_is_a_module_and_a_qualname(text: str, is_name: bool) ->
 
 def test_a_function_is_imported_by_its_name() -> None:
     assert import_function("posixpath:join") is __import__("posixpath").join
-    assert import_function("collections:OrderedDict.fromkeys") == __import__("collections").OrderedDict.fromkeys
+    assert (
+        import_function("collections:OrderedDict.fromkeys") == __import__("collections").OrderedDict.fromkeys
+    )
 
 
 @pytest.mark.parametrize(

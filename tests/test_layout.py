@@ -211,7 +211,9 @@ async def test_an_output_of_a_map_may_come_from_outside() -> None:
         "m": MapBlock("m", over={"x": Literally([1, 2])}, body=body),
     }
     outputs = {name: Reference("m", name) for name in ("late", "inc")}
-    flow = Flow.from_wiring(Wiring("f", block=Block(nodes, outputs=dict(outputs))), find_type, import_function)
+    flow = Flow.from_wiring(
+        Wiring("f", block=Block(nodes, outputs=dict(outputs))), find_type, import_function
+    )
     assert dict((await flow.run()).outputs) == {"late": [5, 5], "inc": [2, 3]}
 
 

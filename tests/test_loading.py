@@ -133,7 +133,10 @@ def test_a_flow_that_is_not_there_is_told(folder: Path, name: str, body: str, pr
 @pytest.mark.parametrize(
     ("target", "problem"),
     [
-        ("no.such.module:flow", "no.such.module:flow: no.such.module cannot be imported: ModuleNotFoundError"),
+        (
+            "no.such.module:flow",
+            "no.such.module:flow: no.such.module cannot be imported: ModuleNotFoundError",
+        ),
         ("tests.docs.pages:flow", "tests.docs.pages:flow: there is no flow 'flow'; there are none"),
     ],
 )

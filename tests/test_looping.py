@@ -201,6 +201,24 @@ def test_a_loop_that_cannot_be_is_a_problem(settings: dict[str, object], problem
     assert flow.check() == [problem]
 
 
+async def decide(n: int) -> bool:
+    return n > 3
+
+
+@pytest.mark.parametrize("kind", ["until", "while_"])
+def test_a_test_that_is_async_is_refused(kind: str) -> None:
+    flow = Flow()
+    with flow.loop() as it:
+        carry = it.carry(0)
+        carry.next(carry.out)
+        getattr(it, kind)(carry.out, decide)
+    (problem,) = flow.check()
+    assert problem == (
+        "the test of loop 'loop': expected a plain function, found the async function decide; "
+        "decide inside a node"
+    )
+
+
 def test_a_loop_ends_even_if_its_wiring_fails() -> None:
     flow = Flow()
     with pytest.raises(ZeroDivisionError), flow.loop(limit=1):

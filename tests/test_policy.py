@@ -9,9 +9,16 @@ from typing import Any
 
 import pytest
 
-from dataflow import Limit, Retry, this_firing
+from dataflow import SKIP, Limit, Retry, this_firing
 from dataflow.policy import EachOptions, Policy, Settings, policy_of
 from dataflow.ports import MISSING
+
+
+async def decide(item: object) -> str:
+    return "a"
+
+
+DECIDES = "expected a plain function, found the async function decide; decide inside a node"
 
 
 def noted(*_: object) -> None:
@@ -88,6 +95,11 @@ def test_a_limit_is_itself_only() -> None:
         (lambda: policy_of(limit=True), "limit must be a whole number of 1 or more, found True"),
         (lambda: policy_of(retries=-1), "retries must be a whole number of 0 or more, found -1"),
         (lambda: policy_of(memo="ever"), "memo must be one of off, run, process, store, found 'ever'"),
+        (
+            lambda: policy_of(default=SKIP),
+            "default must be a value, found SKIP; say on_error='skip' to skip",
+        ),
+        (lambda: EachOptions(key=decide), DECIDES),  # type: ignore[arg-type]
         (lambda: policy_of(on_error="stop"), "on_error must be one of fail, skip, route, found 'stop'"),
     ],
 )

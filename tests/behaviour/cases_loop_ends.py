@@ -4,12 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, Literal
 
-from dataflow import Flow, merge
+from dataflow import Failure, Flow, fallback, merge
 from tests.behaviour.cases_loops import AT_LIMIT, exited, step
-from tests.behaviour.nodes import add, defaulted_pair, fails, ident, inc, nothing, small, src
+from tests.behaviour.nodes import add, counted, defaulted_pair, fails, ident, inc, nothing, small, src
 from tests.behaviour.table import Case
+
+
+@counted
+async def told(failure: Failure) -> str:
+    return f"{failure.path} {failure.type}"
+
+
+def handled_loop(fault: Literal["node", "test", "limit"]) -> Flow:
+    """Wire the error port of a loop; `instead` shows that what leaves it is a skip."""
+    f = Flow()
+    with f.loop(name="up", limit=2, on_limit="fail") as it:
+        v = it.carry(0)
+        it.until(v.out, lambda x: 1 // x < 0 if fault == "test" else False)
+        v.next(f.add(fails if fault == "node" else ident, x=v.out).out)
+    f.output("told", f.add(told).out)  # type: ignore[call-arg]  # wired by name below
+    f.connect("up.$error", "told.failure")
+    f.output("instead", f.add(ident, x=fallback(v.final, "none")).out)
+    return f
 
 
 def skipping(limit: int) -> Flow:
@@ -122,6 +140,12 @@ def outer_error(reader: str) -> Flow:
     return f.using(errors="continue")
 
 
+HANDLED_LOOPS: Final[tuple[tuple[Literal["node", "test", "limit"], str, int, dict[str, str]], ...]] = (
+    ("node", "up[0]/fails ValueError", 1, {"up[0]/fails": "failed"}),
+    ("test", "up ZeroDivisionError", 1, {"up[0]/ident": "not_run"}),
+    ("limit", "up LoopLimit", 2, {"up[0]/ident": "done", "up[1]/ident": "not_run"}),
+)
+
 LOOP_ENDS: Final = (
     *(
         Case(
@@ -195,6 +219,14 @@ LOOP_ENDS: Final = (
         id="a while test that gives no bool", rule="S16.3", flow=partial(odd_while, lambda _: None),
         status="failed", runs={},
         failures=(("up", "NodeFailed", "node 'up' got None (NoneType) from its test; expected a bool"),),
+    ),
+    *(
+        Case(
+            id=f"the error port of a loop: {fault}", rule="S9.3", flow=partial(handled_loop, fault),
+            outputs={"told": text, "instead": "none"}, states={"up": "failed", "told": "done", **inner},
+            events=exited("failed", rounds),
+        )
+        for fault, text, rounds, inner in HANDLED_LOOPS
     ),
     Case(
         id="a failure in a round", rule="S6.4", flow=partial(fails_in_round, 2), status="failed",

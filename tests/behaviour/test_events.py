@@ -10,7 +10,7 @@ from anyio import Event as Gate
 from anyio import create_task_group
 from anyio.lowlevel import checkpoint
 
-from dataflow import Event, EventKind, Flow, RunFailed, each, node, this_firing
+from dataflow import Event, EventKind, Flow, RunFailed, collect, each, merge, node, this_firing
 from dataflow.events import Reporter
 from tests.behaviour.nodes import fails, inc, one, src, tallying
 
@@ -58,6 +58,20 @@ async def test_a_skip_and_an_error_are_told_with_their_reason() -> None:
     assert ports["when"] == {"yes": {"skip": "exit 'yes' not taken"}, "no": {"value": 1}}
     assert ports["inc"]["out"] == {"skip": "port 'x' has no value"}
     assert ports["bad"]["out"]["error"].message == "bad 1"
+
+
+async def test_the_lists_of_a_map_are_told_by_what_they_collect() -> None:
+    with Flow() as f:
+        items = f.add(inc, x=each([1, 2]))
+        f.output("a", collect(items.out))
+        f.output("b", collect(merge(items.out, 7)))
+        f.output("c", collect(merge(items.out, 8)))
+    with tallying():
+        async with f.start() as run:
+            events = [event async for event in run.events()]
+    ports = {e.path: e.data["ports"] for e in events if e.kind is EventKind.NODE_FINISHED}
+    merged = "collect(merge(inc.out, a constant))"
+    assert ports["inc"] == {name: {"value": [2, 3]} for name in ("collect(inc.out)", merged, f"{merged} 2")}
 
 
 async def test_two_readers_see_the_same_and_a_slow_one_loses_nothing() -> None:

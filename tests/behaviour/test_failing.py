@@ -147,6 +147,45 @@ async def test_what_a_node_raises_on_being_cancelled_is_no_failure() -> None:
     assert states_of(raised.value.result) == {"noisy": "cancelled", "fail_later": "failed"}
 
 
+@pytest.mark.parametrize("scope", ["root", "map", "loop"])
+async def test_failures_are_told_in_the_order_of_their_nodes_not_of_time(scope: str) -> None:
+    gate = Event()
+
+    async def early(x: object) -> int:
+        await gate.wait()
+        raise BoomError("early")
+
+    async def late(x: object) -> int:
+        gate.set()
+        raise BoomError("late")
+
+    async def either(late: bool) -> int:
+        if not late:
+            await gate.wait()
+        gate.set()
+        raise BoomError("late" if late else "early")
+
+    with Flow() as f:
+        match scope:
+            case "root":
+                f.add(early, x=1)
+                f.add(late, x=1)
+            case "map":
+                f.add(either, late=each([False, True]))
+            case "loop":
+                with f.loop(limit=1) as it:
+                    v = it.carry(0)
+                    v.next(v.out)
+                    f.add(early, x=v.out)
+                    f.add(late, x=v.out)
+    with pytest.raises(RunFailed) as raised:
+        await f.using(errors="continue").run()
+    assert [failure.message for failure in raised.value.failures] == ["early", "late"]
+    group = raised.value.__cause__
+    assert isinstance(group, ExceptionGroup)
+    assert [str(error) for error in group.exceptions] == ["early", "late"]
+
+
 async def test_an_exception_group_is_one_failure() -> None:
     async def group() -> int:
         raise ExceptionGroup("both", [ValueError("v"), TypeError("t")])

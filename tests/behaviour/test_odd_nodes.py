@@ -117,6 +117,24 @@ async def test_a_node_that_raises_a_cancellation_of_its_own_fails() -> None:
     assert states_of(raised.value.result) == {"cancelled": "failed", "inc": "not_run", "one": "done"}
 
 
+@pytest.mark.parametrize(
+    ("wire", "path"), [(interrupted_test, "loop"), (interrupted_key, "inc"), (interrupted_predicate, "when")]
+)
+async def test_a_cancellation_raised_by_a_function_of_the_flow_is_a_failure(
+    wire: Callable[[Flow, Callable[[object], Any]], None], path: str
+) -> None:
+    def cancelled(value: object) -> Any:
+        raise asyncio.CancelledError("mine")
+
+    f = Flow()
+    wire(f, cancelled)
+    with tallying(), pytest.raises(RunFailed) as raised:
+        await f.run()
+    is_node = path == "when" and not on_trio()
+    kind = "NodeFailed" if is_node else "CancelledError"
+    assert [(failed.path, failed.type) for failed in raised.value.failures] == [(path, kind)]
+
+
 async def test_a_node_that_cancels_its_own_task_is_the_one_that_fails() -> None:
     async def cancels() -> int:
         task = asyncio.current_task()

@@ -153,6 +153,18 @@ def test_a_source_never_reaches_into_a_value(expression: Callable[[Any], Any]) -
         _ = f.input("others", Parts).title
 
 
+@pytest.mark.parametrize("name", ["title", "n", "output"])
+def test_a_field_of_a_step_is_refused_with_where_it_is(name: str) -> None:
+    step = Flow().add(split, doc="x")
+    with pytest.raises(PortMisuse) as raised:
+        getattr(step, name)
+    assert str(raised.value).endswith(
+        f"port <step split> has no value while the flow is wired, so it cannot be used with the attribute "
+        f"{name!r}; a field of the result is step.out.{name}"
+    )
+    assert not hasattr(step, "_private")
+
+
 def a_step(f: Flow) -> Any:
     return f.add(inc, x=1)
 
