@@ -88,9 +88,8 @@ class Declarations:
                 return self._call(placed)
             case LoopBlock():
                 if placed.limit is not None and (type(placed.limit) is not int or placed.limit <= 0):
-                    self.problem(
-                        f"loop {placed.id!r}: limit must be 1 or more or None, found {placed.limit!r}"
-                    )
+                    found = repr(placed.limit)
+                    self.problem(f"loop {placed.id!r}: limit must be 1 or more or None, found {found}")
                 if placed.on_limit not in ("exit", "fail"):
                     self.problem(f"loop {placed.id!r}: on_limit is exit or fail, found {placed.on_limit!r}")
                 if placed.limit is None and placed.test is None:

@@ -38,7 +38,7 @@ class Engine:
         self, plan: FlowPlan, inputs: Mapping[str, Any], settings: Settings, run_id: str, spawn: Spawn
     ) -> None:
         self.plan = plan
-        self.reporter = Reporter(run_id, caller())
+        self.reporter = Reporter(run_id, call=caller())
         self.scheduler = Scheduler(plan, settings.errors, self.reporter)
         self.workers = Workers(self.scheduler, spawn, self._look_around)
         self.status = RunStatus.RUNNING

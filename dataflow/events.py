@@ -57,8 +57,8 @@ class Reporter:
     def __init__(
         self,
         run: str,
-        call: Callable[[Callable[[], object]], None] | None = None,
         clock: Callable[[], datetime] = _now,
+        call: Callable[[Callable[[], object]], None] | None = None,
     ) -> None:
         self.is_listening = False
         self.run = run

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dataflow.blocks import OpenBlock
-    from dataflow.separation import separate
-from dataflow.wiring import Source
+    from dataflow.wiring import Source
 
 __all__ = [
     "Expression",
@@ -164,7 +163,7 @@ class Handle:
 
 
 def literally(value: object) -> Operand:
-    """Return a placeholder as it is; wrap a copy of anything else as a constant, so that it stays what it is."""
+    """Return a placeholder as it is; wrap a copy of anything else as a constant, which then stays so."""
     return value if isinstance(value, PortRef | Expression) else Literally(separate(value))
 
 
