@@ -51,7 +51,7 @@ class _Types:
         self.graph = graph
         self.loose: set[Terminal] = set()  # carried ports that any value may come into
         self.known: dict[Terminal, object] = {
-            Terminal(graph.root, name): given for name, given in graph.input_types.items()
+            Terminal(graph.root, name): given.type for name, given in graph.wiring.inputs.items()
         }
 
     def infer_all(self, ordered: list[Vertex]) -> None:
@@ -208,6 +208,8 @@ class _Checker:
             case MapAction(named=True, scope=scope, collects=collects):
                 for name, wire in collects.items():
                     self.check_reach(wire, scope, f"output '{vertex.id}.{name}'")
+            case _:
+                pass
 
     # edges into ports
 

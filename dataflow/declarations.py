@@ -51,7 +51,6 @@ class Declarations:
         root = Scope(ScopeKind.ROOT, parameters=dict.fromkeys(wiring.inputs))
         self.graph = Graph(wiring, root, problems=list(wiring.problems))
         self.lookup = Lookup(self.graph, find_type, find_function)
-        self.graph.input_types = {name: given.type for name, given in wiring.inputs.items()}
         self.blocks: list[tuple[Block, Names]] = [(wiring.block, Names(root))]
         for block, names in self.blocks:  # grows while it is walked
             for position, placed in enumerate(block.nodes.values()):
@@ -79,6 +78,8 @@ class Declarations:
                 scope.owner = vertex
                 assert isinstance(placed, LoopBlock | MapBlock)
                 self.blocks.append((placed.body, Names(scope, names)))
+            case _:
+                pass
         names.vertices[placed.id] = vertex
         self.graph.vertices.append(vertex)
 
@@ -102,7 +103,6 @@ class Declarations:
                 scope = Scope(ScopeKind.MAP, parameters=dict.fromkeys(placed.over))
                 options = self.lookup.options(placed.options, f"map {placed.id!r}")
                 return MapAction(scope, options, outputs=tuple(placed.body.outputs))
-        raise AssertionError(f"unknown entry {placed!r}")
 
     def _call(self, placed: PlacedNode) -> CallAction:
         where = f"node {placed.id!r}"

@@ -17,7 +17,7 @@ import inspect
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from dataflow.failure import Failure
     from dataflow.result import Result
@@ -40,12 +40,17 @@ __all__ = [
 MOST_PROBLEMS: Final = 100
 
 
-def choices(names: Sequence[str], limit: int = 12) -> str:
+#: How many names a message lists.
+MOST_CHOICES: Final = 12
+
+
+def choices(names: Iterable[str]) -> str:
     """Say which names exist, in the order given, shortened when there are many."""
-    if not names:
+    known = list(names)
+    if not known:
         return "there are none"
-    shown = ", ".join(names[:limit])
-    rest = len(names) - limit
+    shown = ", ".join(known[:MOST_CHOICES])
+    rest = len(known) - MOST_CHOICES
     return f"choices: {shown}" + (f" and {rest} more" if rest > 0 else "")
 
 

@@ -171,7 +171,7 @@ class Flow(Builder):
         """Check what a run is given (S1.7); raises FlowInvalid with every problem."""
         declared = self._wiring.inputs
         problems = [
-            f"there is no input {name!r}; {choices(list(declared))}" for name in given if name not in declared
+            f"there is no input {name!r}; {choices(declared)}" for name in given if name not in declared
         ]
         values = {}
         for name, port in declared.items():

@@ -177,6 +177,5 @@ class Graph:
     root: Scope
     vertices: list[Vertex] = field(default_factory=list)
     outputs: dict[str, Wire] = field(default_factory=dict)
-    input_types: dict[str, object] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
     opaque: list[str] = field(default_factory=list)  # types that were not looked into

@@ -45,9 +45,7 @@ def lay_out(graph: Graph, ordered: list[Vertex]) -> FlowPlan:
         plan.nodes = tuple(_node(slots, scope, vertex, *actions[vertex]) for vertex in slots.members[scope])
         _connect(slots, scope, plan)
     unused = tuple(_unused(slots.vertices))
-    return FlowPlan(
-        graph.wiring.name, graph.wiring, slots.plans[graph.root], outputs, dict(graph.input_types), unused
-    )
+    return FlowPlan(graph.wiring.name, graph.wiring, slots.plans[graph.root], outputs, unused)
 
 
 def _node(slots: Slots, scope: Scope, vertex: Vertex, action: Action, feeds: tuple[Feed, ...]) -> PlanNode:

@@ -52,6 +52,8 @@ class Opening:
                 self.scheduler.loops.open(frame, node, node.action)
             case MapOf():
                 self.scheduler.maps.open(frame, node, node.action)
+            case _:
+                raise AssertionError("only loops and maps open")
 
     def new_frame(self, plan: ScopePlan, parent: Frame, owner: int, name: str) -> Frame:
         """Make a frame; `begin` starts it."""

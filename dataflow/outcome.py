@@ -35,7 +35,7 @@ def outputs_of(node: str, node_type: NodeType, result: Any) -> Mapping[str, Any]
         raise NodeFailed(
             node,
             f"left out its output port {name!r}, which it always has to give; "
-            f"declare it as Maybe[...] if it may be left out ({choices(list(node_type.outputs))})",
+            f"declare it as Maybe[...] if it may be left out ({choices(node_type.outputs)})",
         )
     return given
 

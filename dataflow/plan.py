@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Literal
 
-    from dataflow.graph import Join, ScopeKind
+    from dataflow.graph import Join
     from dataflow.nodetype import NodeType
     from dataflow.policy import EachOptions, Policy
     from dataflow.wiring import Wiring
@@ -117,7 +117,6 @@ class PlanNode:
 class ScopePlan:
     """The plan of one scope. Indexed by slot: `initial`, `readers`, `shared`; by node: `nodes`, `waits`."""
 
-    kind: ScopeKind
     nodes: tuple[PlanNode, ...] = ()
     initial: list[Any] = field(default_factory=list)  # constants stand in it, the rest is UNSETTLED
     readers: list[tuple[int, ...]] = field(default_factory=list)  # nodes that wait for the slot
@@ -146,5 +145,4 @@ class FlowPlan:
     wiring: Wiring
     root: ScopePlan
     outputs: Mapping[str, int]  # flow output -> slot of the root
-    input_types: Mapping[str, object]
     unused_policies: tuple[str, ...] = ()  # settings that have no effect yet

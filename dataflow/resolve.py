@@ -55,9 +55,7 @@ class _Connecting:
             where = f"edge {edge.source} -> {edge.target}.{edge.target_port}"
             vertex = names.vertices.get(edge.target)
             if vertex is None:
-                self.problem(
-                    f"{where}: no node {edge.target!r} in this block; {choices(list(names.vertices))}"
-                )
+                self.problem(f"{where}: no node {edge.target!r} in this block; {choices(names.vertices)}")
             elif not isinstance(vertex.action, CallAction):
                 self.problem(
                     f"{where}: {edge.target!r} is a {kind_of_vertex(vertex)}, which is not wired by edges"
@@ -97,7 +95,7 @@ class _Connecting:
         assert isinstance(action, CallAction), "only nodes have ports that are wired by name"
         declared = action.type.inputs.get(port)
         if declared is None and not action.type.is_opaque:
-            known = choices(list(action.type.inputs))
+            known = choices(action.type.inputs)
             self.problem(f"node {vertex.id!r} ({action.type.id}) has no input port {port!r}; {known}")
             return
         given = vertex.inputs.setdefault(

@@ -47,7 +47,7 @@ class Result:
         slot = self._plan.outputs.get(output)
         if slot is None:
             raise KeyError(
-                f"flow {self._plan.name!r} has no output {output!r}; {choices(list(self._plan.outputs))}"
+                f"flow {self._plan.name!r} has no output {output!r}; {choices(self._plan.outputs)}"
             )
         raise KeyError(
             f"output {output!r} has no value: {_told(self._root.values[slot], 'it did not settle')}"

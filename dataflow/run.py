@@ -26,10 +26,9 @@ if TYPE_CHECKING:
 __all__ = ["Run", "executing", "new_run_id"]
 
 
-def new_run_id(now: datetime | None = None, digits: str | None = None) -> str:
+def new_run_id() -> str:
     """Name a run by its start in UTC and eight hexadecimal digits (S20)."""
-    moment = (now or datetime.now(UTC)).astimezone(UTC)
-    return f"{moment:%Y%m%dT%H%M%SZ}-{digits or secrets.token_hex(4)}"
+    return f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(4)}"
 
 
 class Run:

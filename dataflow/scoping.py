@@ -74,6 +74,8 @@ def _behind(terminal: Terminal) -> list[Vertex]:
                     todo.append(owner.action.collects[port].source)
             case Scope(owner=Vertex() as opener):
                 found.append(opener)
+            case _:
+                pass
     return found
 
 

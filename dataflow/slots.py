@@ -30,7 +30,7 @@ class Slots:
             self.members.setdefault(vertex.fires_in, []).append(vertex)
             if isinstance(vertex.action, LoopAction | MapAction):
                 self.members.setdefault(vertex.action.scope, [])
-        self.plans = {scope: ScopePlan(scope.kind) for scope in self.members}
+        self.plans = {scope: ScopePlan() for scope in self.members}
         self.index: dict[Vertex, int] = {}
         self.uses: dict[tuple[Scope, int], int] = {}
         self.imported: dict[tuple[Scope, int], list[tuple[Scope, int]]] = {}  # where a slot is seen inside

@@ -32,6 +32,7 @@ from dataflow.wiring import (
     Each,
     Fallback,
     Gather,
+    Joining,
     Literally,
     Merge,
     Reference,
@@ -75,12 +76,13 @@ class Sources:
                 return self.reference(source, reader)
             case Literally():
                 return Wire(Terminal(Constant(source.value, source.is_json), "value"), "a constant")
-        key = (id(reader.names), source)
-        if key not in self._joins:
-            self._joins[key] = self._expression(source, reader)
-        return self._joins[key]
+            case _:
+                key = (id(reader.names), source)
+                if key not in self._joins:
+                    self._joins[key] = self._expression(source, reader)
+                return self._joins[key]
 
-    def _expression(self, source: Source, reader: Reader) -> Wire | None:
+    def _expression(self, source: Joining, reader: Reader) -> Wire | None:
         match source:
             case Merge(sources):
                 return self._join(Join.MERGE, sources, reader)
@@ -95,11 +97,9 @@ class Sources:
                 if wire is None:
                     return None
                 vertex = self._add("collect", CollectAction(wire), reader)
-                vertex.home = (
-                    _home_of(wire.source) or vertex.home
-                )  # a list made outside is read inside (S2.3)
+                if (home := _home_of(wire.source)) is not None:  # a list made outside is read inside (S2.3)
+                    vertex.home = home
                 return Wire(Terminal(vertex, "out"), f"collect({wire.label})")
-        raise AssertionError(f"unknown source {source!r}")
 
     def _join(self, mode: Join, sources: tuple[Source, ...], reader: Reader) -> Wire | None:
         if not sources:

@@ -37,10 +37,10 @@ def _only_flow(target: str, module: ModuleType, name: str) -> Flow:
     flows = {key: value for key, value in vars(module).items() if isinstance(value, Flow)}
     if name:
         if name not in flows:
-            raise PackError(target, f"there is no flow {name!r}; {choices(list(flows))}")
+            raise PackError(target, f"there is no flow {name!r}; {choices(flows)}")
         return flows[name]
     if len({id(flow) for flow in flows.values()}) != 1:
         raise PackError(
-            target, f"holds {len(flows)} flows, so name one, as in {target}:NAME; {choices(list(flows))}"
+            target, f"holds {len(flows)} flows, so name one, as in {target}:NAME; {choices(flows)}"
         )
     return next(iter(flows.values()))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from dataflow.functions import NamedFunction
 from dataflow.policy import EachOptions, Policy, Settings
 from dataflow.ports import MISSING
 
@@ -27,13 +26,13 @@ __all__ = [
     "Fallback",
     "FlowInput",
     "Gather",
+    "Joining",
     "Literally",
     "LoopBlock",
     "LoopTest",
     "Many",
     "MapBlock",
     "Merge",
-    "NamedFunction",
     "Placed",
     "PlacedNode",
     "Reference",
@@ -111,7 +110,9 @@ class Many:
     sources: tuple[Source, ...]
 
 
-Source: TypeAlias = Reference | Literally | Merge | Gather | Fallback | Each | Collect
+#: What joins or maps other sources.
+Joining: TypeAlias = Merge | Gather | Fallback | Each | Collect
+Source: TypeAlias = Reference | Literally | Joining
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,18 +127,12 @@ class Edge:
 
 
 @dataclass(slots=True)
-class Placed:
-    """What every entry of a block has. `order` counts declarations over the whole flow."""
+class PlacedNode:
+    """A placed node. A type given as text is looked up when the flow is compiled."""
 
     id: str
     after: list[str] = field(default_factory=list)
     meta: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(slots=True)
-class PlacedNode(Placed):
-    """A placed node. A type given as text is looked up when the flow is compiled."""
-
     type: NodeType | str = ""
     config: Any = MISSING
     config_is_json: bool = False
@@ -163,9 +158,12 @@ class LoopTest:
 
 
 @dataclass(slots=True)
-class LoopBlock(Placed):
+class LoopBlock:
     """A loop in block form. An output that names `$carry.x` is the port's final value."""
 
+    id: str
+    after: list[str] = field(default_factory=list)
+    meta: Mapping[str, Any] = field(default_factory=dict)
     limit: int | None = 100
     on_limit: Literal["fail", "exit"] = "exit"
     carries: dict[str, Carried] = field(default_factory=dict)
@@ -174,12 +172,19 @@ class LoopBlock(Placed):
 
 
 @dataclass(slots=True)
-class MapBlock(Placed):
+class MapBlock:
     """A map in block form over zipped lists; each output is the list of what the items gave."""
 
+    id: str
+    after: list[str] = field(default_factory=list)
+    meta: Mapping[str, Any] = field(default_factory=dict)
     over: dict[str, Source] = field(default_factory=dict)
     options: EachOptions = EachOptions()
     body: Block = field(default_factory=lambda: Block())
+
+
+#: An entry of a block.
+Placed: TypeAlias = PlacedNode | LoopBlock | MapBlock
 
 
 @dataclass(slots=True)

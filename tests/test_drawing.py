@@ -12,7 +12,7 @@ import pytest
 
 from dataflow import Flow, collect, each, fallback, flow, gather, merge, node
 from dataflow.drawing import dot, mermaid, outline
-from dataflow.wiring import Block, Edge, Literally, MapBlock, PlacedNode, Reference, Wiring
+from dataflow.wiring import Block, Edge, Literally, MapBlock, Placed, PlacedNode, Reference, Wiring
 
 
 class Parts(NamedTuple):
@@ -67,7 +67,10 @@ def mapping() -> Wiring:
         {"a": PlacedNode("a", type="t.a", inputs={"x": Reference("$item", "x")})},
         outputs={"y": Reference("a")},
     )
-    nodes = {"xs": PlacedNode("xs", type="t.xs"), "m": MapBlock("m", over={"x": Reference("xs")}, body=body)}
+    nodes: dict[str, Placed] = {
+        "xs": PlacedNode("xs", type="t.xs"),
+        "m": MapBlock("m", over={"x": Reference("xs")}, body=body),
+    }
     return Wiring("mapped", block=Block(dict(nodes), outputs={"y": Reference("m", "y")}))
 
 

@@ -13,7 +13,7 @@ from dataflow import EventKind, Flow, NodeState, Retry, collect, each, fallback,
 from dataflow.functions import import_function
 from dataflow.nodetype import derive
 from dataflow.packs import find_type
-from dataflow.wiring import Block, Literally, MapBlock, PlacedNode, Reference, Wiring
+from dataflow.wiring import Block, Literally, MapBlock, Placed, PlacedNode, Reference, Wiring
 
 
 async def inc(n: int) -> int:
@@ -206,7 +206,7 @@ async def test_an_output_of_a_map_may_come_from_outside() -> None:
         {"inc": PlacedNode("inc", type=derive(inc), inputs={"n": Reference("$item", "x")})},
         outputs={"late": Reference("late"), "inc": Reference("inc")},
     )
-    nodes = {
+    nodes: dict[str, Placed] = {
         "late": PlacedNode("late", type=derive(late), inputs={"n": Literally(5)}),
         "m": MapBlock("m", over={"x": Literally([1, 2])}, body=body),
     }

@@ -130,6 +130,8 @@ class Board:
                 row.rounds += 1
             case EventKind.MAP_OPENED:
                 row.items += event.data["items"]
+            case _:
+                pass
 
     def _ended(self, row: Row, event: Event) -> None:
         state = NodeState(event.data["state"])

@@ -70,6 +70,8 @@ def _carried(value: Any, around: tuple[int, ...]) -> Any:
             return value.isoformat()
         case PurePath() | UUID() | Decimal():
             return str(value)
+        case _:
+            pass
     if id(value) in around or len(around) >= MOST_LEVELS:
         return shown(value)
     inside = (*around, id(value))

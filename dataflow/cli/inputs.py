@@ -49,7 +49,7 @@ def read_inputs(
         if not equals or not name:
             problems.append(f"--input {one_line(entry, 60)}: write NAME=VALUE")
         elif name not in declared:
-            problems.append(f"--input {name}: there is no such input; {choices(list(declared))}")
+            problems.append(f"--input {name}: there is no such input; {choices(declared)}")
         elif name in taken:
             problems.append(f"--input {name}: given twice")
         else:
@@ -77,7 +77,7 @@ def _add_prompt(
     if PROMPT not in declared and len(required) != 1:
         problems.append(
             f"PROMPT is for the input {PROMPT!r} or the only required one; this flow has "
-            f"{len(required)} required inputs; use --input ({choices(list(declared))})"
+            f"{len(required)} required inputs; use --input ({choices(declared)})"
         )
         return
     name = PROMPT if PROMPT in declared else required[0]

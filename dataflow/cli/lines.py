@@ -49,6 +49,8 @@ class Lines:
                 self._maps[event.path] = event.data["items"]
             case EventKind.NODE_FINISHED:
                 self._ended(event)
+            case _:
+                pass
 
     def running(self) -> list[str]:
         """Return the paths of what is running."""

@@ -133,7 +133,8 @@ def _text_of(fault: ErrorDetails) -> str:
             return f"`each` over several lists {LATER}; a map block takes them in `over`"
         case "no_source" | "no_node":
             return f"{fault['msg']}, found {described(fault['input'])}"
-    return f"expected {requirement(fault['msg'])}, found {described(fault['input'])}"
+        case _:
+            return f"expected {requirement(fault['msg'])}, found {described(fault['input'])}"
 
 
 def _fields_at(place: tuple[str | int, ...]) -> list[str]:

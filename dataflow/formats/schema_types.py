@@ -123,7 +123,7 @@ class _Reading:
 
     def _named(self, name: object, schema: Mapping[str, Any]) -> Any:
         if not isinstance(name, str) or name not in _BY_NAME:
-            raise ValueError(f"there is no JSON type {name!r}; {choices(list(_BY_NAME))}")
+            raise ValueError(f"there is no JSON type {name!r}; {choices(_BY_NAME)}")
         match name:
             case "string":
                 return _text(schema)
@@ -136,7 +136,8 @@ class _Reading:
                 return _bounded(kind, schema, ("minProperties", "maxProperties"), _SIZES)
             case "integer" | "number":
                 return _bounded(_BY_NAME[name], schema, _BOUNDS, _BOUNDS)
-        return _BY_NAME[name]
+            case _:
+                return _BY_NAME[name]
 
     def _array(self, schema: Mapping[str, Any]) -> Any:
         if "prefixItems" in schema:
