@@ -44,6 +44,7 @@ class Caller:
 def test_a_flow_has_a_name() -> None:
     assert (Flow().name, Flow("digest").name) == ("flow", "digest")
     assert (repr(Flow()), repr(Flow("digest"))) == ("<flow flow>", "<flow digest>")
+    assert repr(flow(lambda _: None)) == "<flow <lambda>>"
 
 
 @pytest.mark.parametrize("marker", [SKIP, MISSING])
@@ -175,7 +176,7 @@ def no_ports(style: Style) -> Any:
         ),
         (
             lambda built: built.add(len, "a"),
-            ["len is no async function: write `async def`, or `@threaded` for code that blocks"],
+            ["len is no async function: use `async def`, or @threaded for code that blocks"],
         ),
         (
             lambda built: built.add(shorten, "a", built.input("style", Style)),

@@ -170,7 +170,7 @@ def test_a_mistake_in_a_signature_shows_when_it_is_wired(declare: Callable[..., 
     flow = Flow()
     flow.add(declare(blocking), x=1)
     assert flow.check() == [
-        "blocking is no async function: write `async def`, or `@threaded` for code that blocks"
+        "blocking is no async function: use `async def`, or @threaded for code that blocks"
     ]
 
 

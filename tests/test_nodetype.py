@@ -83,9 +83,9 @@ def test_types_are_equal_only_to_themselves() -> None:
 @pytest.mark.parametrize(
     ("function", "problems"),
     [
-        (blocking, ["blocking is no async function: write `async def`, or `@threaded` for code that blocks"]),
-        (len, ["len is no async function: write `async def`, or `@threaded` for code that blocks"]),
-        (3, ["int is no async function: write `async def`, or `@threaded` for code that blocks"]),
+        (blocking, ["blocking is no async function: use `async def`, or @threaded for code that blocks"]),
+        (len, ["len is no async function: use `async def`, or @threaded for code that blocks"]),
+        (3, ["int is no async function: use `async def`, or @threaded for code that blocks"]),
         (opened, ["opened: **values needs ports=, a function of the config that names its ports"]),
         (with_out, ["with_out: the result's field 'out' has the name of the whole; rename it"]),
         (
@@ -129,7 +129,7 @@ def test_an_output_named_like_a_port_of_every_node_is_refused(name: str) -> None
     with pytest.raises(FlowInvalid) as caught:
         derive(function)
     assert caught.value.what == "node type"
-    assert f"{name!r} is a port that every node has; rename the output" in caught.value.problems[0]
+    assert f"every node has a port {name!r}; rename the output" in caught.value.problems[0]
 
 
 @pytest.mark.parametrize("name", ["$done", "$error"])

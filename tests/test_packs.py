@@ -89,7 +89,7 @@ def test_what_makes_no_node_type_is_refused() -> None:
     assert str(caught.value) == (
         "shots.blocking of pack version 1.0: shots.blocking cannot be imported: "
         "FlowInvalid: node type 'blocking' has 1 problem:\n"
-        "  - blocking is no async function: write `async def`, or `@threaded` for code that blocks"
+        "  - blocking is no async function: use `async def`, or @threaded for code that blocks"
     )
 
 
