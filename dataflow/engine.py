@@ -70,6 +70,8 @@ class Engine:
             self.cancel("cancelled from outside")
             for frame, index in self.workers.running():
                 self.scheduler.cancelled(frame, index)
+            while self.scheduler.has_more:
+                self.scheduler.go_on()
             self._conclude()
 
     def _first(self) -> list[FiringId]:

@@ -87,6 +87,7 @@ class PortMisuse(FlowInvalid):
     def __init__(self, port: str, use: str, advice: str) -> None:
         self.port = port
         self.use = use
+        self.advice = advice
         text = f"port {port} has no value while the flow is wired, so it cannot be used with {use}; {advice}"
         super().__init__("(being wired)", [text])
 

@@ -106,7 +106,7 @@ class Flow(Builder):
         errors: Errors = "fail_fast",
         timeout: float | None = None,
     ) -> Self:
-        """Return the flow with other settings for its runs; this one is not changed.
+        """Return the flow with these settings for its runs, the others by default; this one is not changed.
 
         `errors="continue"` finishes what does not depend on a failure before the run fails (S9.4).
         """

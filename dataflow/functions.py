@@ -100,6 +100,8 @@ def importing(wanted_by: str, what: str) -> Iterator[None]:
     """Turn whatever importing somebody's code raises into a PackError that names both."""
     try:
         yield
+    except PackError as error:
+        raise PackError(wanted_by, str(error)) from error
     except (Exception, SystemExit) as error:
         reason = f"{what} cannot be imported: {type(error).__name__}: {error}"
         raise PackError(wanted_by, reason.removeprefix(f"{wanted_by} ")) from error

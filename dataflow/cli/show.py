@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from dataflow.cli.streams import is_terminal, write
-from dataflow.cli.targets import FileArgument, load
+from dataflow.cli.targets import FileArgument, load, refusing
 from dataflow.cli.texts import visible
 
 __all__ = ["show"]
@@ -17,16 +17,19 @@ __all__ = ["show"]
 def show(
     file: FileArgument,
     format: Annotated[
-        Literal["text", "mermaid", "dot"],
-        typer.Option(metavar="FORM", help="How to draw it: text, mermaid or dot."),
+        Literal["text", "mermaid", "dot", "yaml"],
+        typer.Option(metavar="FORM", help="How to draw it: text, mermaid, dot or yaml, the document."),
     ] = "text",
 ) -> None:
-    """Draw a flow as text, as a Mermaid flowchart or as a Graphviz graph.
+    """Draw a flow as text, as a Mermaid flowchart or as a Graphviz graph, or write it as a document.
 
     Nothing that a document names is imported; a target in Python is.
     """
     from dataflow.drawing import dot, mermaid, outline
+    from dataflow.formats.native_dump import dump_yaml
 
-    draw = {"text": outline, "mermaid": mermaid, "dot": dot}[format]
-    drawing = draw(load(file, imports=False).wiring).rstrip("\n")
+    draw = {"text": outline, "mermaid": mermaid, "dot": dot, "yaml": dump_yaml}[format]
+    wiring = load(file, imports=False).wiring
+    with refusing(file):  # a lambda has no document form
+        drawing = draw(wiring).rstrip("\n")
     write(sys.stdout, visible(drawing) if is_terminal(sys.stdout) else drawing)
