@@ -78,9 +78,7 @@ def test_a_type_that_a_pack_has_not_is_told_with_the_choices() -> None:
 def test_what_a_pack_cannot_import_is_told(place: str, reason: str) -> None:
     with pytest.raises(PackError) as caught:
         Pack("shots", version="1.0", api=1, nodes={"x": place}).find("x")
-    assert str(caught.value) == (
-        f"shots.x of pack version 1.0: {place}: {reason}"
-    )
+    assert str(caught.value) == (f"shots.x of pack version 1.0: {place}: {reason}")
 
 
 def test_what_makes_no_node_type_is_refused() -> None:
