@@ -216,13 +216,13 @@ class Workers:
 
         Up to Python 3.12 a task group that a child has failed leaves a request that never arrives.
         """
-        forget_cancellation()
         try:
             await yield_once()
         except self._cancellation:
             if self._is_cancelling(worker):
                 raise
             return True
+        forget_cancellation()  # only now: from Python 3.13 on this takes back what was to arrive
         return False
 
     def _raised(self, worker: Worker, frame: Frame, node: PlanNode, error: Exception) -> list[FiringId]:

@@ -6,6 +6,7 @@ import asyncio
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 
 import anyio
 import pytest
@@ -154,5 +155,5 @@ async def test_cancel_requests_are_counted_and_forgotten() -> None:
     assert count() == 2
     forget_cancellation()
     assert count() == 0
-    with pytest.raises(asyncio.CancelledError):  # it was on its way already
+    with suppress(asyncio.CancelledError):  # up to Python 3.12 it is on its way already
         await asyncio.sleep(0)
