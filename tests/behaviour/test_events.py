@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from datetime import UTC, datetime
+from collections.abc import AsyncIterator, Mapping
+from datetime import UTC
+from typing import Any
 
 import pytest
 from anyio import Event as Gate
@@ -212,22 +213,33 @@ async def test_one_stream_may_be_read_by_two_tasks() -> None:
     assert sorted(seen) == [1, 2, 3, 4]
 
 
-async def test_no_event_is_made_while_nobody_listens() -> None:
-    """The clock is read once an event."""
-    read = []
+class Deaf(Reporter):
+    """A reporter that is not to be told anything."""
 
-    def clock() -> datetime:
-        read.append(1)
-        return datetime.now(UTC)
+    __slots__ = ()
+
+    def emit(self, kind: EventKind, path: str, data: Mapping[str, Any]) -> None:
+        raise AssertionError(f"{kind.value} of {path!r} is made for nobody: {data}")
+
+
+async def test_no_event_is_made_while_nobody_listens() -> None:
+    async def talk(n: int) -> int:
+        this_firing().emit("a piece")
+        return n
 
     with Flow() as f:
+        branch = f.when(f.add(talk, n=1).out, lambda n: n > 1)
+        f.add(inc, x=branch.yes)
         f.add(inc, x=each([1, 2, 3]))
+        with f.loop(limit=2) as it:
+            carry = it.carry(0)
+            carry.next(f.add(inc, x=carry.out).out)
+            it.until(carry.out, lambda n: n > 9)
     with tallying():
         async with f.start() as run:
-            run._engine.reporter = Reporter(run.id, clock)
-            run._engine.scheduler.reporter = run._engine.reporter
-            await run
-    assert read == []
+            run._engine.reporter.__class__ = Deaf
+            result = await run
+    assert len(result.warnings) == 1
 
 
 async def test_pieces_of_an_async_generator_are_told_as_they_come() -> None:
