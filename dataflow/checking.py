@@ -34,7 +34,7 @@ _shortened.maxstring = _shortened.maxother = _shortened.maxlong = MOST_CHARACTER
 class _QuietSchema(GenerateJsonSchema):
     """JSON Schema without warnings: a default or an alternative JSON cannot carry is left out."""
 
-    ignored_warning_kinds: ClassVar[set[JsonSchemaWarningKind]] = {  # type: ignore[misc]
+    ignored_warning_kinds: ClassVar[set[JsonSchemaWarningKind]] = {  # type: ignore[misc]  # the base has it untyped
         "non-serializable-default",
         "skipped-choice",
     }

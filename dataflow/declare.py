@@ -158,7 +158,8 @@ def node(
 ) -> Any:
     """Declare an async function as a node type, with settings if wanted.
 
-    `retries` are extra attempts, `timeout` and `deadline` seconds; `ports` names the ports that
+    `retries` (extra attempts), `timeout` and `deadline` (seconds), `memo` and `limit` are kept and have no
+    effect yet, and a run of a flow that sets one says so. `ports` names the ports that
     depend on the config. Raises ValueError for a setting that cannot be.
     """
     policy = policy_of(**settings)

@@ -57,7 +57,7 @@ def _one_of(name: str, value: object, allowed: object) -> None:
 
 @dataclass(frozen=True, slots=True, init=False)
 class Retry:
-    """How a failed call is repeated: `retries` extra attempts, waits in seconds (S9.1)."""
+    """How a failed call is to be repeated: extra attempts, waits in seconds. No effect yet (S9.1)."""
 
     retries: int
     on: tuple[type[BaseException] | str, ...]
@@ -91,7 +91,7 @@ class Retry:
 
 
 class Limit:
-    """Slots, or starts per second, of what shares it; compared by identity, since sharing is by object."""
+    """Slots, or starts per second, of what shares it, compared by identity. No effect yet (S15.1)."""
 
     __slots__ = ("per_second", "slots")
 

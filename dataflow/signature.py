@@ -170,7 +170,7 @@ def read_result(function: Callable[..., Any], annotation: object) -> tuple[Retur
     iterates = not inspect.iscoroutinefunction(routine) and _origin(annotation) in _ITERATED
     if iterates or inspect.isasyncgenfunction(routine):
         items = get_args(annotation)
-        listed: object = list[items[0]] if items else list  # type: ignore[valid-type]
+        listed: object = list[items[0]] if items else list  # type: ignore[valid-type]  # known at run time only
         return Returns(Shape.PIECES, (OutPort(OUT, listed, kind_of(listed)),), listed), []
     if not inspect.iscoroutinefunction(routine) and _origin(annotation) in _AWAITED:
         annotation = (get_args(annotation) or (Any,))[-1]

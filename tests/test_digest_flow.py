@@ -95,6 +95,27 @@ async def test_a_missing_file_is_told(tmp_path: Path) -> None:
     assert "nowhere.txt" in raised.value.failures[0].message
 
 
+def command_line(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "dataflow.cli", "run", str(DOCUMENT), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
+
+
+def test_the_command_line_makes_a_golden_digest(tmp_path: Path) -> None:
+    golden, to = GOLDENS[2], tmp_path / "digest.txt"
+    values = [f"path={golden.path}", f"to={to}", f"target={golden.target}"]
+    done = command_line(*(part for value in values for part in ("--input", value)))
+    assert done.returncode == 0
+    assert to.read_bytes().decode() == golden.digest
+
+
+def test_the_command_line_tells_of_a_missing_file_and_exits_with_1(tmp_path: Path) -> None:
+    done = command_line("--input", f"path={tmp_path / 'nowhere.txt'}")
+    assert done.returncode == 1
+    assert "failed: page: FileNotFoundError" in done.stderr
+    assert "nowhere.txt" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_the_script_tells_of_a_missing_file_in_one_line(tmp_path: Path) -> None:
     command = [sys.executable, str(SCRIPT), str(tmp_path / "nowhere.txt")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

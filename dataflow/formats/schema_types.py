@@ -132,7 +132,7 @@ class _Reading:
             case "object":
                 values = schema.get("additionalProperties", True)
                 value_type = Any if "properties" in schema else self.type_of(values)
-                kind = dict[str, value_type]  # type: ignore[valid-type]
+                kind = dict[str, value_type]  # type: ignore[valid-type]  # known at run time only
                 return _bounded(kind, schema, ("minProperties", "maxProperties"), _SIZES)
             case "integer" | "number":
                 return _bounded(_BY_NAME[name], schema, _BOUNDS, _BOUNDS)
@@ -146,7 +146,8 @@ class _Reading:
                 return tuple.__class_getitem__(tuple(self.type_of(item) for item in items))
             return list[Any]
         item_type = self.type_of(schema.get("items", True))
-        return _bounded(list[item_type], schema, ("minItems", "maxItems"), _SIZES)  # type: ignore[valid-type]
+        kind = list[item_type]  # type: ignore[valid-type]  # known at run time only
+        return _bounded(kind, schema, ("minItems", "maxItems"), _SIZES)
 
 
 def _list(schema: Mapping[str, Any], key: str) -> list[Any]:
