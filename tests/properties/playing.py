@@ -1,0 +1,165 @@
+"""Playing a random flow, and holding what it came to against the reference."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any, Final
+
+from dataflow import Failure, Flow, RunFailed
+from dataflow.document import FlowDocument
+from dataflow.formats.native import load
+from dataflow.functions import import_function
+from dataflow.nodetype import NodeType
+from dataflow.packs import find_type, type_of
+from dataflow.result import Result
+from tests.properties import node_functions
+from tests.properties.node_functions import call_plainly, recording
+from tests.properties.random_flows import Program
+from tests.properties.reference import Dead, Firing, Frame, Outcome, Reference
+
+__all__ = ["Expected", "Played", "expect", "flow_of", "hold", "play"]
+
+FUNCTIONS: Final = {
+    f"t.{name}": found
+    for name, found in vars(node_functions).items()
+    if callable(found) and not name.startswith("_")
+}
+Fired = Counter[tuple[str, int]]
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What the reference says, and which frames a failure may have cut short."""
+
+    outcome: Outcome
+    fired: Fired
+    cut: set[int]
+
+    def is_cut(self, frame: Frame) -> bool:
+        return id(frame) in self.cut
+
+
+@dataclass(frozen=True)
+class Played:
+    """What a run came to."""
+
+    result: Result
+    fired: Fired
+    failures: tuple[Failure, ...] = ()
+
+
+@cache
+def _type(id: str) -> NodeType:
+    return type_of(FUNCTIONS[id], id) if id in FUNCTIONS else find_type(id)
+
+
+def _function(name: str) -> Callable[..., Any]:
+    found = FUNCTIONS.get(name.replace(":", "."))
+    return import_function(name) if found is None else found
+
+
+def flow_of(document: Mapping[str, Any]) -> Flow:
+    """Make the flow of a document, which has no problems."""
+    wiring = load(json.dumps(document), "random.json")
+    with Flow.from_wiring(wiring, _type, _function) as flow:
+        return flow
+
+
+def expect(program: Program) -> Expected:
+    """Ask the reference."""
+    document = FlowDocument.model_validate(program.document)
+    with recording() as record:
+        outcome = Reference(FUNCTIONS, call_plainly).run(document, program.inputs)
+    cut = set[int]()
+    _mark(outcome.root, is_cut=False, cut=cut)
+    return Expected(outcome, record.fired, cut)
+
+
+def _mark(frame: Frame, is_cut: bool, cut: set[int]) -> None:
+    """Mark the frames that a failure in them or beside them may cut short (S9.4)."""
+    is_cut = is_cut or (frame.errors == "fail_fast" and bool(frame.failures()))
+    if is_cut:
+        cut.add(id(frame))
+    for node, frames in frame.opened.items():
+        fails = frame.firings[node].state == "failed" and frame.errors == "fail_fast"
+        for inner in frames:
+            _mark(inner, is_cut or fails, cut)
+
+
+async def play(
+    flow: Flow, program: Program, pace: Callable[[], int] | None = None, is_heard: bool = False
+) -> Played:
+    """Run a flow."""
+    with recording(pace) as record:
+        try:
+            async with flow.start(**program.inputs) as run:
+                if is_heard:
+                    events = [event async for event in run.events()]
+                    assert [event.seq for event in events] == list(range(1, len(events) + 1))
+                return Played(await run, record.fired)
+        except RunFailed as failed:
+            return Played(failed.result, record.fired, tuple(failed.failures))
+
+
+def hold(expected: Expected, played: Played) -> None:
+    """Hold a run against the reference; of frames that were cut short, what was done is right."""
+    outcome, result = expected.outcome, played.result
+    is_cut = expected.is_cut(outcome.root)
+    wanted = {name: plain(token) for name, token in outcome.outputs.items() if not isinstance(token, Dead)}
+    outputs = {name: plain(value) for name, value in result.outputs.items()}
+    failures = {(failure.path, failure.type) for failure in played.failures}
+    wanted_failures = {(failure.path, failure.type) for failure in outcome.root.failures()}
+    states = {path: state.value for path, state in result.states.items()}
+    assert result.status == ("failed" if wanted_failures else "completed")
+    if is_cut:
+        assert outputs.items() <= wanted.items()
+        assert failures
+        assert failures <= wanted_failures
+        assert played.fired <= expected.fired
+    else:
+        assert outputs == wanted
+        assert failures == wanted_failures
+    assert states.keys() <= outcome.firings.keys()
+    for path, (firing, frame) in outcome.firings.items():
+        if expected.is_cut(frame):
+            assert states.get(path, "not_run") in (firing.state, "cancelled", "not_run"), path
+        else:
+            assert (path, states.get(path)) == (path, firing.state)
+            if not is_cut:
+                hold_cause(path, firing, result)
+    uncut = {path for path, (_, frame) in outcome.firings.items() if not expected.is_cut(frame)}
+    assert _only(played.fired, uncut) == _only(expected.fired, uncut)
+
+
+def _only(fired: Fired, paths: set[str]) -> Fired:
+    return Counter({place: times for place, times in fired.items() if place[0] in paths})
+
+
+def hold_cause(path: str, firing: Firing, result: Result) -> None:
+    """Hold where the story of a node that did not run begins (S3.3)."""
+    if firing.state in ("skipped", "not_run", "failed") and isinstance(firing.rest, Dead):
+        last = result.why(path).splitlines()[-1].strip().removeprefix("because ")
+        assert any(begins(last, origin) for origin in firing.rest.origins), (path, last, firing.rest.origins)
+
+
+def begins(line: str, place: str) -> bool:
+    return line.startswith((f"{place}: ", f"{place} failed: "))
+
+
+def plain(value: Any) -> Any:
+    """Tell 0, 0.0 and False apart, and leave out the texts of a failure."""
+    match value:
+        case Failure(path=path, attempt=attempt, type=kind):
+            return "failure", path, attempt, kind
+        case list() | tuple():
+            return (type_name(value), *(plain(item) for item in value))
+        case _:
+            return type_name(value), value
+
+
+def type_name(value: Any) -> str:
+    return type(value).__name__
