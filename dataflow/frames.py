@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, TypeAlias
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from dataflow.failure import Failure
     from dataflow.plan import PlanNode, ScopePlan
     from dataflow.tokens import Errored, Skip
+
+_NONE: Final[Mapping[Any, Any]] = MappingProxyType({})
 
 __all__ = ["Frame", "LoopEnd", "Opened", "OpenedLoop", "OpenedMap", "Unhandled"]
 
@@ -39,8 +44,9 @@ class Frame:
     """One instance of a scope. `values` is indexed by slot; `waits` and `states` by node."""
 
     __slots__ = (
-        "awaits", "closed_by", "failures", "is_closing", "name", "number", "odd", "opened", "owner", "parent",
-        "plan", "position", "reasons", "states", "unsettled", "values", "waits",
+        "awaits", "closed_by", "failures", "is_closing", "lost", "name", "number", "odd", "opened", "owner",
+        "parent", "plan", "position", "reasons", "states", "taken", "unsettled", "values", "waits",
+        "withdrawn",
     )  # fmt: skip
 
     def __init__(
@@ -63,6 +69,9 @@ class Frame:
         self.failures: list[Unhandled] = []  # what nothing in the frame handled
         self.closed_by: Skip | Errored | None = None  # why it is closing
         self.is_closing = False  # failed or cancelled: nothing more starts in it
+        self.lost: frozenset[tuple[int, int]] = frozenset()  # edges that lost a race, as race and slot
+        self.withdrawn: frozenset[int] = frozenset()  # nodes that only such edges needed
+        self.taken: Mapping[int, Sequence[Unhandled]] = _NONE  # by node: failures left to races
 
     def path(self) -> str:
         """Return the frame's part of its nodes' paths; empty for the root (S2.2)."""

@@ -17,6 +17,7 @@ from dataflow.maps import Maps
 from dataflow.opening import Opening
 from dataflow.outcome import outputs_of
 from dataflow.plan import Call
+from dataflow.racing import Racing
 from dataflow.releasing import Releasing
 from dataflow.reporting import report_end
 from dataflow.separation import separate
@@ -44,7 +45,7 @@ class Scheduler:
     """The state of one run and the rules that move it on.
 
     The engine calls `start`, `succeed`, `fail`, `cancelled` and `abort`. The other public methods are
-    for `Opening`, `Releasing`, `Loops`, `Maps` and `Failing`, which are parts of it.
+    for `Opening`, `Releasing`, `Racing`, `Loops`, `Maps` and `Failing`, which are parts of it.
     """
 
     def __init__(self, plan: FlowPlan, errors: Errors, reporter: Reporter) -> None:
@@ -59,6 +60,7 @@ class Scheduler:
         self.failing = Failing(self)
         self.loops = Loops(self)
         self.maps = Maps(self)
+        self.racing = Racing(self)
         self.releasing = Releasing(self)
         self.opening = Opening(self)
         self._newly: list[FiringId] = []
@@ -77,6 +79,8 @@ class Scheduler:
 
     def succeed(self, frame: Frame, index: int, result: Any) -> list[FiringId]:
         """Settle a firing that returned; returns the newly ready ones (S3.2)."""
+        if index in frame.withdrawn:
+            return self.cancelled(frame, index)
         self._is_working = True
         node = frame.plan.nodes[index]
         call = node.action
@@ -90,12 +94,14 @@ class Scheduler:
 
     def fail(self, frame: Frame, index: int, error: BaseException) -> list[FiringId]:
         """Settle a firing that raised; returns the newly ready ones (S9.3, S9.4)."""
+        if index in frame.withdrawn:
+            return self.cancelled(frame, index)
         self._is_working = True
         self.failing.failed(frame, frame.plan.nodes[index], error)
         return self._advance()
 
     def cancelled(self, frame: Frame, index: int) -> list[FiringId]:
-        """Settle a firing that was cancelled, since its frame was closed."""
+        """Settle a firing that was cancelled, since its frame was closed or it lost a race."""
         self._is_working = True
         if frame.closed_by is not None:
             frame.reasons[index] = frame.closed_by
@@ -191,7 +197,7 @@ class Scheduler:
             if not waits[reader]:
                 self.releasing.release(frame, reader)
         for join in plan.early.get(slot, ()):
-            self.releasing.consider(frame, plan.nodes[join])
+            self.releasing.consider(frame, plan.nodes[join], slot)
         if slot in plan.exports:
             self._export(frame, slot, token)
         if slot in frame.awaits:

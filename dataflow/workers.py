@@ -94,10 +94,13 @@ class Workers:
         return [worker.firing for worker in self._workers if worker.firing is not None]
 
     def cancel_closed(self) -> None:
-        """Cancel the workers whose firing is in a frame that was closed."""
+        """Cancel the workers whose firing is in a frame that was closed, or was withdrawn."""
         self._scheduler.to_cancel = False
         for worker in self._workers:
-            if worker.firing is not None and worker.firing[0].is_closing:
+            if worker.firing is None:
+                continue
+            frame, index = worker.firing
+            if frame.is_closing or index in frame.withdrawn:
                 worker.scope.cancel()
 
     async def _work(self) -> None:
