@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import typing
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Final
 
@@ -19,11 +19,23 @@ from dataflow.document.flow import (
     Node,
     TypeNode,
 )
-from dataflow.document.sources import ConstantSource, Source
+from dataflow.document.sources import ConstantSource, RaceSource, Source
 from dataflow.failure import takes_failure
 from dataflow.ports import DONE
 
-__all__ = ["AFTER", "In", "Read", "demanded", "inputs_of", "is_enabled", "parted", "reads_of", "signature_of", "sources_of"]
+__all__ = [
+    "AFTER",
+    "In",
+    "Read",
+    "body_of",
+    "demanded",
+    "inputs_of",
+    "is_enabled",
+    "parted",
+    "reads_of",
+    "signature_of",
+    "sources_of",
+]
 
 AFTER: Final = "$after"
 #: Who reads what the next round of a loop begins with.
@@ -40,42 +52,49 @@ class In:
     required: bool = True
     many: bool = False
     takes_failure: bool = False
+    lazy: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A use of a port of a node, and by whom: a node of the same block, NEXT, or None for anything else."""
+    """A use of a port, by a node of the same block, NEXT, or None for anything else; `port` is what reads it."""
 
     node: str
-    port: str
+    name: str
     reader: str | None = None
-    takes_failure: bool = False
+    port: In = In()
+    race: RaceSource | None = None
 
 
 @cache
 def signature_of(function: Callable[..., Any]) -> dict[str, tuple[inspect.Parameter, Any]]:
     """Return the parameters of a node's function with their types."""
     hints = typing.get_type_hints(function, include_extras=True)
-    return {n: (p, hints[n]) for n, p in inspect.signature(function).parameters.items()}
+    return {
+        name: (parameter, hints[name]) for name, parameter in inspect.signature(function).parameters.items()
+    }
 
 
-def _is_required(parameter: inspect.Parameter) -> bool:
-    return parameter.default is parameter.empty and parameter.kind is not parameter.VAR_POSITIONAL
+@cache
+def _ports_of(function: Callable[..., Any]) -> dict[str, In]:
+    ports = {}
+    for name, (parameter, hint) in signature_of(function).items():
+        many = parameter.kind is parameter.VAR_POSITIONAL
+        is_lazy = any("lazy" in str(mark) for mark in getattr(hint, "__metadata__", ()))
+        ports[name] = In(
+            parameter.default is parameter.empty and not many, many, takes_failure(hint), is_lazy
+        )
+    return ports
 
 
 def inputs_of(node: Node, functions: Functions) -> dict[str, In]:
-    """Return the input ports of a node."""
+    """Return the input ports of a node; the first values of a loop and the lists of a map are such ports."""
     ports: dict[str, In]
     match node:
         case TypeNode(type="control.if" | "control.switch"):
             ports = {"value": In()}
         case TypeNode(type=type):
-            ports = {
-                name: In(
-                    _is_required(parameter), parameter.kind is parameter.VAR_POSITIONAL, takes_failure(hint)
-                )
-                for name, (parameter, hint) in signature_of(functions[type]).items()
-            }
+            ports = _ports_of(functions[type])
         case FlowNode(flow=FlowDocument(inputs=inputs)):
             ports = {name: In("default" not in part.model_fields_set) for name, part in inputs.items()}
         case LoopNode(loop=loop):
@@ -118,46 +137,55 @@ def parted(reference: str) -> tuple[str, str]:
     return node, port or "out"
 
 
-def _references(source: Any) -> Iterator[str]:
-    """Go through the ports that a source names, at any depth."""
+def body_of(node: Node) -> BlockPart | None:
+    """Return the block that sees what is around the node."""
+    return node.loop if isinstance(node, LoopNode) else node.map if isinstance(node, MapNode) else None
+
+
+def _reads(source: Any, read: Read) -> Iterator[Read]:
+    """Go through the ports that a source names, at any depth; `read` says by whom."""
     if isinstance(source, str):
-        yield source
+        node, name = parted(source)
+        yield replace(read, node=node, name=name)
     elif isinstance(source, list):
         for part in source:
-            yield from _references(part)
+            yield from _reads(part, read)
     elif source is not None and not isinstance(source, ConstantSource):
+        raced = replace(read, race=source) if isinstance(source, RaceSource) else read
         for name in _JOINS:
-            yield from _references(getattr(source, name, None))
+            yield from _reads(getattr(source, name, None), raced)
 
 
 def reads_of(block: BlockPart, functions: Functions) -> Iterator[Read]:
-    """Go through all uses of ports in a block and the blocks inside it, the ends of a loop's rounds included."""
+    """Go through all uses of ports in a block and the blocks inside it, the ends of a loop's rounds too."""
     for id, node in block.nodes.items():
         inputs = inputs_of(node, functions)
         for port, sources in sources_of(block, id).items():
-            for reference in _references(sources):
-                yield Read(*parted(reference), id, inputs[port].takes_failure)
-        inner = node.loop if isinstance(node, LoopNode) else node.map if isinstance(node, MapNode) else None
-        for read in reads_of(inner, functions) if inner is not None else ():
-            yield Read(read.node, read.port, id, read.takes_failure)
-    for reference in _references(list(block.outputs.values())):
-        yield Read(*parted(reference))
+            yield from _reads(sources, Read("", "", id, inputs[port]))
+        inner = body_of(node)
+        if inner is not None:
+            for read in reads_of(inner, functions):
+                yield replace(read, reader=id)
+    ends: list[Any] = list(block.outputs.values())
     if isinstance(block, LoopPart):
-        for reference in _references([part for part in (block.until, block.while_) if part is not None]):
-            yield Read(*parted(reference))
-        for reference in _references([carry.next for carry in block.carry.values()]):
-            yield Read(*parted(reference), NEXT)
+        ends += [block.until, block.while_]
+        yield from _reads([carry.next for carry in block.carry.values()], Read("", "", NEXT))
+    yield from _reads(ends, Read("", ""))
 
 
-def demanded(block: BlockPart, functions: Functions) -> list[str]:
-    """List the nodes that a frame demands at once: with `until`, not those that only next values need (S6.1)."""
-    if not isinstance(block, LoopPart) or block.until is None:
-        return list(block.nodes)
-    readers: dict[str, set[str | None]] = {id: set() for id in block.nodes}
-    for read in reads_of(block, functions):
-        if read.node in readers:
-            readers[read.node].add(read.reader)
-    later = {id for id, found in readers.items() if found}
-    while needed := {id for id in later if readers[id] - later - {NEXT}}:
-        later -= needed
-    return [id for id, node in block.nodes.items() if id not in later or not is_enabled(node)]
+def demanded(block: BlockPart, reads: Mapping[str, list[Read]], next_too: bool = False) -> list[str]:
+    """List the nodes that a frame demands: not those of which every use is a lazy port (S8.1).
+
+    With `until`, those that only next values need are demanded once another round follows (S6.1).
+    """
+    waits = isinstance(block, LoopPart) and block.until is not None and not next_too
+    left = {id for id in block.nodes if reads.get(id)}
+    while now := {id for id in left if any(_is_now(read, left, waits) for read in reads[id])}:
+        left -= now
+    return [id for id, node in block.nodes.items() if id not in left or not is_enabled(node)]
+
+
+def _is_now(read: Read, left: set[str], waits: bool) -> bool:
+    if read.reader in left or (waits and read.reader == NEXT):
+        return False
+    return not read.port.lazy

@@ -19,7 +19,8 @@ from dataflow.result import Result
 from tests.properties import node_functions
 from tests.properties.node_functions import call_plainly, recording
 from tests.properties.random_flows import Program
-from tests.properties.reference import Dead, Firing, Frame, Outcome, Reference
+from tests.properties.reference import Reference
+from tests.properties.reference_tokens import Dead, Firing, Frame, Outcome
 
 __all__ = ["Expected", "Played", "expect", "flow_of", "hold", "play"]
 
