@@ -39,7 +39,7 @@ class Engine:
     ) -> None:
         self.plan = plan
         self.reporter = Reporter(run_id, call=caller())
-        self.scheduler = Scheduler(plan, settings.errors, self.reporter)
+        self.scheduler = Scheduler(plan, settings.errors or "fail_fast", self.reporter)
         self.workers = Workers(self.scheduler, spawn, self._look_around)
         self.status = RunStatus.RUNNING
         self.ended = anyio.Event()

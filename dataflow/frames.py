@@ -1,4 +1,4 @@
-"""Frames: the state of one instance of a scope, and of what a loop or map has opened (S2.4)."""
+"""Frames: the state of one instance of a scope, and of what a loop, map or flow node has opened (S2.4)."""
 
 from __future__ import annotations
 
@@ -7,16 +7,19 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from dataflow.plan import FlowOf
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from dataflow.failure import Failure
     from dataflow.plan import PlanNode, ScopePlan
+    from dataflow.policy import Errors
     from dataflow.tokens import Errored, Skip
 
 _NONE: Final[Mapping[Any, Any]] = MappingProxyType({})
 
-__all__ = ["Frame", "LoopEnd", "Opened", "OpenedLoop", "OpenedMap", "Unhandled"]
+__all__ = ["Frame", "LoopEnd", "Opened", "OpenedFlow", "OpenedLoop", "OpenedMap", "Unhandled"]
 
 
 class LoopEnd(StrEnum):
@@ -44,19 +47,26 @@ class Frame:
     """One instance of a scope. `values` is indexed by slot; `waits` and `states` by node."""
 
     __slots__ = (
-        "awaits", "closed_by", "failures", "is_closing", "lost", "name", "number", "odd", "opened", "owner",
-        "parent", "plan", "position", "reasons", "states", "taken", "unsettled", "values", "waits",
+        "awaits", "closed_by", "errors", "failures", "is_closing", "lost", "name", "number", "odd", "opened",
+        "owner", "parent", "plan", "position", "reasons", "states", "taken", "unsettled", "values", "waits",
         "withdrawn",
     )  # fmt: skip
 
     def __init__(
-        self, plan: ScopePlan, number: int, parent: Frame | None = None, owner: int = -1, name: str = ""
+        self,
+        plan: ScopePlan,
+        number: int,
+        errors: Errors,
+        parent: Frame | None = None,
+        owner: int = -1,
+        name: str = "",
     ) -> None:
         self.plan = plan
         self.number = number  # frames are numbered as they open
+        self.errors = errors  # what an unhandled failure does to the frame (S9.4)
         self.parent = parent
         self.owner = owner  # the node of the parent that opened it
-        self.name = name  # the round, the index or the key
+        self.name = name  # the round, the index, the key, or the attempt from the second on
         self.position = 0  # of an item in its map
         self.values: list[Any] = plan.initial.copy()
         self.waits = plan.waits.copy()  # slots that each node still waits for
@@ -82,7 +92,8 @@ class Frame:
             label = (
                 "" if owner.names_frame else f"{'/' if frame.parent.parent is not None else ''}{owner.label}"
             )
-            parts.append(f"{label}[{frame.name}]")
+            is_flow = isinstance(owner.action, FlowOf)
+            parts.append(f"{label}{frame.name}" if is_flow else f"{label}[{frame.name}]")
             frame = frame.parent
         return "".join(reversed(parts))
 
@@ -119,6 +130,17 @@ class OpenedMap:
 
 
 @dataclass(slots=True, eq=False)
+class OpenedFlow:
+    """A flow node being run: the frame of each attempt."""
+
+    live: dict[int, Frame] = field(default_factory=dict)  # the frame that has not ended, by its number
+    frames: list[Frame] = field(default_factory=list)
+
+    def release(self) -> None:
+        """Keep the frames, with their states and reasons; they let their values go themselves (S8.5)."""
+
+
+@dataclass(slots=True, eq=False)
 class OpenedLoop:
     """A loop being run."""
 
@@ -137,5 +159,5 @@ class OpenedLoop:
         self.dead = {}
 
 
-#: What a loop or map has opened.
-Opened: TypeAlias = OpenedLoop | OpenedMap
+#: What a loop, map or flow node has opened.
+Opened: TypeAlias = OpenedLoop | OpenedMap | OpenedFlow

@@ -20,7 +20,7 @@ from dataflow.graph import (
     Vertex,
 )
 from dataflow.names import encode
-from dataflow.plan import Call, Feed, FlowPlan, JoinOf, LoopOf, MapOf, PlanNode, ScopePlan
+from dataflow.plan import Call, Feed, FlowOf, FlowPlan, JoinOf, LoopOf, MapOf, PlanNode, ScopePlan
 from dataflow.policy import WITHOUT_EFFECT
 from dataflow.ports import MISSING, PortKind
 from dataflow.slots import Slots
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from dataflow.plan import Action
+    from dataflow.wiring import Nested
 
 __all__ = ["lay_out"]
 
@@ -97,7 +98,9 @@ class _Laying:
     def action(self) -> tuple[Action, tuple[Feed, ...]]:
         feeds = tuple(self.feeds.values())
         match self.vertex.action:
-            case CallAction():
+            case CallAction(type=node_type):
+                if node_type.flow is not None:
+                    return self.flow(self.vertex.action, node_type.flow), feeds
                 return self.call(self.vertex.action), feeds
             case JoinAction(mode=mode):
                 return JoinOf(mode), feeds
@@ -120,6 +123,12 @@ class _Laying:
         star = self.feeds.get(parameters.star) if parameters.star is not None else None
         direct = _direct(positional) if star is None and not keywords and AFTER not in self.feeds else None
         return Call(node_type, action.policy, positional, keywords, star, direct, node_type.id in BUILT_IN)
+
+    def flow(self, action: CallAction, flow: Nested) -> FlowOf:
+        plan, own = flow.compile(), self.slots.outputs(self.vertex)
+        inputs = {plan.root.parameters[name]: self.given(action, name) for name in action.type.inputs}
+        results = {own[name]: slot for name, slot in plan.outputs.items()}
+        return FlowOf(plan, flow.settings, action.policy, inputs, results)
 
     def given(self, action: CallAction, name: str) -> Feed | int:
         """Return what a parameter is given: its feed, the config, or its default as a constant."""
@@ -187,9 +196,7 @@ def _connect(slots: Slots, scope: Scope, plan: ScopePlan) -> None:
     plan.early = {slot: tuple(nodes) for slot, nodes in early.items()}
     plan.starts = tuple(index for index, count in enumerate(plan.waits) if not count)
     plan.disabled = tuple(
-        node.index
-        for node in plan.nodes
-        if isinstance(node.action, Call) and not node.action.policy.is_enabled
+        node.index for node in plan.nodes if node.policy is not None and not node.policy.is_enabled
     )
     loop = _loop_around(slots, scope)
     _await_imports(plan, loop)
@@ -282,7 +289,9 @@ def _unused(vertices: list[Vertex]) -> Iterable[str]:
     """Name the settings that are kept but have no effect yet."""
     for vertex in vertices:
         match vertex.action:
-            case CallAction(policy=policy):
+            case CallAction(type=node_type, policy=policy):
+                if node_type.flow is not None:
+                    yield from node_type.flow.compile().unused_policies
                 given = [name for name in WITHOUT_EFFECT if getattr(policy, name) is not MISSING]
                 yield from (f"{name} of node {vertex.id!r}" for name in given)
             case MapAction(options=options):

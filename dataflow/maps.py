@@ -109,7 +109,7 @@ class Maps:
         frame = item.parent
         assert frame is not None, "an item is inside a frame"
         opened.left -= 1
-        if item.failures and self.scheduler.errors == "fail_fast":
+        if item.failures and frame.errors == "fail_fast":
             opened.is_closing = True
             for other in list(opened.live.values()):
                 cause = Errored(frame.path_of(node), min(item.failures).failure)

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
     from dataflow.graph import Join
     from dataflow.nodetype import NodeType
-    from dataflow.policy import EachOptions, Policy
+    from dataflow.policy import EachOptions, Policy, Settings
     from dataflow.uses import Uses
     from dataflow.wiring import Wiring
 
-__all__ = ["Call", "Feed", "FlowPlan", "JoinOf", "LoopOf", "MapOf", "PlanNode", "ScopePlan"]
+__all__ = ["Call", "Feed", "FlowOf", "FlowPlan", "JoinOf", "LoopOf", "MapOf", "PlanNode", "ScopePlan"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,21 @@ class MapOf:
     lists: Mapping[int, Feed]
 
 
-Action: TypeAlias = Call | JoinOf | LoopOf | MapOf
+@dataclass(frozen=True, slots=True)
+class FlowOf:
+    """Run a flow in a frame of its own (S7.3).
+
+    `inputs` maps slots of its root to what they are given, `results` own output slots to slots of its root.
+    """
+
+    plan: FlowPlan
+    settings: Settings
+    policy: Policy
+    inputs: Mapping[int, Feed | int]
+    results: Mapping[int, int]
+
+
+Action: TypeAlias = Call | JoinOf | LoopOf | MapOf | FlowOf
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +126,11 @@ class PlanNode:
     def is_visible(self) -> bool:
         """Whether it is a node of the flow, with a state and events; joins are not."""
         return not isinstance(self.action, JoinOf)
+
+    @property
+    def policy(self) -> Policy | None:
+        """The settings of a node that may be given some."""
+        return self.action.policy if isinstance(self.action, Call | FlowOf) else None
 
 
 @dataclass(slots=True, eq=False)

@@ -20,6 +20,7 @@ __all__ = [
     "ItemErrors",
     "Limit",
     "MemoPolicy",
+    "NodeErrors",
     "OnError",
     "Policy",
     "Retry",
@@ -31,6 +32,7 @@ MemoPolicy = Literal["off", "run", "process", "store"]
 OnError = Literal["fail", "skip", "route"]
 ItemErrors = Literal["fail", "collect", "skip"]
 Errors = Literal["fail_fast", "continue"]
+NodeErrors = Literal["fail", "collect"]
 Backoff = Literal["none", "fixed", "exponential"]
 
 
@@ -118,6 +120,7 @@ class Policy:
     limit: str | int | Any = MISSING
     effect: bool | Any = MISSING
     enabled: bool | Any = MISSING
+    errors: NodeErrors | Any = MISSING  # of flow nodes (S7.3)
 
     def given(self) -> dict[str, object]:
         """List the settings that were given, by name."""
@@ -162,13 +165,14 @@ class EachOptions:
 class Settings:
     """What `using` sets for the runs of a flow."""
 
-    errors: Errors = "fail_fast"
+    errors: Errors | None = None  # fail_fast, or as the flow around it
     max_concurrency: int | None = None
     limits: Mapping[str, Limit | int] | None = None
     timeout: float | None = None
 
     def __post_init__(self) -> None:
-        _one_of("errors", self.errors, Errors)
+        if self.errors is not None:
+            _one_of("errors", self.errors, Errors)
         if self.max_concurrency is not None:
             _whole("max_concurrency", self.max_concurrency, 1)
         for name, limit in (self.limits or {}).items():
@@ -192,7 +196,7 @@ def policy_of(
     for name in ("timeout", "deadline"):
         if name in given and given[name] is not MISSING:
             _positive_or_none(name, given[name])
-    for name, allowed in (("memo", MemoPolicy), ("on_error", OnError)):
+    for name, allowed in (("memo", MemoPolicy), ("on_error", OnError), ("errors", NodeErrors)):
         if name in given and given[name] is not MISSING:
             _one_of(name, given[name], allowed)
     if given.get("default", MISSING) is SKIP:

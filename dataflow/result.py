@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from dataflow.errors import DataflowError, choices
 from dataflow.names import encode, parse_reference
 from dataflow.placeholders import PortRef
-from dataflow.plan import Call
 from dataflow.ports import DONE, ERROR, MISSING, Signal
 from dataflow.separation import separate
 from dataflow.states import STATES, NodeState
@@ -138,7 +137,7 @@ class Result:
         state = STATES[self._root.states[node.index]]
         if state is NodeState.DONE:
             return Signal() if port == DONE else Skip(node.label, "succeeded, so there is no failure")
-        policy = node.action.policy if isinstance(node.action, Call) else None
+        policy = node.policy
         if (
             port == DONE
             and state is NodeState.FAILED

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from dataflow.events import EventKind
 from dataflow.failing import Failing
-from dataflow.frames import Frame, OpenedLoop, OpenedMap
+from dataflow.frames import Frame, OpenedFlow, OpenedLoop, OpenedMap
 from dataflow.loops import Loops
 from dataflow.maps import Maps
+from dataflow.nesting import Nesting
 from dataflow.opening import Opening
 from dataflow.outcome import outputs_of
 from dataflow.plan import Call
@@ -45,14 +46,13 @@ class Scheduler:
     """The state of one run and the rules that move it on.
 
     The engine calls `start`, `succeed`, `fail`, `cancelled` and `abort`. The other public methods are
-    for `Opening`, `Releasing`, `Racing`, `Loops`, `Maps` and `Failing`, which are parts of it.
+    for `Opening`, `Releasing`, `Racing`, `Loops`, `Maps`, `Nesting` and `Failing`, which are parts of it.
     """
 
     def __init__(self, plan: FlowPlan, errors: Errors, reporter: Reporter) -> None:
         self.plan = plan
-        self.errors = errors
         self.reporter = reporter
-        self.root = Frame(plan.root, 0)
+        self.root = Frame(plan.root, 0, errors)
         self.has_ended = False
         self.to_cancel = False  # frames were closed since the engine last looked
         self.interruption: BaseException | None = None  # no Exception, but raised by a user's function
@@ -60,6 +60,7 @@ class Scheduler:
         self.failing = Failing(self)
         self.loops = Loops(self)
         self.maps = Maps(self)
+        self.nesting = Nesting(self)
         self.racing = Racing(self)
         self.releasing = Releasing(self)
         self.opening = Opening(self)
@@ -228,6 +229,8 @@ class Scheduler:
                 self.loops.round_ended(frame, owner, opened)
             case OpenedMap():
                 self.maps.item_ended(frame, owner, opened)
+            case OpenedFlow():
+                self.nesting.ended(frame, owner)
         frame.release()
 
     def report(self, kind: EventKind, frame: Frame, node: PlanNode, **data: Any) -> None:

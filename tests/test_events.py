@@ -46,6 +46,7 @@ def test_the_names_of_the_kinds_are_stable() -> None:
         "loop_round",
         "loop_exited",
         "map_opened",
+        "race_decided",
         "warning",
         "piece",
     }
