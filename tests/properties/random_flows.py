@@ -26,6 +26,8 @@ ENABLED: Final[tuple[str, ...]] = (
     *("told", "taken"),
     *("loop", "loop"),
     *("map", "map"),
+    "flow",
+    "race",
 )
 
 #: Shapes of nodes: the function, with its required and optional ports, and how many edges its many-port has.
@@ -335,6 +337,50 @@ class _Making:
             part["key"] = "t:key"
         block["nodes"][id] = {"map": part}
         self.keep(seen, id, True, lists=[f"{id}.{name}" for name in outputs])
+
+    def flow(self, block: dict[str, Any], seen: _Seen, depth: int) -> None:
+        """Place a nested flow, which sees nothing but its inputs."""
+        self.left -= 1
+        id = self.name("w")
+        inputs: dict[str, Any] = {"a": {}}
+        given = {"a": self.joined(seen, False)}
+        if self.chance(2):
+            inputs["b"] = {"default": self.pick(_CONSTANTS)}
+            if self.chance(2):
+                given["b"] = self.joined(seen, False)
+        inside = _Seen([f"$in.{name}" for name in inputs])
+        body = self.block(inside, depth + 1, 4)
+        outputs = {f"o{number}": self.pick(inside.values) for number in range(1 + self.below(2))}
+        document: dict[str, Any] = {"dataflow": 1, "inputs": inputs, **body, "outputs": outputs}
+        if self.breaking and self.chance(3):
+            document["using"] = {"errors": self.pick(("continue", "fail_fast"))}
+        node: dict[str, Any] = {"flow": document, "inputs": given}
+        kind = self.below(6) if self.breaking else 0
+        if kind > 2:
+            node["policy"] = ({"on_error": "skip"}, {"on_error": "route"}, {"errors": "collect"})[kind - 3]
+        block["nodes"][id] = node
+        self.keep(seen, id, kind != 3, values=[f"{id}.{name}" for name in outputs])
+
+    def race(self, block: dict[str, Any], seen: _Seen, depth: int) -> None:
+        """Let the exits of a branch race, or nodes behind them: at most one can be live."""
+        if not seen.branches:
+            self.branch(block, seen, depth)
+        sources: list[str] = []
+        for exit in self.pick(seen.branches):
+            kind = self.below(3)
+            if kind == 0:
+                sources.append(exit)
+                continue
+            if kind == 2 and self.breaking:
+                sources.append(self.name("n"))
+                self.place(block, seen, sources[-1], "t.one", {"a": exit}, salt=self.below(10), breaks=1)
+            sources.append(self.name("n"))
+            self.place(block, seen, sources[-1], "t.one", {"a": exit}, **self.odds())
+        if self.chance(2):
+            sources.reverse()
+        id = self.name("n")
+        self.place(block, seen, id, "t.optional", {"a": {"race": sources}}, **self.odds())
+        self.keep(seen, id, True, values=[id])
 
     # the whole
 

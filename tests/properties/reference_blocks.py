@@ -64,15 +64,17 @@ def fire_flow(
 ) -> Firing:
     """Run a flow as a node, each attempt in a frame of its own (S7.3)."""
     path, frames = frame.path_of(id), frame.opened.setdefault(id, [])
+    collects = node.policy.errors == "collect"
     for attempt in range(1, node.policy.retry.retries + 2):
         name = path if attempt == 1 else f"{path}~{attempt}"
-        frames.append(flow_frame(flow, name, {**copy.deepcopy(node.values), **given}, frame.errors))
-        outputs = ended(reference, frames[-1])
-        if node.policy.errors == "collect":
+        inner = flow_frame(flow, name, {**copy.deepcopy(node.values), **given}, frame.errors)
+        inner.errors = "continue" if collects else inner.errors
+        frames.append(inner)
+        outputs = ended(reference, inner)
+        told = frozenset[str]().union(*(token.origins for token in outputs.values() if is_error(token)))
+        if all(collects and failure.path in told for failure in inner.failures()):
             return reference.done(path, {n: t.failure if is_error(t) else t for n, t in outputs.items()})
-        if not frames[-1].failures():
-            return reference.done(path, outputs)
-    return reference.failed(frame, id, frames[-1].failures())
+    return reference.failed(frame, id, inner.failures())
 
 
 # maps

@@ -1,0 +1,102 @@
+"""Driving the scheduler alone: firings start and settle in any order, without an event loop."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+from dataflow import Flow, RunFailed
+from dataflow.binding import bind
+from dataflow.current import CURRENT, Firing
+from dataflow.events import Reporter
+from dataflow.frames import Frame
+from dataflow.plan import Call
+from dataflow.ports import MISSING
+from dataflow.reporting import unsettled_ports
+from dataflow.run import outcome
+from dataflow.scheduler import Scheduler
+from dataflow.states import READY, RUNNING, RunStatus
+from tests.properties.node_functions import recording
+from tests.properties.playing import Played
+from tests.properties.random_flows import Program
+
+__all__ = ["drive"]
+
+#: How many starts and ends a random flow has at most; more of them would be a run that hangs.
+MOST_STEPS = 20_000
+
+
+@dataclass(slots=True)
+class _Driver:
+    """Starts and settles firings as `choose` says; implements the source of `this_firing`."""
+
+    scheduler: Scheduler
+    choose: random.Random
+    path: str = ""
+
+    def this_firing(self) -> Firing:
+        return Firing("a run", self.path)
+
+    def run(self, inputs: dict[str, Any]) -> None:
+        ready = self.scheduler.start(inputs)
+        running: list[tuple[Frame, int, Any]] = []
+        for _ in range(MOST_STEPS):
+            if self.scheduler.has_more:
+                ready += self.scheduler.go_on()
+            ready = [(frame, index) for frame, index in ready if frame.states[index] == READY]
+            if not ready and not running:
+                break
+            if ready and (not running or self.choose.random() < 0.5):
+                frame, index = ready.pop(self.choose.randrange(len(ready)))
+                running.append((frame, index, self._started(frame, index)))
+            else:
+                ready += self._settled(*running.pop(self.choose.randrange(len(running))))
+        assert self.scheduler.has_ended, unsettled_ports(self.scheduler.root)
+        assert not ready
+        assert not running
+
+    def _started(self, frame: Frame, index: int) -> Any:
+        """Call a node; what it comes to is kept until the firing is settled."""
+        node = frame.plan.nodes[index]
+        call = node.action
+        assert isinstance(call, Call)
+        frame.states[index] = RUNNING
+        self.path = frame.path_of(node)
+        try:
+            positional, keywords = bind(frame, node, call)
+            coroutine: Any = call.type.call(*positional, **keywords)
+            coroutine.send(None)
+        except StopIteration as returned:
+            return returned.value
+        except Exception as error:  # noqa: BLE001 - what a node raises settles it
+            return error
+        raise AssertionError("a node waited though no pace was set")
+
+    def _settled(self, frame: Frame, index: int, came: Any) -> list[tuple[Frame, int]]:
+        if frame.is_closing or index in frame.withdrawn:
+            return self.scheduler.cancelled(frame, index)
+        if isinstance(came, Exception):
+            return self.scheduler.fail(frame, index, came)
+        return self.scheduler.succeed(frame, index, came)
+
+
+def drive(flow: Flow, program: Program, choose: random.Random) -> Played:
+    """Run a flow in an order that `choose` gives."""
+    plan = flow.compile()
+    scheduler = Scheduler(plan, (flow.settings.errors or "fail_fast"), Reporter("a run"))
+    driver = _Driver(scheduler, choose)
+    defaults = {n: given.default for n, given in flow.inputs.items() if given.default is not MISSING}
+    token = CURRENT.set(driver)
+    try:
+        with recording() as record:
+            driver.run({**defaults, **program.inputs})
+    finally:
+        CURRENT.reset(token)
+    status = RunStatus.FAILED if scheduler.root.failures else RunStatus.COMPLETED
+    engine: Any = SimpleNamespace(plan=plan, scheduler=scheduler, reporter=scheduler.reporter, status=status)
+    try:
+        return Played(outcome(engine), record.fired)
+    except RunFailed as failed:
+        return Played(failed.result, record.fired, tuple(failed.failures))
