@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Union, get_args, get_origin
 
 from dataflow.agreement import NOT_ITERABLE, agrees, element_type, is_any, type_name
 from dataflow.checking import check_json, check_value
@@ -27,6 +27,9 @@ from dataflow.graph import (
 from dataflow.placeholders import is_no_constant
 from dataflow.ports import DONE, ERROR, MISSING, InPort, PortKind, Signal, kind_of, plain_type
 from dataflow.scoping import resolved, scope_of, wires_of, wires_within
+
+if TYPE_CHECKING:
+    from dataflow.policy import ItemErrors
 
 __all__ = ["check"]
 
@@ -81,7 +84,8 @@ class _Types:
 
     def of(self, terminal: Terminal) -> object:
         """Tell what a terminal carries, following what leaves loops and maps to where it comes from."""
-        lists, seen = 0, set[Terminal]()
+        items: list[ItemErrors] = []  # of the maps it has left, outmost first
+        seen = set[Terminal]()
         while True:
             terminal = resolved(terminal)
             if terminal in seen:  # it reads itself, which is told elsewhere
@@ -91,7 +95,8 @@ class _Types:
             if isinstance(owner, Vertex) and port not in (DONE, ERROR):
                 action = owner.action
                 if isinstance(action, MapAction) and port in action.collects:
-                    lists, terminal = lists + 1, action.collects[port].source
+                    items.append(action.options.on_error)
+                    terminal = action.collects[port].source
                     continue
                 if isinstance(action, LoopAction) and port in action.results:
                     terminal = action.results[port].source
@@ -101,8 +106,8 @@ class _Types:
                     continue
             break
         found = self.of_made(terminal)
-        for _ in range(lists):
-            found = _list_of(found)
+        for on_error in reversed(items):
+            found = _list_of(_or_failure(found) if on_error == "collect" else found)
         return found
 
     def of_made(self, terminal: Terminal) -> object:
@@ -175,6 +180,14 @@ def _widened(annotation: object) -> object:
     if get_origin(annotation) is Union:
         return Union[tuple(_widened(one) for one in get_args(annotation))]  # noqa: UP007 - known at run time only
     return annotation
+
+
+def _or_failure(item: object) -> object:
+    """Return the type of the items of a map that collects their failures (S7.2)."""
+    try:
+        return Union[item, Failure]  # noqa: UP007 - known at run time only
+    except TypeError:  # an annotation that cannot be a member of a union
+        return Any
 
 
 def _list_of(item: object) -> object:
@@ -273,6 +286,9 @@ class _Checker:
             return "; collect it first"
         if agrees(found, _list_of(port.type)):
             return "; wire each(...) to run once per item"
+        item = element_type(port.type)
+        if item is not NOT_ITERABLE and agrees(found, _list_of(_or_failure(item))):
+            return "; with on_error='collect' a failed item leaves a Failure in the list"
         return ""
 
     # scopes and loops

@@ -7,6 +7,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from dataflow.failure import Failure
     from dataflow.plan import PlanNode, ScopePlan
     from dataflow.tokens import Errored, Skip
@@ -95,7 +97,9 @@ class Frame:
 class OpenedMap:
     """A map being run: what each output has collected so far, and how many items it still lacks."""
 
-    left: int  # items that have not ended, those included that have not begun
+    names: Sequence[str]  # of all items
+    lists: Mapping[int, Sequence[Any]]  # what they begin with, by slot of the item; let go with the last
+    is_beginning: bool = False  # a step that begins further items is noted
     is_closing: bool = False  # an item has failed the map: no further item begins
     live: dict[int, Frame] = field(default_factory=dict)  # the frames that have not ended, by their number
     frames: list[Frame] = field(default_factory=list)
@@ -105,6 +109,7 @@ class OpenedMap:
 
     def release(self) -> None:
         """Let the values go; the frames, with their states and reasons, stay (S8.5)."""
+        self.lists = {}
         self.collected = {}
         self.errored = {}
 

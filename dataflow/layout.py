@@ -266,14 +266,7 @@ def _only_for_next(plan: ScopePlan, loop: LoopOf) -> tuple[int, ...]:
 def _unused(vertices: list[Vertex]) -> Iterable[str]:
     """Name the settings that are kept but have no effect yet."""
     for vertex in vertices:
-        match vertex.action:
-            case CallAction(policy=policy):
-                given = [name for name in WITHOUT_EFFECT if getattr(policy, name) is not MISSING]
-                yield from (f"{name} of node {vertex.id!r}" for name in given)
-            case MapAction(options=options):
-                if options.max_concurrency is not None:
-                    yield f"max_concurrency of the map of {vertex.id!r}"
-                if options.on_error != "fail":
-                    yield f"on_error of the map of {vertex.id!r}"
-            case _:
-                pass
+        if isinstance(vertex.action, CallAction):
+            policy = vertex.action.policy
+            given = [name for name in WITHOUT_EFFECT if getattr(policy, name) is not MISSING]
+            yield from (f"{name} of node {vertex.id!r}" for name in given)

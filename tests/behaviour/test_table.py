@@ -12,6 +12,7 @@ from tests.behaviour.cases_failures import FAILURES
 from tests.behaviour.cases_joins import JOINS
 from tests.behaviour.cases_loop_ends import LOOP_ENDS
 from tests.behaviour.cases_loops import LOOPS
+from tests.behaviour.cases_map_options import MAP_OPTIONS
 from tests.behaviour.cases_maps import MAPS
 from tests.behaviour.cases_nesting import NESTING
 from tests.behaviour.cases_switches import SWITCHES
@@ -33,6 +34,7 @@ TABLE: Final[tuple[Case, ...]] = (
     *LOOPS,
     *LOOP_ENDS,
     *MAPS,
+    *MAP_OPTIONS,
     *NESTING,
     *SWITCHES,
     *VALUES,
