@@ -84,7 +84,7 @@ class _Types:
 
     def of(self, terminal: Terminal) -> object:
         """Tell what a terminal carries, following what leaves loops and maps to where it comes from."""
-        items: list[ItemErrors] = []  # of the maps it has left, outmost first
+        lists: list[ItemErrors] = []  # what items do that fail, for each list around it, outmost first
         seen = set[Terminal]()
         while True:
             terminal = resolved(terminal)
@@ -95,10 +95,11 @@ class _Types:
             if isinstance(owner, Vertex) and port not in (DONE, ERROR):
                 action = owner.action
                 if isinstance(action, MapAction) and port in action.collects:
-                    items.append(action.options.on_error)
+                    lists.append(action.options.on_error)
                     terminal = action.collects[port].source
                     continue
                 if isinstance(action, LoopAction) and port in action.results:
+                    lists += ["fail"] if port in action.alls else []
                     terminal = action.results[port].source
                     continue
                 if isinstance(action, LoopAction) and port in action.finals:
@@ -106,7 +107,7 @@ class _Types:
                     continue
             break
         found = self.of_made(terminal)
-        for on_error in reversed(items):
+        for on_error in reversed(lists):
             found = _list_of(_or_failure(found) if on_error == "collect" else found)
         return found
 
@@ -336,7 +337,9 @@ class _Checker:
             case JoinAction():
                 return self.has_sure_edge(vertex.inputs["sources"])
             case LoopAction() | MapAction():
-                return all(self.has_sure_edge(given) for given in vertex.inputs.values())
+                return vertex not in self.routed and all(
+                    self.has_sure_edge(given) for given in vertex.inputs.values()
+                )
             case CollectAction():
                 return False  # never asked: edges lead to the map's output
 
@@ -360,7 +363,9 @@ class _Checker:
                     declared = node_type.outputs.get(port)
                     is_conditional = port == ERROR or (declared is not None and declared.conditional)
                     return self.sure.get(owner, False) and not is_conditional
-                case Vertex(action=LoopAction(test=test, finals=finals, results=results)):
+                case Vertex(action=LoopAction(test=test, finals=finals, results=results, alls=alls)):
+                    if port in alls:
+                        return self.sure.get(owner, False)
                     may_not_run = test is not None and test.kind == "while"
                     if not self.sure.get(owner, False) or (port in results and may_not_run):
                         return False

@@ -123,6 +123,7 @@ class OpenedLoop:
     round: int = 0  # rounds that have ended
     carried: dict[str, Any] = field(default_factory=dict)  # what the current round began with
     results: dict[int, Any] = field(default_factory=dict)  # last live values, by the owner's slot
+    alls: dict[int, list[Any]] = field(default_factory=dict)  # lists of all live values, likewise
     dead: dict[int, Skip | Errored] = field(default_factory=dict)  # last skips and errors, likewise
     ends: LoopEnd | None = None  # why there will be no further round, once the test has told
 
@@ -130,6 +131,7 @@ class OpenedLoop:
         """Let the values go; the frames, with their states and reasons, stay (S8.5)."""
         self.carried = {}
         self.results = {}
+        self.alls = {}
         self.dead = {}
 
 

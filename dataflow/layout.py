@@ -141,6 +141,7 @@ class _Laying:
             carried=carried,
             finals={own[name]: carry for name, carry in action.finals.items()},
             results={own[name]: slots.read(wire, scope) for name, wire in action.results.items()},
+            alls=frozenset(own[name] for name in action.alls),
             gate=slots.new(scope, "the test") if test is not None and test.kind == "until" else None,
         )
 

@@ -78,6 +78,7 @@ class LoopOf:
     carried: Mapping[str, tuple[int, int]]
     finals: Mapping[int, str]  # own output slot -> carried port
     results: Mapping[int, int]  # own output slot -> slot of the body
+    alls: frozenset[int]  # of these output slots, the lists of the values of all rounds
     gate: int | None
 
 

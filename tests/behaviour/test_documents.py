@@ -60,3 +60,32 @@ async def test_the_item_errors_of_a_map(folder: Path, on_error: str, expected: l
     result = await load(folder, text).run(xs=[1, 2, 3])
     assert messages(result["block"]) == messages(result["each"]) == expected
     assert result.warnings == ()
+
+
+LOOP = """
+dataflow: 1
+uses: {n: ./nodes.py}
+nodes:
+  up:
+    loop:
+      limit: 3
+      carry: {v: {first: {value: 0}, next: inc}}
+      nodes: {inc: {type: n.inc, inputs: {x: $carry.v}}}
+      outputs:
+        incs: {all: inc}
+        begun: {all: $carry.v}
+        last: inc
+        final: $carry.v
+        merged: {all: {merge: [inc]}}
+outputs: {incs: up.incs, begun: up.begun, last: up.last, final: up.final, merged: up.merged}
+"""
+
+
+async def test_what_leaves_a_loop(folder: Path) -> None:
+    flow = load(folder, LOOP)
+    assert dict((await flow.run()).outputs) == {
+        "incs": [1, 2, 3], "begun": [0, 1, 2], "last": 3, "final": 3, "merged": [1, 2, 3]
+    }  # fmt: skip
+    loop = flow.to_dict()["nodes"]["up"]["loop"]
+    assert loop["outputs"]["incs"] == {"all": "inc"}
+    assert loop["outputs"]["merged"] == {"all": {"merge": ["inc"]}}

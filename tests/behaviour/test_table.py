@@ -10,6 +10,7 @@ import pytest
 from tests.behaviour.cases_branches import BRANCHES
 from tests.behaviour.cases_failures import FAILURES
 from tests.behaviour.cases_joins import JOINS
+from tests.behaviour.cases_loop_alls import LOOP_ALLS
 from tests.behaviour.cases_loop_ends import LOOP_ENDS
 from tests.behaviour.cases_loops import LOOPS
 from tests.behaviour.cases_map_options import MAP_OPTIONS
@@ -32,6 +33,7 @@ TABLE: Final[tuple[Case, ...]] = (
     *FAILURES,
     *JOINS,
     *LOOPS,
+    *LOOP_ALLS,
     *LOOP_ENDS,
     *MAPS,
     *MAP_OPTIONS,
