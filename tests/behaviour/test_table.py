@@ -15,6 +15,7 @@ from tests.behaviour.cases_loop_ends import LOOP_ENDS
 from tests.behaviour.cases_loops import LOOPS
 from tests.behaviour.cases_map_options import MAP_OPTIONS
 from tests.behaviour.cases_maps import MAPS
+from tests.behaviour.cases_nested_loops import NESTED_LOOPS
 from tests.behaviour.cases_nesting import NESTING
 from tests.behaviour.cases_switches import SWITCHES
 from tests.behaviour.cases_values import VALUES
@@ -37,6 +38,7 @@ TABLE: Final[tuple[Case, ...]] = (
     *LOOP_ENDS,
     *MAPS,
     *MAP_OPTIONS,
+    *NESTED_LOOPS,
     *NESTING,
     *SWITCHES,
     *VALUES,
