@@ -8,7 +8,6 @@ import inspect
 import threading
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar
 
 import anyio
@@ -29,6 +28,7 @@ from dataflow.signature import hints_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
+    from contextlib import AbstractAsyncContextManager
     from os import PathLike
 
     from dataflow.graph import Graph
@@ -105,25 +105,31 @@ class Flow(Builder):
         limits: Mapping[str, Limit | int] | None = None,
         errors: Errors = "fail_fast",
         timeout: float | None = None,
+        keep: bool = True,
     ) -> Self:
         """Return the flow with these settings for its runs, the others by default; this one is not changed.
 
         `errors="continue"` finishes what does not depend on a failure before the run fails (S9.4).
+        With `keep=False` a value is let go when its last reader has come to its end; the result then has
+        the outputs of the flow and no other value (S8.5).
         """
         self.compile()
         other = copy.copy(self)
-        other._settings = Settings(errors, max_concurrency, limits, timeout)  # noqa: SLF001 - of its own class
+        other._settings = Settings(errors, max_concurrency, limits, timeout, keep)  # noqa: SLF001 - of its own class
         return other
 
     async def run(self, /, **inputs: Any) -> Result:
         """Run the flow to its end; raises RunFailed if it fails, FlowInvalid for wrong inputs."""
-        async with self.start(**inputs) as run:
-            return await run
+        started = self.start(**inputs)
+        inputs.clear()  # from here on only the run holds them (S8.5)
+        return await _run(started)
 
     def run_sync(self, /, **inputs: Any) -> Result:
         """Run the flow from synchronous code, also while an event loop is running in this thread."""
+        started = self.start(**inputs)
+        inputs.clear()  # from here on only the run holds them (S8.5)
         if not in_event_loop():
-            return anyio.run(partial(self.run, **inputs))
+            return anyio.run(_run, started)
         outcome: list[Result | BaseException] = []
         context = contextvars.copy_context()
         cancel: list[Callable[[], None]] = []
@@ -133,7 +139,7 @@ class Flow(Builder):
             for variable, value in context.items():
                 if variable not in contextvars.copy_context():
                     variable.set(value)
-            async with self.start(**inputs) as run:
+            async with started as run:
                 cancel.append(waker(lambda: run.cancel("interrupted")))
                 return await run
 
@@ -164,6 +170,7 @@ class Flow(Builder):
         """
         plan = self.compile()
         values = self._read_inputs(inputs)
+        inputs.clear()
         async with executing(plan, values, self._settings, new_run_id()) as run:
             yield run
 
@@ -212,6 +219,11 @@ class Flow(Builder):
             return loaded
 
 
+async def _run(started: AbstractAsyncContextManager[Run]) -> Result:
+    async with started as run:
+        return await run
+
+
 class TypedFlow(Flow, Generic[P, R]):
     """A function that wires a flow; calling it runs the flow, typed in and typed out."""
 
@@ -228,7 +240,9 @@ class TypedFlow(Flow, Generic[P, R]):
         self.compile()
         parameters = list(inspect.signature(self._fn).parameters.values())[1:]
         bound = inspect.Signature(parameters).bind(*args, **kwargs)
-        result = await self.run(**bound.arguments)
+        running = self.run(**bound.arguments)
+        del args, kwargs, bound  # from here on only the run holds them (S8.5)
+        result = await running
         if self._single:
             return result["out"]  # type: ignore[no-any-return]  # typed by the function
         whole: Any = self._returns

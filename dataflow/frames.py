@@ -6,8 +6,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from dataflow.tokens import LET_GO, is_dead
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from dataflow.failure import Failure
     from dataflow.plan import PlanNode, ScopePlan
@@ -41,12 +43,19 @@ class Frame:
     """One instance of a scope. `values` is indexed by slot; `waits` and `states` by node."""
 
     __slots__ = (
-        "awaits", "closed_by", "failures", "is_closing", "name", "number", "odd", "opened", "owner", "parent",
-        "plan", "position", "reasons", "states", "unsettled", "values", "waits",
+        "awaits", "closed_by", "failures", "holders", "is_closing", "name", "number", "odd", "opened",
+        "owner", "parent", "plan", "position", "reasons", "states", "unsettled", "values", "waits",
     )  # fmt: skip
 
     def __init__(
-        self, plan: ScopePlan, number: int, parent: Frame | None = None, owner: int = -1, name: str = ""
+        self,
+        plan: ScopePlan,
+        number: int,
+        parent: Frame | None = None,
+        owner: int = -1,
+        name: str = "",
+        *,
+        keep: bool = True,
     ) -> None:
         self.plan = plan
         self.number = number  # frames are numbered as they open
@@ -56,6 +65,9 @@ class Frame:
         self.position = 0  # of an item in its map
         self.values: list[Any] = plan.initial.copy()
         self.waits = plan.waits.copy()  # slots that each node still waits for
+        #: By slot: the nodes that have not come to their end and read or fill it, one more until its value
+        #: is told, and one for ever if it is read at the end; None if values are kept.
+        self.holders = None if keep else plan.holders.copy()
         self.states = bytearray(len(plan.nodes))  # each WAITING
         self.unsettled = len(plan.nodes)  # nodes and awaited imports that have not come to their end
         self.awaits: set[int] = set()  # the imports among them
@@ -86,10 +98,22 @@ class Frame:
             return path
         return f"{path}/{node.label}" if path else node.label
 
+    def let_go(self, slots: Iterable[int]) -> None:
+        """Count one holder less of each slot; a value without holders goes, skips and errors stay (S8.5)."""
+        holders = self.holders
+        if holders is None:
+            return
+        for slot in slots:
+            holders[slot] -= 1
+            if not holders[slot] and not is_dead(self.values[slot]):
+                self.values[slot] = LET_GO
+
     def release(self) -> None:
         """Let the values go; states and reasons stay (S8.5)."""
         self.values = []
         self.waits = []
+        self.holders = None
+        self.failures = []
         self.odd = set()
 
 
@@ -98,11 +122,12 @@ class OpenedMap:
     """A map being run: what each output has collected so far, and how many items it still lacks."""
 
     names: Sequence[str]  # of all items
-    lists: Mapping[int, Sequence[Any]]  # what they begin with, by slot of the item; let go with the last
+    lists: Mapping[int, Sequence[Any]]  # what they begin with, by slot of the item
     is_beginning: bool = False  # a step that begins further items is noted
     is_closing: bool = False  # an item has failed the map: no further item begins
     live: dict[int, Frame] = field(default_factory=dict)  # the frames that have not ended, by their number
     frames: list[Frame] = field(default_factory=list)
+    failures: dict[int, list[Unhandled]] = field(default_factory=dict)  # of failed items, by position
     collected: dict[int, list[Any]] = field(default_factory=dict)
     lacking: dict[int, int] = field(default_factory=dict)
     errored: dict[int, Errored] = field(default_factory=dict)  # outputs of which an item held an error
@@ -110,6 +135,7 @@ class OpenedMap:
     def release(self) -> None:
         """Let the values go; the frames, with their states and reasons, stay (S8.5)."""
         self.lists = {}
+        self.failures = {}
         self.collected = {}
         self.errored = {}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from dataflow.branching import BUILT_IN
@@ -44,6 +45,7 @@ def lay_out(graph: Graph, ordered: list[Vertex]) -> FlowPlan:
     for scope, plan in slots.plans.items():
         plan.nodes = tuple(_node(slots, scope, vertex, *actions[vertex]) for vertex in slots.members[scope])
         _connect(slots, scope, plan)
+        _hold(plan, _loop_around(slots, scope), outputs.values() if scope is graph.root else ())
     unused = tuple(_unused(slots.vertices))
     return FlowPlan(graph.wiring.name, graph.wiring, slots.plans[graph.root], outputs, unused)
 
@@ -214,6 +216,20 @@ def _connect(slots: Slots, scope: Scope, plan: ScopePlan) -> None:
         or slots.is_shared(scope, slot)
         for slot in range(len(plan.initial))
     )
+
+
+def _hold(plan: ScopePlan, loop: LoopOf | None, outputs: Iterable[int]) -> None:
+    """Note who holds which value, so that it can be let go when nobody does (S8.5)."""
+    held = [{*node.outputs.values(), *(s for feed in node.feeds for s in feed.slots)} for node in plan.nodes]
+    for slot, inner in plan.exports.items():
+        for owner, _ in inner:  # every frame that it opens reads it
+            held[owner].add(slot)
+    plan.held = tuple(tuple(sorted(slots)) for slots in held)
+    holders = Counter(slot for slots in held for slot in slots)
+    read_at_the_end = {*outputs, *(slot for slot, value in enumerate(plan.initial) if value is not UNSETTLED)}
+    if loop is not None:
+        read_at_the_end.update(loop.results.values(), (slot for _, slot in loop.carried.values()))
+    plan.holders = [1 + holders[slot] + (slot in read_at_the_end) for slot in range(len(plan.initial))]
 
 
 def _await_imports(plan: ScopePlan, loop: LoopOf | None) -> None:

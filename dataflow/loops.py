@@ -66,6 +66,7 @@ class Loops:
         self.scheduler.opening.begin(
             body, {loop.body.parameters[name]: token for name, token in opened.carried.items()}
         )
+        opened.carried = {name: opened.carried[name] for name in loop.finals.values()}
 
     def tested(self, body: Frame) -> None:
         """Decide an `until` loop as soon as what it tests has settled (S6.1)."""
@@ -163,6 +164,7 @@ class Loops:
 
     def _fail(self, frame: Frame, node: PlanNode, opened: OpenedLoop, error: BaseException) -> None:
         self._exited(frame, node, opened, LoopEnd.FAILED)
+        opened.release()
         self.scheduler.failing.failed(frame, node, error)
 
     def _exited(self, frame: Frame, node: PlanNode, opened: OpenedLoop, reason: LoopEnd) -> None:

@@ -80,8 +80,6 @@ class Maps:
         begun = len(opened.frames)
         for position in range(begun, begun + _room(frame, node, opened)):
             self._begin(frame, node, opened, position)
-        if len(opened.frames) == len(opened.names):
-            opened.lists = {}
         self._go_on(frame, node, opened)
 
     def _begin(self, frame: Frame, node: PlanNode, opened: OpenedMap, position: int) -> None:
@@ -123,8 +121,9 @@ class Maps:
         assert frame is not None, "an item is inside a frame"
         match _item_errors(node):
             case "fail":
-                if item.failures and self.scheduler.errors == "fail_fast":
-                    self._fail_fast(frame, node, opened, item)
+                if item.failures:
+                    opened.failures[item.position] = sorted(item.failures)
+                    self._item_failed(frame, node, opened, item)
             case "collect":
                 self._part_ended(frame, opened, item, instead=lambda failure: failure)
             case "skip":
@@ -142,16 +141,17 @@ class Maps:
                 opened.collected[own][item.position] = instead(min(item.failures).failure)
             self._lacks_one_less(frame, opened, own)
 
-    def _fail_fast(self, frame: Frame, node: PlanNode, opened: OpenedMap, item: Frame) -> None:
+    def _item_failed(self, frame: Frame, node: PlanNode, opened: OpenedMap, item: Frame) -> None:
+        """Close the other items, unless what does not depend on the failure is to finish (S9.4)."""
+        if self.scheduler.errors == "continue":
+            return
         opened.is_closing = True
         cause = Errored(frame.path_of(node), min(item.failures).failure)
         for other in list(opened.live.values()):
             self.scheduler.failing.close(other, cause)
 
     def _end(self, frame: Frame, node: PlanNode, opened: OpenedMap) -> None:
-        unhandled = [failure for one in opened.frames for failure in sorted(one.failures)]
-        if _item_errors(node) != "fail":
-            unhandled = []  # they stand in the lists, or nowhere
+        unhandled = [one for _, failures in sorted(opened.failures.items()) for one in failures]
         if not unhandled:  # the errors came in from outside
             for own, error in opened.errored.items():
                 self.scheduler.put(frame, own, error)

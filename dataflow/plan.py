@@ -116,7 +116,10 @@ class PlanNode:
 
 @dataclass(slots=True, eq=False)
 class ScopePlan:
-    """The plan of one scope. Indexed by slot: `initial`, `readers`, `shared`; by node: `nodes`, `waits`."""
+    """The plan of one scope.
+
+    Indexed by slot: `initial`, `readers`, `shared`, `holders`; by node: `nodes`, `waits`, `held`.
+    """
 
     nodes: tuple[PlanNode, ...] = ()
     initial: list[Any] = field(default_factory=list)  # constants stand in it, the rest is UNSETTLED
@@ -136,6 +139,8 @@ class ScopePlan:
     awaited_nexts: tuple[int, ...] = ()  # of an `until` loop: imports read only if another round follows
     after_test: tuple[int, ...] = ()  # nodes of a loop's body that wait for its test
     names: list[str] = field(default_factory=list)  # what each slot is called in messages
+    held: tuple[tuple[int, ...], ...] = ()  # the slots that each node reads or fills, itself or inside it
+    holders: list[int] = field(default_factory=list)  # see `Frame.holders`
 
 
 @dataclass(frozen=True, slots=True, eq=False)

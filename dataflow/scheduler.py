@@ -47,11 +47,12 @@ class Scheduler:
     for `Opening`, `Releasing`, `Loops`, `Maps` and `Failing`, which are parts of it.
     """
 
-    def __init__(self, plan: FlowPlan, errors: Errors, reporter: Reporter) -> None:
+    def __init__(self, plan: FlowPlan, errors: Errors, reporter: Reporter, *, keep: bool = True) -> None:
         self.plan = plan
         self.errors = errors
         self.reporter = reporter
-        self.root = Frame(plan.root, 0)
+        self.keep = keep  # values of the root are kept for the result (S8.5)
+        self.root = Frame(plan.root, 0, keep=keep)
         self.has_ended = False
         self.to_cancel = False  # frames were closed since the engine last looked
         self.interruption: BaseException | None = None  # no Exception, but raised by a user's function
@@ -146,6 +147,8 @@ class Scheduler:
             self._ended.append(frame)
         if self.reporter.is_listening and node.is_visible:
             report_end(self.reporter, frame, node, state)
+        if frame.holders is not None:
+            frame.let_go(frame.plan.held[node.index])
 
     def _advance(self) -> list[FiringId]:
         """Work off what has settled and ended; returns what became ready, in declared order.
@@ -200,6 +203,8 @@ class Scheduler:
             self.maps.collect(frame, slot)
         if slot == plan.test:
             self.loops.tested(frame)
+        if frame.holders is not None:
+            frame.let_go((slot,))
 
     def _export(self, frame: Frame, slot: int, token: Any) -> None:
         """Hand a value on to the open frames inside that read it."""

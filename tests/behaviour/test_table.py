@@ -22,9 +22,11 @@ from tests.behaviour.cases_values import VALUES
 from tests.behaviour.table import (
     Case,
     check_events,
+    check_let_go,
     check_order,
     check_outcome,
     check_telling,
+    letting_go,
     play,
     play_unheard,
 )
@@ -63,6 +65,17 @@ async def test_a_flow_behaves_as_its_row_says(case: Case, checkpoints: int) -> N
 @each_case
 async def test_a_flow_behaves_the_same_with_nobody_listening(case: Case) -> None:
     check_outcome(case, await play_unheard(case.flow(), case.inputs))
+
+
+@each_pace
+@each_case
+async def test_a_flow_behaves_the_same_when_values_are_let_go(case: Case, checkpoints: int) -> None:
+    flow = letting_go(case.flow())
+    check_outcome(case, await play_unheard(flow, case.inputs, checkpoints))
+    played = await play(flow, case.inputs, checkpoints)
+    check_outcome(case, played)
+    check_events(case, played.events)
+    check_let_go(played.result)
 
 
 def test_each_row_has_an_id_of_its_own() -> None:
