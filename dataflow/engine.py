@@ -19,8 +19,6 @@ from dataflow.states import RunStatus
 from dataflow.workers import Workers
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from dataflow.plan import FlowPlan
     from dataflow.policy import Settings
     from dataflow.scheduler import FiringId
@@ -35,15 +33,15 @@ class Engine:
     """Runs one plan once, in the task group that `spawn` starts tasks in."""
 
     def __init__(
-        self, plan: FlowPlan, inputs: Mapping[str, Any], settings: Settings, run_id: str, spawn: Spawn
+        self, plan: FlowPlan, inputs: dict[str, Any], settings: Settings, run_id: str, spawn: Spawn
     ) -> None:
         self.plan = plan
         self.reporter = Reporter(run_id, call=caller())
-        self.scheduler = Scheduler(plan, settings.errors or "fail_fast", self.reporter)
+        self.scheduler = Scheduler(plan, settings.errors or "fail_fast", self.reporter, keep=settings.keep)
         self.workers = Workers(self.scheduler, spawn, self._look_around)
         self.status = RunStatus.RUNNING
         self.ended = anyio.Event()
-        self._inputs = inputs
+        self._inputs = inputs  # emptied when they stand in the root, which may let them go (S8.5)
         self._settings = settings
         self._cancel_reason: str | None = None
         self._has_started = False
@@ -78,7 +76,9 @@ class Engine:
         if self.scheduler.has_ended:  # cancelled before it began
             return []
         self._start()
-        return self.scheduler.start(self._inputs)
+        ready = self.scheduler.start(self._inputs)
+        self._inputs.clear()
+        return ready
 
     def _start(self) -> None:
         """Report that the run has started, once."""
@@ -120,4 +120,5 @@ class Engine:
         if self.reporter.is_listening:
             self.reporter.emit(EventKind.RUN_FINISHED, "", {"status": self.status.value})
         self.reporter.close()
+        self._inputs.clear()
         self.ended.set()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from dataflow.branching import BUILT_IN
@@ -48,6 +49,7 @@ def lay_out(graph: Graph, ordered: list[Vertex]) -> FlowPlan:
         _connect(slots, scope, plan)
         if any(isinstance(node.action, JoinOf) and node.action.mode is Join.RACE for node in plan.nodes):
             plan.uses = uses_of(plan, _read_by_owner(slots, scope, plan, outputs.values()))
+        _hold(plan, _loop_around(slots, scope), outputs.values() if scope is graph.root else ())
     unused = tuple(_unused(slots.vertices))
     return FlowPlan(graph.wiring.name, graph.wiring, slots.plans[graph.root], outputs, unused)
 
@@ -154,6 +156,7 @@ class _Laying:
             carried=carried,
             finals={own[name]: carry for name, carry in action.finals.items()},
             results={own[name]: slots.read(wire, scope) for name, wire in action.results.items()},
+            alls=frozenset(own[name] for name in action.alls),
             gate=slots.new(scope, "the test") if test is not None and test.kind == "until" else None,
         )
 
@@ -237,6 +240,20 @@ def _read_by_owner(slots: Slots, scope: Scope, plan: ScopePlan, outputs: Iterabl
     return [*nexts, *loop.results.values(), *([] if loop.test is None else [loop.test])]
 
 
+def _hold(plan: ScopePlan, loop: LoopOf | None, outputs: Iterable[int]) -> None:
+    """Note who holds which value, so that it can be let go when nobody does (S8.5)."""
+    held = [{*node.outputs.values(), *(s for feed in node.feeds for s in feed.slots)} for node in plan.nodes]
+    for slot, inner in plan.exports.items():
+        for owner, _ in inner:  # every frame that it opens reads it
+            held[owner].add(slot)
+    plan.held = tuple(tuple(sorted(slots)) for slots in held)
+    holders = Counter(slot for slots in held for slot in slots)
+    read_at_the_end = {*outputs, *(slot for slot, value in enumerate(plan.initial) if value is not UNSETTLED)}
+    if loop is not None:
+        read_at_the_end.update(loop.results.values(), (slot for _, slot in loop.carried.values()))
+    plan.holders = [1 + holders[slot] + (slot in read_at_the_end) for slot in range(len(plan.initial))]
+
+
 def _await_imports(plan: ScopePlan, loop: LoopOf | None) -> None:
     """Note which values from outside must have settled before a frame has ended."""
     imports = {slot for _, slot in plan.imports}
@@ -288,16 +305,9 @@ def _only_for_next(plan: ScopePlan, loop: LoopOf) -> tuple[int, ...]:
 def _unused(vertices: list[Vertex]) -> Iterable[str]:
     """Name the settings that are kept but have no effect yet."""
     for vertex in vertices:
-        match vertex.action:
-            case CallAction(type=node_type, policy=policy):
-                if node_type.flow is not None:
-                    yield from node_type.flow.compile().unused_policies
-                given = [name for name in WITHOUT_EFFECT if getattr(policy, name) is not MISSING]
-                yield from (f"{name} of node {vertex.id!r}" for name in given)
-            case MapAction(options=options):
-                if options.max_concurrency is not None:
-                    yield f"max_concurrency of the map of {vertex.id!r}"
-                if options.on_error != "fail":
-                    yield f"on_error of the map of {vertex.id!r}"
-            case _:
-                pass
+        if isinstance(vertex.action, CallAction):
+            policy, flow = vertex.action.policy, vertex.action.type.flow
+            if flow is not None:
+                yield from flow.compile().unused_policies
+            given = [name for name in WITHOUT_EFFECT if getattr(policy, name) is not MISSING]
+            yield from (f"{name} of node {vertex.id!r}" for name in given)

@@ -79,6 +79,7 @@ class LoopOf:
     carried: Mapping[str, tuple[int, int]]
     finals: Mapping[int, str]  # own output slot -> carried port
     results: Mapping[int, int]  # own output slot -> slot of the body
+    alls: frozenset[int]  # of these output slots, the lists of the values of all rounds
     gate: int | None
 
 
@@ -135,7 +136,10 @@ class PlanNode:
 
 @dataclass(slots=True, eq=False)
 class ScopePlan:
-    """The plan of one scope. Indexed by slot: `initial`, `readers`, `shared`; by node: `nodes`, `waits`."""
+    """The plan of one scope.
+
+    Indexed by slot: `initial`, `readers`, `shared`, `holders`; by node: `nodes`, `waits`, `held`.
+    """
 
     nodes: tuple[PlanNode, ...] = ()
     initial: list[Any] = field(default_factory=list)  # constants stand in it, the rest is UNSETTLED
@@ -156,6 +160,8 @@ class ScopePlan:
     after_test: tuple[int, ...] = ()  # nodes of a loop's body that wait for its test
     uses: Uses | None = None  # of a scope with races
     names: list[str] = field(default_factory=list)  # what each slot is called in messages
+    held: tuple[tuple[int, ...], ...] = ()  # the slots that each node reads or fills, itself or inside it
+    holders: list[int] = field(default_factory=list)  # see `Frame.holders`
 
 
 @dataclass(frozen=True, slots=True, eq=False)

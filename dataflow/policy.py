@@ -169,8 +169,11 @@ class Settings:
     max_concurrency: int | None = None
     limits: Mapping[str, Limit | int] | None = None
     timeout: float | None = None
+    keep: bool = True  # the values of the root, for the result (S8.5); has no form in documents
 
     def __post_init__(self) -> None:
+        if not isinstance(self.keep, bool):
+            raise ValueError(f"keep must be True or False, found {self.keep!r}")
         if self.errors is not None:
             _one_of("errors", self.errors, Errors)
         if self.max_concurrency is not None:

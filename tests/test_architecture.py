@@ -37,6 +37,7 @@ ROWS: Final[list[set[str]]] = [
         "nesting",
         "opening",
         "outcome",
+        "pushing",
         "racing",
         "releasing",
         "reporting",

@@ -239,8 +239,8 @@ def settings() -> Flow:
 
 UNUSED = (
     "flow 'f' sets what has no effect in this release: retry of node 'inc', timeout of node 'inc', "
-    "deadline of node 'inc', memo of node 'inc', limit of node 'inc', max_concurrency of the map of 'inc_2', "
-    "on_error of the map of 'inc_2', max_concurrency of the flow, limits of the flow, timeout of the flow"
+    "deadline of node 'inc', memo of node 'inc', limit of node 'inc', max_concurrency of the flow, "
+    "limits of the flow, timeout of the flow"
 )
 
 
