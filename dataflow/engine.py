@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from dataflow.plan import FlowPlan
     from dataflow.policy import Settings
     from dataflow.scheduler import FiringId
-    from dataflow.workers import Spawn
+    from dataflow.sleepers import Spawn
 
 __all__ = ["Engine"]
 
@@ -60,7 +60,7 @@ class Engine:
             self._cancel_reason = reason
         self._start()
         self.scheduler.abort(reason)
-        self.workers.cancel_closed()
+        self.workers.act()
         if self.workers.are_idle:
             self._conclude()
 
@@ -111,6 +111,8 @@ class Engine:
         """Tell once and for all how the run has ended (S18)."""
         if self.status is not RunStatus.RUNNING:
             return
+        self.scheduler.timers.drop_all()
+        self.workers.act()
         if self._cancel_reason is not None:
             self.status = RunStatus.CANCELLED
         elif self.scheduler.root.failures or self.scheduler.interruption is not None:

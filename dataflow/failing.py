@@ -105,7 +105,8 @@ class Failing:
                 continue
             closing.is_closing = True
             closing.closed_by = cause
-            self.scheduler.to_cancel = True
+            self.scheduler.to_act = True
+            self.scheduler.timers.drop_of(closing)
             for node in closing.plan.nodes:
                 state = closing.states[node.index]
                 if state in (WAITING, READY):  # what was about to start is cancelled, the rest never ran

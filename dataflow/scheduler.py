@@ -21,6 +21,7 @@ from dataflow.releasing import Releasing
 from dataflow.reporting import report_end
 from dataflow.separation import separate
 from dataflow.states import CANCELLED, READY
+from dataflow.timers import Timers
 from dataflow.tokens import UNSETTLED, Skip, is_dead
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from dataflow.events import Reporter
     from dataflow.plan import FlowPlan, PlanNode
     from dataflow.policy import Errors
+    from dataflow.timers import Timer
 
 __all__ = ["FiringId", "Scheduler"]
 
@@ -43,8 +45,8 @@ MOST_STEPS: Final = 1_000
 class Scheduler:
     """The state of one run and the rules that move it on.
 
-    The engine calls `start`, `succeed`, `fail`, `cancelled` and `abort`. The other public methods are
-    for `Opening`, `Releasing`, `Loops`, `Maps` and `Failing`, which are parts of it.
+    The engine calls `start`, `succeed`, `fail`, `cancelled`, `due` and `abort`. The other public methods
+    are for `Opening`, `Releasing`, `Loops`, `Maps`, `Failing` and `Timers`, which are parts of it.
     """
 
     def __init__(self, plan: FlowPlan, errors: Errors, reporter: Reporter) -> None:
@@ -53,7 +55,7 @@ class Scheduler:
         self.reporter = reporter
         self.root = Frame(plan.root, 0)
         self.has_ended = False
-        self.to_cancel = False  # frames were closed since the engine last looked
+        self.to_act = False  # frames were closed, or timers set or dropped, since the engine last looked
         self.interruption: BaseException | None = None  # no Exception, but raised by a user's function
         self.warnings: list[str] = []
         self.failing = Failing(self)
@@ -61,6 +63,7 @@ class Scheduler:
         self.maps = Maps(self)
         self.releasing = Releasing(self)
         self.opening = Opening(self)
+        self.timers = Timers(self)
         self._newly: list[FiringId] = []
         self.has_more = False  # the work list was left before its end
         self._is_working = False  # a user's test or key may call back while it is
@@ -100,6 +103,14 @@ class Scheduler:
         if frame.closed_by is not None:
             frame.reasons[index] = frame.closed_by
         self.finish(frame, frame.plan.nodes[index], CANCELLED)
+        return self._advance()
+
+    def due(self, timer: Timer) -> list[FiringId]:
+        """Take the step of a timer whose time has come; returns the newly ready firings."""
+        if not self.timers.take(timer):  # it was dropped meanwhile
+            return []
+        self._is_working = True
+        timer.step()
         return self._advance()
 
     def go_on(self) -> list[FiringId]:
@@ -158,6 +169,7 @@ class Scheduler:
             if self._abort_reason is not None:
                 reason, self._abort_reason = self._abort_reason, None
                 self.failing.close(self.root, Skip("", reason))
+                self.timers.drop_all()
             elif settled:
                 self._push(*settled.popleft())
             elif self.failing.has_frames:
@@ -211,6 +223,7 @@ class Scheduler:
 
     def _end_frame(self, frame: Frame) -> None:
         """Let whatever opened a frame go on, now that all of it has settled."""
+        self.timers.drop_of(frame)
         if frame.parent is None:
             self.has_ended = True
             return

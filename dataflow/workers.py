@@ -9,8 +9,9 @@ from __future__ import annotations
 import contextvars
 import logging
 from collections import deque
+from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 
 import anyio
 from anyio.lowlevel import checkpoint
@@ -27,25 +28,25 @@ from dataflow.calling import CurrentFiring, call
 from dataflow.errors import NodeFailed
 from dataflow.events import EventKind
 from dataflow.plan import Call
+from dataflow.sleepers import Sleepers
 from dataflow.states import READY, RUNNING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterable
+    from collections.abc import Callable, Iterable
 
     from dataflow.frames import Frame
     from dataflow.plan import PlanNode
     from dataflow.scheduler import FiringId, Scheduler
+    from dataflow.sleepers import Spawn
+    from dataflow.timers import Timer
 
-__all__ = ["Spawn", "Workers"]
+__all__ = ["Workers"]
 
 LOG: Final = logging.getLogger("dataflow.workers")
 #: How long, in seconds, a worker goes on before it lets the event loop do other things.
 SLICE: Final = 0.005
 #: How many firings a worker runs between two looks at the clock.
 LOOK_EVERY: Final = 32
-
-#: Starts a task in the run's task group.
-Spawn: TypeAlias = "Callable[[Callable[[], Coroutine[Any, Any, None]]], object]"
 
 
 class Worker:
@@ -68,6 +69,7 @@ class Workers:
         self._reporter = scheduler.reporter
         self._spawn = spawn
         self._idle = idle
+        self._sleepers = Sleepers(spawn, self._due)
         self._context = contextvars.copy_context()
         self._cancellation = cancellation_types()
         self._ready: deque[FiringId] = deque()
@@ -76,26 +78,35 @@ class Workers:
 
     def begin(self, first: Callable[[], Iterable[FiringId]]) -> None:
         """Spawn a worker that begins with what `first` gives once the worker runs."""
-
-        async def work() -> None:
-            self._ready.extend(first())
-            self._look_for_interruption()
-            await self._work()
-
         self._starting += 1
-        self._spawn(work)
+        self._spawn(partial(self._begin_with, first))
+
+    async def _begin_with(self, first: Callable[[], Iterable[FiringId]]) -> None:
+        self._ready.extend(first())
+        self._look_for_interruption()
+        if self._scheduler.to_act:
+            self.act()
+        await self._work()
+
+    async def _due(self, timer: Timer) -> None:
+        """Go on as a worker with what a timer has made ready."""
+        self._starting += 1
+        await self._begin_with(partial(self._scheduler.due, timer))
 
     @property
     def are_idle(self) -> bool:
-        return not self._workers and not self._starting
+        return not self._workers and not self._starting and not self._scheduler.timers.are_open
 
     def running(self) -> list[FiringId]:
         """List the firings that are being run."""
         return [worker.firing for worker in self._workers if worker.firing is not None]
 
-    def cancel_closed(self) -> None:
-        """Cancel the workers whose firing is in a frame that was closed."""
-        self._scheduler.to_cancel = False
+    def act(self) -> None:
+        """Cancel the workers whose firing is in a frame that was closed; start and end the timers' tasks."""
+        self._scheduler.to_act = False
+        asked, dropped = self._scheduler.timers.news()
+        self._sleepers.start(asked)
+        self._sleepers.stop(dropped)
         for worker in self._workers:
             if worker.firing is not None and worker.firing[0].is_closing:
                 worker.scope.cancel()
@@ -109,6 +120,8 @@ class Workers:
         if worker.firing is not None:  # its scope was cancelled, and the firing with it
             self._ready.extend(self._scheduler.cancelled(*worker.firing))
             worker.firing = None
+            if self._scheduler.to_act:
+                self.act()
         self._workers.discard(worker)
         if self._has_work:
             self._spawn_more(1)  # another takes over
@@ -142,8 +155,8 @@ class Workers:
                 frame, index = firing
                 if frame.states[index] == READY:  # else its frame was closed after it became ready
                     newly = await self._fire(worker, frame, index)
-            if scheduler.to_cancel:
-                self.cancel_closed()
+            if scheduler.to_act:
+                self.act()
             if newly:
                 firing = newly[0]
                 ready.extend(newly[1:])
