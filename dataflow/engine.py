@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import anyio
@@ -39,7 +40,7 @@ class Engine:
     ) -> None:
         self.plan = plan
         self.reporter = Reporter(run_id, call=caller())
-        self.scheduler = Scheduler(plan, settings.errors, self.reporter)
+        self.scheduler = Scheduler(plan, settings.errors, self.reporter, anyio.current_time)
         self.workers = Workers(self.scheduler, spawn, self._look_around)
         self.status = RunStatus.RUNNING
         self.ended = anyio.Event()
@@ -78,6 +79,9 @@ class Engine:
         if self.scheduler.has_ended:  # cancelled before it began
             return []
         self._start()
+        if self._settings.timeout is not None:
+            end = partial(self.scheduler.failing.run_timed_out, self._settings.timeout)
+            self.scheduler.timers.set(self._settings.timeout, end, is_awaited=False)
         return self.scheduler.start(self._inputs)
 
     def _start(self) -> None:

@@ -24,6 +24,7 @@ class EventKind(StrEnum):
     RUN_STARTED = "run_started"
     RUN_FINISHED = "run_finished"
     NODE_STARTED = "node_started"
+    ATTEMPT_FAILED = "attempt_failed"
     NODE_FINISHED = "node_finished"
     BRANCH_EVALUATED = "branch_evaluated"
     LOOP_ROUND = "loop_round"
@@ -31,6 +32,7 @@ class EventKind(StrEnum):
     MAP_OPENED = "map_opened"
     WARNING = "warning"
     PIECE = "piece"
+    PIECES_VOID = "pieces_void"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,11 @@ class Reporter:
             callback()
         else:
             self._call(callback)
+
+    @property
+    def is_here(self) -> bool:
+        """Whether the caller is in the thread of the run."""
+        return get_ident() == self._thread
 
     def close(self) -> None:
         """End every stream: the run has ended, however it ended."""

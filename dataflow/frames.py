@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
+    from dataflow.attempts import Attempts
     from dataflow.failure import Failure
     from dataflow.plan import PlanNode, ScopePlan
     from dataflow.tokens import Errored, Skip
@@ -39,8 +40,8 @@ class Frame:
     """One instance of a scope. `values` is indexed by slot; `waits` and `states` by node."""
 
     __slots__ = (
-        "awaits", "closed_by", "failures", "is_closing", "name", "number", "odd", "opened", "owner", "parent",
-        "plan", "position", "reasons", "states", "unsettled", "values", "waits",
+        "attempts", "awaits", "closed_by", "failures", "is_closing", "name", "number", "odd", "opened",
+        "owner", "parent", "plan", "position", "reasons", "states", "unsettled", "values", "waits",
     )  # fmt: skip
 
     def __init__(
@@ -58,6 +59,7 @@ class Frame:
         self.unsettled = len(plan.nodes)  # nodes and awaited imports that have not come to their end
         self.awaits: set[int] = set()  # the imports among them
         self.odd: set[int] = set()  # nodes of which an input is a skip or an error
+        self.attempts: dict[int, Attempts] = {}  # of nodes that may have several, or gave out pieces
         self.opened: dict[int, Opened] = {}  # by the node that opened it
         self.reasons: dict[int, Skip | Errored] = {}  # why nodes were skipped, not run, failed or cancelled
         self.failures: list[Unhandled] = []  # what nothing in the frame handled
@@ -83,6 +85,11 @@ class Frame:
         if node.names_frame:
             return path
         return f"{path}/{node.label}" if path else node.label
+
+    def attempt_of(self, index: int) -> int:
+        """Return which attempt at a node is the current one, or was the last, from 1."""
+        attempts = self.attempts.get(index)
+        return 1 if attempts is None else attempts.number
 
     def release(self) -> None:
         """Let the values go; states and reasons stay (S8.5)."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dataflow.attempts import bounds_of
 from dataflow.branching import BUILT_IN
 from dataflow.failure import takes_failure
 from dataflow.graph import (
@@ -115,7 +116,10 @@ class _Laying:
             keywords |= {name: self.given(action, name) for name in configured}
         star = self.feeds.get(parameters.star) if parameters.star is not None else None
         direct = _direct(positional) if star is None and not keywords and AFTER not in self.feeds else None
-        return Call(node_type, action.policy, positional, keywords, star, direct, node_type.id in BUILT_IN)
+        return Call(
+            node_type, action.policy, positional, keywords, star, direct, node_type.id in BUILT_IN,
+            bounds_of(action.policy),
+        )  # fmt: skip
 
     def given(self, action: CallAction, name: str) -> Feed | int:
         """Return what a parameter is given: its feed, the config, or its default as a constant."""

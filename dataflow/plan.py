@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Literal
 
+    from dataflow.attempts import Bounds
     from dataflow.graph import Join
     from dataflow.nodetype import NodeType
     from dataflow.policy import EachOptions, Policy
@@ -52,6 +53,7 @@ class Call:
     star: Feed | None
     direct: tuple[int, ...] | None
     is_branch: bool = False
+    bounds: Bounds | None = None  # of its attempts, None where nothing bounds them
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,7 +57,7 @@ def _one_of(name: str, value: object, allowed: object) -> None:
 
 @dataclass(frozen=True, slots=True, init=False)
 class Retry:
-    """How a failed call is to be repeated: extra attempts, waits in seconds. No effect yet (S9.1)."""
+    """How a failed call is to be repeated: extra attempts, waits in seconds (S9.1)."""
 
     retries: int
     on: tuple[type[BaseException] | str, ...]
@@ -140,7 +140,7 @@ class Policy:
 
 
 #: Settings that are kept but do nothing yet; a flow that sets one is told so when it runs.
-WITHOUT_EFFECT = ("retry", "timeout", "deadline", "memo", "limit")
+WITHOUT_EFFECT = ("memo", "limit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +178,7 @@ class Settings:
 
     def without_effect(self) -> list[str]:
         """Name the settings that are kept but do nothing yet."""
-        names = ("max_concurrency", "limits", "timeout")
+        names = ("max_concurrency", "limits")
         return [f"{name} of the flow" for name in names if getattr(self, name) is not None]
 
 

@@ -141,7 +141,7 @@ class Result:
         policy = node.action.policy if isinstance(node.action, Call) else None
         if (
             port == DONE
-            and state is NodeState.FAILED
+            and state in (NodeState.FAILED, NodeState.TIMED_OUT)
             and policy is not None
             and policy.default is not MISSING
         ):

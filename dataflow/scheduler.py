@@ -7,6 +7,7 @@ carries what has settled, so that a long dead path needs no recursion.
 from __future__ import annotations
 
 from collections import deque
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from dataflow.events import EventKind
@@ -18,6 +19,7 @@ from dataflow.opening import Opening
 from dataflow.outcome import outputs_of
 from dataflow.plan import Call
 from dataflow.releasing import Releasing
+from dataflow.repeating import Repeating
 from dataflow.reporting import report_end
 from dataflow.separation import separate
 from dataflow.states import CANCELLED, READY
@@ -25,7 +27,7 @@ from dataflow.timers import Timers
 from dataflow.tokens import UNSETTLED, Skip, is_dead
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from dataflow.events import Reporter
     from dataflow.plan import FlowPlan, PlanNode
@@ -46,19 +48,23 @@ class Scheduler:
     """The state of one run and the rules that move it on.
 
     The engine calls `start`, `succeed`, `fail`, `cancelled`, `due` and `abort`. The other public methods
-    are for `Opening`, `Releasing`, `Loops`, `Maps`, `Failing` and `Timers`, which are parts of it.
+    are for `Opening`, `Releasing`, `Repeating`, `Loops`, `Maps`, `Failing` and `Timers`, parts of it.
     """
 
-    def __init__(self, plan: FlowPlan, errors: Errors, reporter: Reporter) -> None:
+    def __init__(
+        self, plan: FlowPlan, errors: Errors, reporter: Reporter, clock: Callable[[], float] = monotonic
+    ) -> None:
         self.plan = plan
         self.errors = errors
         self.reporter = reporter
+        self.clock = clock  # the time of the run's event loop, in seconds
         self.root = Frame(plan.root, 0)
         self.has_ended = False
         self.to_act = False  # frames were closed, or timers set or dropped, since the engine last looked
         self.interruption: BaseException | None = None  # no Exception, but raised by a user's function
         self.warnings: list[str] = []
         self.failing = Failing(self)
+        self.repeating = Repeating(self)
         self.loops = Loops(self)
         self.maps = Maps(self)
         self.releasing = Releasing(self)
@@ -92,9 +98,11 @@ class Scheduler:
         return self._advance()
 
     def fail(self, frame: Frame, index: int, error: BaseException) -> list[FiringId]:
-        """Settle a firing that raised; returns the newly ready ones (S9.3, S9.4)."""
+        """Settle a firing that raised, or attempt it again; returns the newly ready ones (S9.1, S9.3)."""
         self._is_working = True
-        self.failing.failed(frame, frame.plan.nodes[index], error)
+        node = frame.plan.nodes[index]
+        if not self.repeating.attempt_again(frame, node, error):
+            self.failing.failed(frame, node, error)
         return self._advance()
 
     def cancelled(self, frame: Frame, index: int) -> list[FiringId]:

@@ -19,35 +19,42 @@ __all__ = ["Timer", "Timers"]
 class Timer:
     """A step to be taken `delay` seconds after it was asked for, unless it is dropped."""
 
-    __slots__ = ("delay", "frame", "step")
+    __slots__ = ("delay", "frame", "is_awaited", "step")
 
-    def __init__(self, delay: float, step: Callable[[], None], frame: Frame | None) -> None:
+    def __init__(self, delay: float, step: Callable[[], None], frame: Frame | None, is_awaited: bool) -> None:
         self.delay = delay
         self.step = step
         self.frame = frame
+        self.is_awaited = is_awaited
 
 
 class Timers:
-    """The part of the scheduler that keeps its timers. A run is not at its end while one is open."""
+    """The part of the scheduler that keeps its timers."""
 
     def __init__(self, scheduler: Scheduler) -> None:
         self.scheduler = scheduler
         self._open: dict[Timer, None] = {}
+        self._awaited = 0  # how many of them
         self._of_frames: dict[Frame, dict[Timer, None]] = {}
         self._asked: list[Timer] = []
         self._dropped: list[Timer] = []
 
     @property
-    def are_open(self) -> bool:
-        return bool(self._open)
+    def are_awaited(self) -> bool:
+        """Whether the run may still go on by itself: it is not at its end while one is open."""
+        return bool(self._awaited)
 
-    def set(self, delay: float, step: Callable[[], None], frame: Frame | None = None) -> Timer:
+    def set(
+        self, delay: float, step: Callable[[], None], frame: Frame | None = None, *, is_awaited: bool = True
+    ) -> Timer:
         """Ask for a step after a delay in seconds; it is dropped when its frame closes or ends.
 
-        `step` changes the state of the scheduler (makes ready, fails, closes) and never waits.
+        `step` changes the state of the scheduler (makes ready, fails, closes) and never waits. A timer
+        that only bounds the time of something else is not awaited.
         """
-        timer = Timer(delay, step, frame)
+        timer = Timer(delay, step, frame, is_awaited)
         self._open[timer] = None
+        self._awaited += is_awaited
         if frame is not None:
             self._of_frames.setdefault(frame, {})[timer] = None
         self._asked.append(timer)
@@ -75,6 +82,7 @@ class Timers:
         if timer not in self._open:
             return False
         del self._open[timer]
+        self._awaited -= timer.is_awaited
         if timer.frame is not None:
             of_frame = self._of_frames[timer.frame]
             del of_frame[timer]

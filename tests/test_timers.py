@@ -55,7 +55,7 @@ def test_a_timer_that_is_due_takes_its_step_and_gives_what_became_ready() -> Non
     frame, index = played.ready[0]
     timer = played.scheduler.timers.set(1, partial(played.scheduler.make_ready, frame, index), frame)
     assert played.scheduler.due(timer) == [(frame, index)]
-    assert not played.scheduler.timers.are_open
+    assert not played.scheduler.timers.are_awaited
 
 
 def test_a_step_is_taken_once() -> None:
@@ -100,7 +100,7 @@ def test_aborting_drops_every_timer(in_root: bool) -> None:
     played = Played()
     played.set("a", in_root=in_root)
     played.scheduler.abort("enough")
-    assert not played.scheduler.timers.are_open
+    assert not played.scheduler.timers.are_awaited
 
 
 def test_closing_a_frame_drops_its_timers_and_no_others() -> None:
@@ -109,9 +109,9 @@ def test_closing_a_frame_drops_its_timers_and_no_others() -> None:
     other = played.set("b", in_root=False)
     frame, index = played.ready[0]
     played.scheduler.fail(frame, index, ValueError("no"))
-    assert played.scheduler.timers.are_open
+    assert played.scheduler.timers.are_awaited
     assert played.scheduler.timers.take(other)
-    assert not played.scheduler.timers.are_open
+    assert not played.scheduler.timers.are_awaited
 
 
 def test_a_frame_that_ends_drops_its_timers() -> None:
@@ -119,7 +119,7 @@ def test_a_frame_that_ends_drops_its_timers() -> None:
     played.set("a")
     frame, index = played.ready[0]
     played.scheduler.succeed(frame, index, 1)
-    assert not played.scheduler.timers.are_open
+    assert not played.scheduler.timers.are_awaited
 
 
 @asynccontextmanager

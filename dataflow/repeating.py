@@ -1,0 +1,64 @@
+"""Repeating: a call that failed waits and is attempted again, as its settings say (S9.1)."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from dataflow.attempts import wait_before_next
+from dataflow.events import EventKind
+from dataflow.failure import failure_of
+from dataflow.plan import Call
+from dataflow.states import READY
+
+if TYPE_CHECKING:
+    from dataflow.frames import Frame
+    from dataflow.plan import PlanNode
+    from dataflow.scheduler import Scheduler
+
+__all__ = ["Repeating"]
+
+
+class Repeating:
+    """The part of the scheduler that decides about another attempt."""
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        self.scheduler = scheduler
+
+    def attempt_again(self, frame: Frame, node: PlanNode, error: BaseException) -> bool:
+        """Have a failed call attempted once more, after a wait; tells whether it will be.
+
+        While it waits it is ready: it has no slot and no worker, and closing its frame cancels it.
+        """
+        action, attempts = node.action, frame.attempts.get(node.index)
+        assert isinstance(action, Call), "only calls are attempted again here"
+        if attempts is None or action.bounds is None or attempts.is_last or frame.is_closing:
+            return False
+        wait = wait_before_next(action.bounds.retry, attempts.number, error)
+        if wait is None:
+            return False
+        deadline = action.bounds.deadline
+        if deadline is not None:
+            assert attempts.begun is not None, "an attempt that failed has begun"
+            if self.scheduler.clock() + wait >= attempts.begun + deadline:
+                return False
+        failure = failure_of(error, node.id, frame.path_of(node), attempts.number)
+        self.scheduler.report(
+            EventKind.ATTEMPT_FAILED, frame, node, attempt=attempts.number, error=failure, delay=wait
+        )
+        self.void_pieces(frame, node)
+        attempts.number += 1
+        frame.states[node.index] = READY
+        make_ready = partial(self.scheduler.make_ready, frame, node.index)
+        if wait:
+            self.scheduler.timers.set(wait, make_ready, frame)
+        else:
+            make_ready()
+        return True
+
+    def void_pieces(self, frame: Frame, node: PlanNode) -> None:
+        """Tell that the pieces of a failed attempt do not count (S3.5)."""
+        attempts = frame.attempts.get(node.index)
+        if attempts is not None and attempts.has_pieces:
+            attempts.has_pieces = False
+            self.scheduler.report(EventKind.PIECES_VOID, frame, node)
