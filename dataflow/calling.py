@@ -79,7 +79,8 @@ class CurrentFiring:
         text = f"{path} was given up while its code blocked: its thread runs on until that returns"
         node = self.frame.plan.nodes[self.index]
         self._scheduler.warn("thread_abandoned", text, self.frame, node)
-        return lambda: None
+        admission = self._scheduler.admission
+        return _nothing if admission is None else admission.keep((self.frame, self.index))
 
     def blocked(self, seconds: float) -> None:
         """Warn that one step of the node kept the event loop from everything else (S9.2)."""
@@ -94,6 +95,10 @@ class CurrentFiring:
 
     def _path(self) -> str:
         return self.frame.path_of(self.frame.plan.nodes[self.index])
+
+
+def _nothing() -> None:
+    """Without limits a thread keeps nothing of the run."""
 
 
 async def call(current: CurrentFiring, action: Call, context: Context, suspended: Callable[[], None]) -> Any:

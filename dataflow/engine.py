@@ -40,7 +40,7 @@ class Engine:
     ) -> None:
         self.plan = plan
         self.reporter = Reporter(run_id, call=caller())
-        self.scheduler = Scheduler(plan, settings.errors, self.reporter, anyio.current_time)
+        self.scheduler = Scheduler(plan, settings, self.reporter, anyio.current_time)
         self.workers = Workers(self.scheduler, spawn, self._look_around)
         self.status = RunStatus.RUNNING
         self.ended = anyio.Event()
@@ -62,7 +62,7 @@ class Engine:
         self._start()
         self.scheduler.abort(reason)
         self.workers.act()
-        if self.workers.are_idle:
+        if self.workers.are_idle or self.scheduler.has_ended:
             self._conclude()
 
     def left(self) -> None:
@@ -92,7 +92,7 @@ class Engine:
         if self.reporter.is_listening:
             data = {"flow": self.plan.name, "inputs": separate(dict(self._inputs))}
             self.reporter.emit(EventKind.RUN_STARTED, "", data)
-        unused = [*self.plan.unused_policies, *self._settings.without_effect()]
+        unused = self.plan.unused_policies
         if unused:
             text = f"flow {self.plan.name!r} sets what has no effect in this release: {', '.join(unused)}"
             LOG.warning("%s", text)
@@ -115,7 +115,7 @@ class Engine:
         """Tell once and for all how the run has ended (S18)."""
         if self.status is not RunStatus.RUNNING:
             return
-        self.scheduler.timers.drop_all()
+        self.scheduler.let_go()
         self.workers.act()
         if self._cancel_reason is not None:
             self.status = RunStatus.CANCELLED

@@ -98,6 +98,11 @@ class Reporter:
         else:
             self._call(callback)
 
+    def later(self, callback: Callable[[], object]) -> None:
+        """Call back as soon as the event loop of the run can; any thread may ask for it."""
+        if self._call is not None:
+            self._call(callback)
+
     @property
     def is_here(self) -> bool:
         """Whether the caller is in the thread of the run."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, Ty
 
 import anyio
 
+from dataflow.admission import unknown_limits
 from dataflow.backend import in_event_loop, waker
 from dataflow.builder import Builder
 from dataflow.checking import check_value
@@ -163,6 +164,8 @@ class Flow(Builder):
         Call `run.events()` first thing to miss none. A failure that nobody awaited is raised at the end.
         """
         plan = self.compile()
+        if problems := unknown_limits(plan, self._settings.limits):
+            raise FlowInvalid(self.name, problems)
         values = self._read_inputs(inputs)
         async with executing(plan, values, self._settings, new_run_id()) as run:
             yield run

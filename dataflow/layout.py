@@ -45,8 +45,16 @@ def lay_out(graph: Graph, ordered: list[Vertex]) -> FlowPlan:
     for scope, plan in slots.plans.items():
         plan.nodes = tuple(_node(slots, scope, vertex, *actions[vertex]) for vertex in slots.members[scope])
         _connect(slots, scope, plan)
-    unused = tuple(_unused(slots.vertices))
-    return FlowPlan(graph.wiring.name, graph.wiring, slots.plans[graph.root], outputs, unused)
+    limits = tuple(_limits(slots.vertices))
+    return FlowPlan(
+        name=graph.wiring.name,
+        wiring=graph.wiring,
+        root=slots.plans[graph.root],
+        outputs=outputs,
+        unused_policies=tuple(_unused(slots.vertices)),
+        has_limits=bool(limits),
+        named_limits=tuple((node, limit) for node, limit in limits if isinstance(limit, str)),
+    )
 
 
 def _node(slots: Slots, scope: Scope, vertex: Vertex, action: Action, feeds: tuple[Feed, ...]) -> PlanNode:
@@ -265,6 +273,15 @@ def _only_for_next(plan: ScopePlan, loop: LoopOf) -> tuple[int, ...]:
             held.discard(maker)
             needed_anyway.append(maker)
     return tuple(sorted(held))
+
+
+def _limits(vertices: list[Vertex]) -> Iterable[tuple[str, str | int]]:
+    """Pair each node that has a limit with it."""
+    for vertex in vertices:
+        if isinstance(vertex.action, CallAction):
+            limit = vertex.action.policy.limit
+            if limit is not MISSING and limit is not None:
+                yield vertex.id, limit
 
 
 def _unused(vertices: list[Vertex]) -> Iterable[str]:

@@ -148,3 +148,5 @@ class FlowPlan:
     root: ScopePlan
     outputs: Mapping[str, int]  # flow output -> slot of the root
     unused_policies: tuple[str, ...] = ()  # settings that have no effect yet
+    has_limits: bool = False  # a node has a limit
+    named_limits: tuple[tuple[str, str], ...] = ()  # node id, name of its limit

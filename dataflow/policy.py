@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from dataflow.functions import check_plain
+from dataflow.limits import Gate
 from dataflow.markers import MISSING, SKIP
 
 if TYPE_CHECKING:
@@ -91,9 +92,9 @@ class Retry:
 
 
 class Limit:
-    """Slots, or starts per second, of what shares it, compared by identity. No effect yet (S15.1)."""
+    """Slots, or starts per second: one object given to several flows is shared by their runs (S15.1)."""
 
-    __slots__ = ("per_second", "slots")
+    __slots__ = ("gate", "per_second", "slots")
 
     def __init__(self, slots: int | None = None, *, per_second: float | None = None) -> None:
         if slots is None and per_second is None:
@@ -103,6 +104,7 @@ class Limit:
         _positive_or_none("per_second", per_second)
         self.slots = slots
         self.per_second = per_second
+        self.gate = Gate(slots, per_second)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +142,7 @@ class Policy:
 
 
 #: Settings that are kept but do nothing yet; a flow that sets one is told so when it runs.
-WITHOUT_EFFECT = ("memo", "limit")
+WITHOUT_EFFECT = ("memo",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,11 +177,6 @@ class Settings:
             if not isinstance(limit, Limit):
                 _whole(f"limit {name!r}", limit, 1)
         _positive_or_none("timeout", self.timeout)
-
-    def without_effect(self) -> list[str]:
-        """Name the settings that are kept but do nothing yet."""
-        names = ("max_concurrency", "limits")
-        return [f"{name} of the flow" for name in names if getattr(self, name) is not None]
 
 
 def policy_of(

@@ -10,6 +10,7 @@ from collections import deque
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from dataflow.admission import Admission
 from dataflow.events import EventKind
 from dataflow.failing import Failing
 from dataflow.frames import Frame, OpenedLoop, OpenedMap
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
     from dataflow.events import Reporter
     from dataflow.plan import FlowPlan, PlanNode
-    from dataflow.policy import Errors
+    from dataflow.policy import Settings
     from dataflow.timers import Timer
 
 __all__ = ["FiringId", "Scheduler"]
@@ -52,10 +53,10 @@ class Scheduler:
     """
 
     def __init__(
-        self, plan: FlowPlan, errors: Errors, reporter: Reporter, clock: Callable[[], float] = monotonic
+        self, plan: FlowPlan, settings: Settings, reporter: Reporter, clock: Callable[[], float] = monotonic
     ) -> None:
         self.plan = plan
-        self.errors = errors
+        self.errors = settings.errors
         self.reporter = reporter
         self.clock = clock  # the time of the run's event loop, in seconds
         self.root = Frame(plan.root, 0)
@@ -70,6 +71,8 @@ class Scheduler:
         self.releasing = Releasing(self)
         self.opening = Opening(self)
         self.timers = Timers(self)
+        is_limited = plan.has_limits or settings.max_concurrency is not None
+        self.admission = Admission(settings, self.timers) if is_limited else None
         self._newly: list[FiringId] = []
         self.has_more = False  # the work list was left before its end
         self._is_working = False  # a user's test or key may call back while it is
@@ -87,6 +90,8 @@ class Scheduler:
     def succeed(self, frame: Frame, index: int, result: Any) -> list[FiringId]:
         """Settle a firing that returned; returns the newly ready ones (S3.2)."""
         self._is_working = True
+        if self.admission is not None:
+            self.admission.ended((frame, index))
         node = frame.plan.nodes[index]
         call = node.action
         assert isinstance(call, Call), "only calls are fired by the engine"
@@ -100,6 +105,8 @@ class Scheduler:
     def fail(self, frame: Frame, index: int, error: BaseException) -> list[FiringId]:
         """Settle a firing that raised, or attempt it again; returns the newly ready ones (S9.1, S9.3)."""
         self._is_working = True
+        if self.admission is not None:
+            self.admission.ended((frame, index))
         node = frame.plan.nodes[index]
         if not self.repeating.attempt_again(frame, node, error):
             self.failing.failed(frame, node, error)
@@ -108,6 +115,8 @@ class Scheduler:
     def cancelled(self, frame: Frame, index: int) -> list[FiringId]:
         """Settle a firing that was cancelled, since its frame was closed."""
         self._is_working = True
+        if self.admission is not None:
+            self.admission.ended((frame, index))
         if frame.closed_by is not None:
             frame.reasons[index] = frame.closed_by
         self.finish(frame, frame.plan.nodes[index], CANCELLED)
@@ -115,11 +124,26 @@ class Scheduler:
 
     def due(self, timer: Timer) -> list[FiringId]:
         """Take the step of a timer whose time has come; returns the newly ready firings."""
-        if not self.timers.take(timer):  # it was dropped meanwhile
+        return self.take_step(timer.step) if self.timers.close(timer) else []  # else it was dropped meanwhile
+
+    def passed_over(self, frame: Frame, index: int) -> list[FiringId]:
+        """Let go of a firing whose frame was closed before it could start; returns what may start instead."""
+        if self.admission is None:
             return []
-        self._is_working = True
-        timer.step()
+        self.admission.ended((frame, index), has_begun=False)
         return self._advance()
+
+    def take_step(self, step: Callable[[], None]) -> list[FiringId]:
+        """Take a step that something outside has brought about; returns the newly ready firings."""
+        self._is_working = True
+        step()
+        return self._advance()
+
+    def let_go(self) -> None:
+        """Give back what the run has kept: it has ended."""
+        self.timers.drop_all()
+        if self.admission is not None:
+            self.admission.close()
 
     def go_on(self) -> list[FiringId]:
         """Work on where the last step left off; returns the newly ready firings."""
@@ -195,7 +219,7 @@ class Scheduler:
         newly, self._newly = self._newly, []
         if len(newly) > 1:
             newly.sort(key=_declared_order)
-        return newly
+        return newly if self.admission is None else self.admission.admit(newly)
 
     def _push(self, frame: Frame, slot: int) -> None:
         """Tell everybody who waits for a slot that it has settled."""

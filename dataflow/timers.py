@@ -63,7 +63,7 @@ class Timers:
 
     def drop(self, timer: Timer) -> None:
         """Let a timer go; of one that was due or dropped before there is nothing to do."""
-        if self.take(timer):
+        if self.close(timer):
             self._dropped.append(timer)
             self.scheduler.to_act = True
 
@@ -77,7 +77,7 @@ class Timers:
         for timer in tuple(self._open):
             self.drop(timer)
 
-    def take(self, timer: Timer) -> bool:
+    def close(self, timer: Timer) -> bool:
         """Close a timer; tells whether it was open, so that its step is to be taken."""
         if timer not in self._open:
             return False

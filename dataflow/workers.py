@@ -36,6 +36,7 @@ from dataflow.states import READY, RUNNING
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable
 
+    from dataflow.admission import Admission
     from dataflow.attempts import Bounds
     from dataflow.errors import NodeTimeout
     from dataflow.frames import Frame
@@ -75,6 +76,8 @@ class Workers:
         self._spawn = spawn
         self._idle = idle
         self._sleepers = Sleepers(spawn, self._due)
+        if scheduler.admission is not None:
+            scheduler.admission.later = self._later
         self._context = contextvars.copy_context()
         self._cancellation = cancellation_types()
         self._ready: deque[FiringId] = deque()
@@ -98,9 +101,20 @@ class Workers:
         self._starting += 1
         await self._begin_with(partial(self._scheduler.due, timer))
 
+    def _later(self, step: Callable[[], None]) -> None:
+        """Have a step of the scheduler taken soon, unless the run has ended; any thread may call it."""
+        self._reporter.later(partial(self._come_back, step))
+
+    def _come_back(self, step: Callable[[], None]) -> None:
+        if not self._scheduler.has_ended and not self.is_leaving:
+            self.begin(partial(self._scheduler.take_step, step))
+
     @property
     def are_idle(self) -> bool:
-        return not self._workers and not self._starting and not self._scheduler.timers.are_awaited
+        if self._workers or self._starting:
+            return False
+        admission = self._scheduler.admission
+        return not self._scheduler.timers.are_awaited and (admission is None or not admission.are_waiting)
 
     def running(self) -> list[FiringId]:
         """List the firings that are being run."""
@@ -148,6 +162,10 @@ class Workers:
         if self._has_work:
             self._spawn_more(2)
 
+    def _begun(self, admission: Admission, firing: FiringId) -> None:
+        admission.begun(firing)
+        self._suspended()
+
     async def _fire_in_turn(self, worker: Worker) -> None:
         ready, scheduler = self._ready, self._scheduler
         slice_ends, count = perf_counter() + SLICE, 0
@@ -161,6 +179,8 @@ class Workers:
                 frame, index = firing
                 if frame.states[index] == READY:  # else its frame was closed after it became ready
                     newly = await self._fire(worker, frame, index)
+                else:
+                    newly = scheduler.passed_over(frame, index)
             if scheduler.to_act:
                 self.act()
             if newly:
@@ -190,7 +210,10 @@ class Workers:
         if self._reporter.is_listening:
             data = {"type": action.type.id, "attempt": current.attempt}
             self._reporter.emit(EventKind.NODE_STARTED, frame.path_of(node), data)
-        calling = call(current, action, self._context.copy(), self._suspended)
+        admission, suspended = self._scheduler.admission, self._suspended
+        if admission is not None:
+            suspended = partial(self._begun, admission, (frame, index))
+        calling = call(current, action, self._context.copy(), suspended)
         if action.bounds is not None:
             calling = self._in_time(worker, current, action.bounds, calling)
         try:

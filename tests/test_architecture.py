@@ -28,6 +28,7 @@ ROWS: Final[list[set[str]]] = [
     {"workers"},
     {"binding", "calling", "isolation", "sleepers"},
     {
+        "admission",
         "failing",
         "frames",
         "loops",
@@ -50,7 +51,7 @@ ROWS: Final[list[set[str]]] = [
     {"blocks", "branching", "builder", "joins", "looping", "placeholders", "placing", "steps"},
     {"declare", "names", "nodetype", "wiring"},
     {"events", "states"},
-    {"attempts", "current", "policy", "ports", "signature", "threads"},
+    {"attempts", "current", "limits", "policy", "ports", "signature", "threads"},
     {"adapters", "agreement", "checking", "mismatches", "separation", "type_names", "type_shapes"},
     {"backend", "config", "context"},
     {"errors", "failure", "functions", "markers"},

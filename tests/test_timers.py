@@ -41,7 +41,7 @@ class Played:
     """A scheduler without anybody who acts, and what its timers have done."""
 
     def __init__(self) -> None:
-        self.scheduler = Scheduler(plain().compile(), "fail_fast", Reporter("run"))
+        self.scheduler = Scheduler(plain().compile(), Settings(), Reporter("run"))
         self.ready = self.scheduler.start({})
         self.steps: list[str] = []
 
@@ -110,7 +110,7 @@ def test_closing_a_frame_drops_its_timers_and_no_others() -> None:
     frame, index = played.ready[0]
     played.scheduler.fail(frame, index, ValueError("no"))
     assert played.scheduler.timers.are_awaited
-    assert played.scheduler.timers.take(other)
+    assert played.scheduler.timers.close(other)
     assert not played.scheduler.timers.are_awaited
 
 
