@@ -27,7 +27,7 @@ from dataflow.errors import (
 from dataflow.events import Event, EventKind
 from dataflow.failure import Failure
 from dataflow.flows import Flow, TypedFlow, flow
-from dataflow.joins import collect, each, fallback, gather, merge
+from dataflow.joins import collect, each, fallback, gather, merge, race
 from dataflow.looping import Carry, Loop, When
 from dataflow.packs import Pack
 from dataflow.policy import Limit, Retry
@@ -81,6 +81,7 @@ __all__ = [
     "gather",
     "merge",
     "node",
+    "race",
     "this_firing",
     "threaded",
 ]

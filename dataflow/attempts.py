@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dataflow.policy import Policy, Retry
+    from dataflow.timers import Timer
 
 __all__ = ["Attempts", "Bounds", "bounds_of", "wait_before_next"]
 
@@ -34,6 +35,7 @@ class Attempts:
     begun: float | None = None  # when the first began, on the clock of the run's event loop
     is_last: bool = False  # whatever it ends with, none follows: the fault is not the call's
     has_pieces: bool = False  # the current one has given out pieces
+    waits: Timer | None = None  # until the current one begins
 
 
 @dataclass(frozen=True, slots=True)

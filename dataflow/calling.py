@@ -67,7 +67,7 @@ class CurrentFiring:
 
     def _is_no_longer_wanted(self) -> bool:
         """Tell whether it was cancelled or timed out; any thread may ask."""
-        if self.is_cancelled or self.frame.is_closing:
+        if self.is_cancelled or self.frame.has_stopped(self.index):
             return True
         scope = self.scope
         return scope is not None and self._scheduler.reporter.is_here and scope.cancel_called

@@ -23,6 +23,7 @@ from dataflow.wiring import (
     MapBlock,
     Merge,
     PlacedNode,
+    Race,
     Reference,
 )
 
@@ -88,7 +89,7 @@ def _references(source: Source | Many) -> Iterator[tuple[Reference, str]]:
                 yield from (
                     (reference, f"fallback {words}".strip()) for reference, words in _references(part)
                 )
-        case Merge(sources) | Gather(sources) | Many(sources):
+        case Merge(sources) | Gather(sources) | Race(sources) | Many(sources):
             word = type(source).__name__.lower() if not isinstance(source, Many) else ""
             for part in sources:
                 yield from ((reference, f"{word} {words}".strip()) for reference, words in _references(part))

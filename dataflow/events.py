@@ -30,6 +30,7 @@ class EventKind(StrEnum):
     LOOP_ROUND = "loop_round"
     LOOP_EXITED = "loop_exited"
     MAP_OPENED = "map_opened"
+    RACE_DECIDED = "race_decided"
     WARNING = "warning"
     PIECE = "piece"
     PIECES_VOID = "pieces_void"

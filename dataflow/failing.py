@@ -43,12 +43,13 @@ class Failing:
         failure = self._failure(frame, node, error)
         state = TIMED_OUT if isinstance(error, NodeTimeout) else FAILED
         self.scheduler.repeating.void_pieces(frame, node)
-        if not self._handle(frame, node, failure, state):
-            self._break(frame, node, [Unhandled(node.index, failure, error)], state)
+        unhandled = [Unhandled(node.index, failure, error)]
+        if not self._handle(frame, node, unhandled, state):
+            self._break(frame, node, unhandled, state)
 
     def opener_failed(self, frame: Frame, node: PlanNode, unhandled: Sequence[Unhandled]) -> None:
         """Let the failures of frames be those of the loop or map that opened them (S9.4)."""
-        if not self._handle(frame, node, unhandled[0].failure, FAILED):
+        if not self._handle(frame, node, unhandled, FAILED):
             self._break(frame, node, unhandled, FAILED)
 
     def test_failed(self, frame: Frame, node: PlanNode, body: Frame, error: BaseException) -> None:
@@ -65,8 +66,24 @@ class Failing:
         root.failures.append(Unhandled(len(root.plan.nodes), failure, error))
         self.close(root, Errored("", failure))
 
-    def _handle(self, frame: Frame, node: PlanNode, failure: Failure, state: int) -> bool:
+    def race_lost(
+        self, frame: Frame, node: PlanNode, causes: Sequence[Errored], unhandled: Sequence[Unhandled]
+    ) -> None:
+        """Settle a race that nobody won; failures that were left to it are now the frame's (S9.4)."""
+        first, *besides = causes
+        cause = Errored(frame.path_of(node), first.failure, first, tuple(besides))
+        frame.reasons[node.index] = cause
+        self.scheduler.put(frame, node.outputs["out"], cause)
+        self.scheduler.finish(frame, node, NOT_RUN)
+        if node.failure_is_taken:
+            frame.taken = {**frame.taken, node.index: unhandled}
+        elif unhandled:
+            frame.failures += [replace(one, index=node.index) for one in unhandled]
+            self._close_later(frame, cause)
+
+    def _handle(self, frame: Frame, node: PlanNode, unhandled: Sequence[Unhandled], state: int) -> bool:
         """Settle the ports of a failed node if its failure is handled; tells whether it is."""
+        failure = unhandled[0].failure
         cause = Errored(frame.path_of(node), failure)
         frame.reasons[node.index] = cause
         if frame.is_closing:
@@ -75,6 +92,7 @@ class Failing:
         left: Skip | Errored = Skip(frame.path_of(node), "failed, and the failure is handled", cause)
         if handled is None and node.failure_is_taken:
             handled, left = {}, cause  # the error itself stands on the ports, for those who take it
+            frame.taken = {**frame.taken, node.index: unhandled}
         if handled is None:
             return False
         for port, slot in node.outputs.items():

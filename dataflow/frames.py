@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, TypeAlias
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from dataflow.attempts import Attempts
     from dataflow.failure import Failure
     from dataflow.plan import PlanNode, ScopePlan
     from dataflow.tokens import Errored, Skip
+
+_NONE: Final[Mapping[Any, Any]] = MappingProxyType({})
 
 __all__ = ["Frame", "LoopEnd", "Opened", "OpenedLoop", "OpenedMap", "Unhandled"]
 
@@ -40,8 +45,9 @@ class Frame:
     """One instance of a scope. `values` is indexed by slot; `waits` and `states` by node."""
 
     __slots__ = (
-        "attempts", "awaits", "closed_by", "failures", "is_closing", "name", "number", "odd", "opened",
-        "owner", "parent", "plan", "position", "reasons", "states", "unsettled", "values", "waits",
+        "attempts", "awaits", "closed_by", "failures", "is_closing", "lost", "name", "number", "odd",
+        "opened", "owner", "parent", "plan", "position", "reasons", "states", "taken", "unsettled", "values",
+        "waits", "withdrawn",
     )  # fmt: skip
 
     def __init__(
@@ -65,6 +71,9 @@ class Frame:
         self.failures: list[Unhandled] = []  # what nothing in the frame handled
         self.closed_by: Skip | Errored | None = None  # why it is closing
         self.is_closing = False  # failed or cancelled: nothing more starts in it
+        self.lost: frozenset[tuple[int, int]] = frozenset()  # edges that lost a race, as race and slot
+        self.withdrawn: frozenset[int] = frozenset()  # nodes that only such edges needed
+        self.taken: Mapping[int, Sequence[Unhandled]] = _NONE  # by node: failures left to races
 
     def path(self) -> str:
         """Return the frame's part of its nodes' paths; empty for the root (S2.2)."""
@@ -85,6 +94,10 @@ class Frame:
         if node.names_frame:
             return path
         return f"{path}/{node.label}" if path else node.label
+
+    def has_stopped(self, index: int) -> bool:
+        """Tell whether a node is not to run any more: its frame was closed, or it lost a race."""
+        return self.is_closing or index in self.withdrawn
 
     def attempt_of(self, index: int) -> int:
         """Return which attempt at a node is the current one, or was the last, from 1."""

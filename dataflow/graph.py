@@ -45,6 +45,7 @@ class Join(Enum):
     MERGE = "merge"
     GATHER = "gather"
     FALLBACK = "fallback"
+    RACE = "race"
 
 
 @dataclass(slots=True, eq=False)

@@ -26,6 +26,7 @@ from dataflow.policy import WITHOUT_EFFECT
 from dataflow.ports import MISSING, PortKind
 from dataflow.slots import Slots
 from dataflow.tokens import UNSETTLED
+from dataflow.uses import uses_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -45,6 +46,8 @@ def lay_out(graph: Graph, ordered: list[Vertex]) -> FlowPlan:
     for scope, plan in slots.plans.items():
         plan.nodes = tuple(_node(slots, scope, vertex, *actions[vertex]) for vertex in slots.members[scope])
         _connect(slots, scope, plan)
+        if any(isinstance(node.action, JoinOf) and node.action.mode is Join.RACE for node in plan.nodes):
+            plan.uses = uses_of(plan, _read_by_owner(slots, scope, plan, outputs.values()))
     limits = tuple(_limits(slots.vertices))
     return FlowPlan(
         name=graph.wiring.name,
@@ -79,13 +82,14 @@ class _Laying:
     def __init__(self, slots: Slots, vertex: Vertex) -> None:
         self.slots = slots
         self.vertex = vertex
+        self.races = isinstance(vertex.action, JoinAction) and vertex.action.mode is Join.RACE
         self.feeds = {name: self.feed(given) for name, given in vertex.inputs.items()}
 
     def feed(self, given: Input) -> Feed:
         port, scope = given.port, self.vertex.fires_in
         takes = port is not None and takes_failure(port.type)
         read = tuple(self.slots.read(wire, scope) for wire in given.wires)
-        for slot in read if takes else ():
+        for slot in read if takes or self.races else ():
             self.slots.failure_uses[scope, slot] = self.slots.failure_uses.get((scope, slot), 0) + 1
         return Feed(
             given.name,
@@ -225,6 +229,17 @@ def _connect(slots: Slots, scope: Scope, plan: ScopePlan) -> None:
         or slots.is_shared(scope, slot)
         for slot in range(len(plan.initial))
     )
+
+
+def _read_by_owner(slots: Slots, scope: Scope, plan: ScopePlan, outputs: Iterable[int]) -> Iterable[int]:
+    """List the slots that whoever opened a frame reads: a loop, a map or, of the root, the run."""
+    if scope.kind is ScopeKind.ROOT:
+        return outputs
+    loop = _loop_around(slots, scope)
+    if loop is None:
+        return plan.collects
+    nexts = [slot for _, slot in loop.carried.values()]
+    return [*nexts, *loop.results.values(), *([] if loop.test is None else [loop.test])]
 
 
 def _await_imports(plan: ScopePlan, loop: LoopOf | None) -> None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from dataflow.graph import Join
     from dataflow.nodetype import NodeType
     from dataflow.policy import EachOptions, Policy
+    from dataflow.uses import Uses
     from dataflow.wiring import Wiring
 
 __all__ = ["Call", "Feed", "FlowPlan", "JoinOf", "LoopOf", "MapOf", "PlanNode", "ScopePlan"]
@@ -136,6 +137,7 @@ class ScopePlan:
     awaited: tuple[int, ...] = ()  # imports that the owner reads when a frame ends
     awaited_nexts: tuple[int, ...] = ()  # of an `until` loop: imports read only if another round follows
     after_test: tuple[int, ...] = ()  # nodes of a loop's body that wait for its test
+    uses: Uses | None = None  # of a scope with races
     names: list[str] = field(default_factory=list)  # what each slot is called in messages
 
 

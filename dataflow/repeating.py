@@ -32,7 +32,7 @@ class Repeating:
         """
         action, attempts = node.action, frame.attempts.get(node.index)
         assert isinstance(action, Call), "only calls are attempted again here"
-        if attempts is None or action.bounds is None or attempts.is_last or frame.is_closing:
+        if attempts is None or action.bounds is None or attempts.is_last or frame.has_stopped(node.index):
             return False
         wait = wait_before_next(action.bounds.retry, attempts.number, error)
         if wait is None:
@@ -51,10 +51,16 @@ class Repeating:
         frame.states[node.index] = READY
         make_ready = partial(self.scheduler.make_ready, frame, node.index)
         if wait:
-            self.scheduler.timers.set(wait, make_ready, frame)
+            attempts.waits = self.scheduler.timers.set(wait, make_ready, frame)
         else:
             make_ready()
         return True
+
+    def give_up(self, frame: Frame, node: PlanNode) -> None:
+        """Let the next attempt at a node be, if it waits for one."""
+        attempts = frame.attempts.get(node.index)
+        if attempts is not None and attempts.waits is not None:
+            self.scheduler.timers.drop(attempts.waits)
 
     def void_pieces(self, frame: Frame, node: PlanNode) -> None:
         """Tell that the pieces of a failed attempt do not count (S3.5)."""

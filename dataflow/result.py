@@ -193,6 +193,7 @@ def _lines(token: Skip | Errored) -> list[str]:
         is_whole = isinstance(cause, Errored) or not cause.place
         line = cause.reason if is_whole else f"{cause.place}: {cause.reason}"
         lines[line] = None
+        lines.update((other.reason, None) for other in getattr(cause, "besides", ()))
     return list(lines)
 
 

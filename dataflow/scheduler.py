@@ -19,6 +19,7 @@ from dataflow.maps import Maps
 from dataflow.opening import Opening
 from dataflow.outcome import outputs_of
 from dataflow.plan import Call
+from dataflow.racing import Racing
 from dataflow.releasing import Releasing
 from dataflow.repeating import Repeating
 from dataflow.reporting import report_end
@@ -49,7 +50,8 @@ class Scheduler:
     """The state of one run and the rules that move it on.
 
     The engine calls `start`, `succeed`, `fail`, `cancelled`, `due` and `abort`. The other public methods
-    are for `Opening`, `Releasing`, `Repeating`, `Loops`, `Maps`, `Failing` and `Timers`, parts of it.
+    are for `Opening`, `Releasing`, `Racing`, `Repeating`, `Loops`, `Maps`, `Failing` and `Timers`, which
+    are parts of it.
     """
 
     def __init__(
@@ -68,6 +70,7 @@ class Scheduler:
         self.repeating = Repeating(self)
         self.loops = Loops(self)
         self.maps = Maps(self)
+        self.racing = Racing(self)
         self.releasing = Releasing(self)
         self.opening = Opening(self)
         self.timers = Timers(self)
@@ -89,6 +92,8 @@ class Scheduler:
 
     def succeed(self, frame: Frame, index: int, result: Any) -> list[FiringId]:
         """Settle a firing that returned; returns the newly ready ones (S3.2)."""
+        if index in frame.withdrawn:
+            return self.cancelled(frame, index)
         self._is_working = True
         if self.admission is not None:
             self.admission.ended((frame, index))
@@ -104,6 +109,8 @@ class Scheduler:
 
     def fail(self, frame: Frame, index: int, error: BaseException) -> list[FiringId]:
         """Settle a firing that raised, or attempt it again; returns the newly ready ones (S9.1, S9.3)."""
+        if index in frame.withdrawn:
+            return self.cancelled(frame, index)
         self._is_working = True
         if self.admission is not None:
             self.admission.ended((frame, index))
@@ -113,7 +120,7 @@ class Scheduler:
         return self._advance()
 
     def cancelled(self, frame: Frame, index: int) -> list[FiringId]:
-        """Settle a firing that was cancelled, since its frame was closed."""
+        """Settle a firing that was cancelled, since its frame was closed or it lost a race."""
         self._is_working = True
         if self.admission is not None:
             self.admission.ended((frame, index))
@@ -235,7 +242,7 @@ class Scheduler:
             if not waits[reader]:
                 self.releasing.release(frame, reader)
         for join in plan.early.get(slot, ()):
-            self.releasing.consider(frame, plan.nodes[join])
+            self.releasing.consider(frame, plan.nodes[join], slot)
         if slot in plan.exports:
             self._export(frame, slot, token)
         if slot in frame.awaits:

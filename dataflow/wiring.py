@@ -35,6 +35,7 @@ __all__ = [
     "Merge",
     "Placed",
     "PlacedNode",
+    "Race",
     "Reference",
     "Source",
     "Wiring",
@@ -81,6 +82,13 @@ class Gather:
 
 
 @dataclass(frozen=True, slots=True)
+class Race:
+    """The first source to settle with a value (S5.3)."""
+
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Fallback:
     """The source unless it is a skip, else the default (S5.3)."""
 
@@ -111,7 +119,7 @@ class Many:
 
 
 #: What joins or maps other sources.
-Joining: TypeAlias = Merge | Gather | Fallback | Each | Collect
+Joining: TypeAlias = Merge | Gather | Race | Fallback | Each | Collect
 Source: TypeAlias = Reference | Literally | Joining
 
 

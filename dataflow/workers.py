@@ -122,13 +122,14 @@ class Workers:
         return [(firing.frame, firing.index) for firing in current]
 
     def act(self) -> None:
-        """Cancel the workers whose firing is in a frame that was closed; start and end the timers' tasks."""
+        """Cancel the firings that were closed or withdrawn; start and end the tasks of timers."""
         self._scheduler.to_act = False
         asked, dropped = self._scheduler.timers.news()
         self._sleepers.start(asked)
         self._sleepers.stop(dropped)
         for worker in self._workers:
-            if worker.current is not None and worker.current.frame.is_closing:
+            current = worker.current
+            if current is not None and current.frame.has_stopped(current.index):
                 worker.scope.cancel()
 
     async def _work(self) -> None:
@@ -299,7 +300,7 @@ class Workers:
         """Settle a firing that was cancelled with its frame, or took too long (S9.2)."""
         current.is_cancelled = True
         late, worker.late = worker.late, None
-        if late is None or current.frame.is_closing:
+        if late is None or current.frame.has_stopped(current.index):
             self._put_aside(current, raised)
             return self._scheduler.cancelled(current.frame, current.index)
         late.__cause__ = raised

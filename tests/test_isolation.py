@@ -148,9 +148,9 @@ async def test_any_awaitable_can_be_driven() -> None:
 
 async def test_each_step_that_keeps_the_event_loop_is_told_with_its_time() -> None:
     async def blocking() -> None:
-        time.sleep(0.12)
+        time.sleep(0.12)  # noqa: ASYNC251 - it is to block
         await checkpoint()
-        time.sleep(0.15)
+        time.sleep(0.15)  # noqa: ASYNC251 - as above
         await checkpoint()
 
     watched = Watched()
@@ -162,7 +162,7 @@ async def test_each_step_that_keeps_the_event_loop_is_told_with_its_time() -> No
 
 async def test_a_last_step_that_keeps_the_event_loop_and_raises_is_told_too() -> None:
     async def blocking() -> None:
-        time.sleep(0.12)
+        time.sleep(0.12)  # noqa: ASYNC251 - it is to block
         raise ValueError("late")
 
     watched = Watched()

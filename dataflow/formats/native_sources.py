@@ -30,6 +30,7 @@ from dataflow.wiring import (
     Gather,
     Literally,
     Merge,
+    Race,
     Reference,
 )
 
@@ -61,6 +62,8 @@ class SourceReading:
                 return Merge(self._all(part.merge, (*path, "merge"), mapped))
             case GatherSource():
                 return Gather(self._all(part.gather, (*path, "gather"), mapped))
+            case RaceSource():
+                return Race(self._all(part.race, (*path, "race"), mapped))
             case FallbackSource():
                 return Fallback(*self._all(part.fallback, (*path, "fallback"), mapped))
             case CollectSource():
@@ -68,7 +71,7 @@ class SourceReading:
             case EachSource():
                 inner = self.read(part.each, (*path, "each"), mapped=True)
                 return Each(inner, self.options(part, path))
-            case RaceSource() | AllSource() | MergeContextsSource():
+            case AllSource() | MergeContextsSource():
                 name = next(iter(type(part).model_fields))
                 return self._refuse((*path, name), f"`{name}` {LATER}")
 
@@ -111,6 +114,8 @@ class SourceWriting:
                 return {"merge": self.write_all(sources, where)}
             case Gather(sources):
                 return {"gather": self.write_all(sources, where)}
+            case Race(sources):
+                return {"race": self.write_all(sources, where)}
             case Fallback(first, default):
                 return {"fallback": self.write_all((first, default), where)}
             case Each(inner, options):

@@ -199,7 +199,8 @@ def test_a_policy_has_what_is_given_and_no_more() -> None:
 
 def test_settings_are_read() -> None:
     settings = load_yaml(
-        "using: {errors: continue, max_concurrency: 2, limits: {a: {slots: 1}, b: {per_second: 2}}, timeout: 3}"
+        "using: {errors: continue, max_concurrency: 2, timeout: 3, "
+        "limits: {a: {slots: 1}, b: {per_second: 2}}}"
     ).settings
     assert (settings.errors, settings.max_concurrency, settings.timeout) == ("continue", 2, 3.0)
     assert settings.limits is not None

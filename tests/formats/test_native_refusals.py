@@ -236,8 +236,6 @@ def test_all_problems_are_told_at_once_with_their_places(case: str) -> None:
          "2:48 edges[0].leave: edge a.out -> b.c: `leave` comes with a later release; a loop node can be used instead"),
         ("nodes: {sub: {flow: ./other.yaml}}", "2:15 nodes.sub.flow: a flow as a node comes with a later release"),
         ("nodes: {sub: {flow: {dataflow: 1}}}", "2:15 nodes.sub.flow: a flow as a node comes with a later release"),
-        ("nodes: {a: {type: t, inputs: {p: {race: [a, b]}}}}",
-         "2:35 nodes.a.inputs.p.race: `race` comes with a later release"),
         ("nodes: {a: {loop: {outputs: {x: {all: b}}}}}",
          "2:34 nodes.a.loop.outputs.x.all: `all` comes with a later release"),
         ("outputs: {x: {merge: [a, {merge_contexts: [a], how: pick}]}}",
