@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import anyio
 
+from dataflow.admission import unknown_limits
 from dataflow.backend import in_event_loop
 from dataflow.builder import Builder
 from dataflow.compiling import compile_flow, examine
@@ -208,6 +209,8 @@ class Flow(Builder):
         Call `run.events()` first thing to miss none. A failure that nobody awaited is raised at the end.
         """
         plan = self.compile()
+        if problems := unknown_limits(plan, self.settings.limits):
+            raise FlowInvalid(self.name, problems)
         values = read_inputs(self.name, plan.wiring.inputs, inputs)
         inputs.clear()
         async with executing(plan, values, self.settings, new_run_id()) as run:

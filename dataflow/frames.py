@@ -13,6 +13,8 @@ from dataflow.tokens import LET_GO, is_dead
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from dataflow.attempts import Attempts
+    from dataflow.errors import NodeTimeout
     from dataflow.failure import Failure
     from dataflow.plan import PlanNode, ScopePlan
     from dataflow.policy import Errors
@@ -48,7 +50,8 @@ class Frame:
     """One instance of a scope. `values` is indexed by slot; `waits` and `states` by node."""
 
     __slots__ = (
-        "awaits", "closed_by", "errors", "failures", "holders", "is_closing", "lost", "name", "number", "odd",
+        "attempts", "awaits", "closed_by", "errors", "failures", "holders", "is_closing", "lost", "name",
+        "number", "odd",
         "opened", "owner", "parent", "plan", "position", "reasons", "states", "taken", "unsettled", "values",
         "waits", "withdrawn",
     )  # fmt: skip
@@ -80,6 +83,7 @@ class Frame:
         self.unsettled = len(plan.nodes)  # nodes and awaited imports that have not come to their end
         self.awaits: set[int] = set()  # the imports among them
         self.odd: set[int] = set()  # nodes of which an input is a skip or an error
+        self.attempts: dict[int, Attempts] = {}  # of nodes that may have several, or gave out pieces
         self.opened: dict[int, Opened] = {}  # by the node that opened it
         self.reasons: dict[int, Skip | Errored] = {}  # why nodes were skipped, not run, failed or cancelled
         self.failures: list[Unhandled] = []  # what nothing in the frame handled
@@ -120,6 +124,15 @@ class Frame:
             if not holders[slot] and not is_dead(self.values[slot]):
                 self.values[slot] = LET_GO
 
+    def has_stopped(self, index: int) -> bool:
+        """Tell whether a node is not to run any more: its frame was closed, or it lost a race."""
+        return self.is_closing or index in self.withdrawn
+
+    def attempt_of(self, index: int) -> int:
+        """Return which attempt at a node is the current one, or was the last, from 1."""
+        attempts = self.attempts.get(index)
+        return 1 if attempts is None else attempts.number
+
     def release(self) -> None:
         """Let the values go; states and reasons stay (S8.5)."""
         self.values = []
@@ -158,6 +171,7 @@ class OpenedFlow:
 
     live: dict[int, Frame] = field(default_factory=dict)  # the frame that has not ended, by its number
     frames: list[Frame] = field(default_factory=list)
+    late: NodeTimeout | None = None  # the current attempt has taken too long and is being ended
 
     def release(self) -> None:
         """Keep the frames, with their states and reasons; they let their values go themselves (S8.5)."""

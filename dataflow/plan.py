@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Literal
 
+    from dataflow.attempts import Bounds
     from dataflow.graph import Join
     from dataflow.nodetype import NodeType
     from dataflow.policy import EachOptions, Policy, Settings
@@ -53,6 +54,7 @@ class Call:
     star: Feed | None
     direct: tuple[int, ...] | None
     is_branch: bool = False
+    bounds: Bounds | None = None  # of its attempts, None where nothing bounds them
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,7 @@ class MapOf:
     lists: Mapping[int, Feed]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class FlowOf:
     """Run a flow in a frame of its own (S7.3).
 
@@ -102,6 +104,7 @@ class FlowOf:
     plan: FlowPlan
     settings: Settings
     policy: Policy
+    bounds: Bounds | None  # of its attempts
     inputs: Mapping[int, Feed | int]
     results: Mapping[int, int]
 
@@ -173,3 +176,5 @@ class FlowPlan:
     root: ScopePlan
     outputs: Mapping[str, int]  # flow output -> slot of the root
     unused_policies: tuple[str, ...] = ()  # settings that have no effect yet
+    has_limits: bool = False  # a node has a limit
+    named_limits: tuple[tuple[str, str], ...] = ()  # path of a node, name of its limit

@@ -57,6 +57,7 @@ class Pushing:
     def end(self, frame: Frame) -> None:
         """Let whatever opened a frame go on, now that all of it has settled."""
         scheduler = self.scheduler
+        scheduler.timers.drop_of(frame)
         if frame.parent is None:
             scheduler.has_ended = True
             return

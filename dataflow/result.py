@@ -145,7 +145,7 @@ class Result:
         policy = node.policy
         if (
             port == DONE
-            and state is NodeState.FAILED
+            and state in (NodeState.FAILED, NodeState.TIMED_OUT)
             and policy is not None
             and policy.default is not MISSING
         ):
