@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from dataflow.placeholders import Operand
 
-__all__ = ["OpenBlock", "ids_within", "source_of"]
+__all__ = ["OpenBlock", "ids_within", "name_outside", "source_of"]
 
 
 @dataclass(slots=True, eq=False)
@@ -99,9 +99,8 @@ class OpenBlock:
         round began with.
         """
         if reference.node == CARRY:
-            return self.leave_as(Merge((reference,)), reference.port)
-        base = reference.node if reference.port == "out" else f"{reference.node}_{reference.port.lstrip('$')}"
-        return self.leave_as(reference, base)
+            return self.leave_as(Merge((reference,)), name_outside(reference))
+        return self.leave_as(reference, name_outside(reference))
 
     def leave_as(self, source: Source, base: str) -> Reference:
         """Make a source an output of this loop, unless it is one already."""
@@ -132,6 +131,13 @@ class OpenBlock:
             reference = home.leave(reference)
             home = home.parent
         return reference
+
+
+def name_outside(reference: Reference) -> str:
+    """Name an output of a loop after the port of its body that it is."""
+    if reference.node == CARRY:
+        return reference.port
+    return reference.node if reference.port == "out" else f"{reference.node}_{reference.port.lstrip('$')}"
 
 
 def source_of(block: OpenBlock, operand: Operand, reader: str) -> Source:

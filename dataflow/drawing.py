@@ -14,6 +14,7 @@ from dataflow.wiring import (
     INPUT,
     ITEM,
     PARAMETERS,
+    All,
     Collect,
     Each,
     Fallback,
@@ -83,8 +84,9 @@ def _references(source: Source | Many) -> Iterator[tuple[Reference, str]]:
             return
         case Each(inner):
             yield from ((reference, f"each {words}".strip()) for reference, words in _references(inner))
-        case Collect(inner):
-            yield from ((reference, f"collect {words}".strip()) for reference, words in _references(inner))
+        case Collect(inner) | All(inner):
+            word = type(source).__name__.lower()
+            yield from ((reference, f"{word} {words}".strip()) for reference, words in _references(inner))
         case Fallback(first, default):
             for part in (first, default):
                 yield from (

@@ -5,11 +5,11 @@ from __future__ import annotations
 import copy
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import anyio
 
+from dataflow.admission import unknown_limits
 from dataflow.backend import in_event_loop
 from dataflow.builder import Builder
 from dataflow.compiling import compile_flow, examine
@@ -26,6 +26,7 @@ from dataflow.sync import run_in_thread
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
+    from contextlib import AbstractAsyncContextManager
     from os import PathLike
 
     from dataflow.blocks import OpenBlock
@@ -138,14 +139,16 @@ class Flow(Builder):
         limits: Mapping[str, Limit | int] | None = None,
         errors: Errors | None = None,
         timeout: float | None = None,
+        keep: bool = True,
     ) -> Self:
         """Return the flow with these settings for its runs, the others by default; this one is not changed.
 
         `errors` is `fail_fast` unless set, or as in the flow around it; `continue` finishes what does not
-        depend on a failure before the run fails (S9.4).
+        depend on a failure before the run fails (S9.4). With `keep=False` a value is let go when its last
+        reader has come to its end; the result then has the outputs of the flow and no other value (S8.5).
         """
         other = self._copied()
-        other.settings = Settings(errors, max_concurrency, limits, timeout)
+        other.settings = Settings(errors, max_concurrency, limits, timeout, keep)
         return other
 
     def with_(
@@ -187,14 +190,17 @@ class Flow(Builder):
 
     async def run(self, /, **inputs: Any) -> Result:
         """Run the flow to its end; raises RunFailed if it fails, FlowInvalid for wrong inputs."""
-        async with self.start(**inputs) as run:
-            return await run
+        started = self.start(**inputs)
+        inputs.clear()  # from here on only the run holds them (S8.5)
+        return await _run(started)
 
     def run_sync(self, /, **inputs: Any) -> Result:
         """Run the flow from synchronous code, also while an event loop is running in this thread."""
+        started = self.start(**inputs)
+        inputs.clear()  # from here on only the run holds them (S8.5)
         if not in_event_loop():
-            return anyio.run(partial(self.run, **inputs))
-        return run_in_thread(partial(self.start, **inputs), f"dataflow run_sync {self.name}")
+            return anyio.run(_run, started)
+        return run_in_thread(started, f"dataflow run_sync {self.name}")
 
     @asynccontextmanager
     async def start(self, /, **inputs: Any) -> AsyncIterator[Run]:
@@ -203,7 +209,10 @@ class Flow(Builder):
         Call `run.events()` first thing to miss none. A failure that nobody awaited is raised at the end.
         """
         plan = self.compile()
+        if problems := unknown_limits(plan, self.settings.limits):
+            raise FlowInvalid(self.name, problems)
         values = read_inputs(self.name, plan.wiring.inputs, inputs)
+        inputs.clear()
         async with executing(plan, values, self.settings, new_run_id()) as run:
             yield run
 
@@ -230,3 +239,8 @@ class Flow(Builder):
 
         with Flow.from_wiring(*read_document(path, Flow.from_wiring, format=format)) as loaded:
             return loaded
+
+
+async def _run(started: AbstractAsyncContextManager[Run]) -> Result:
+    async with started as run:
+        return await run

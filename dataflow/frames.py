@@ -8,10 +8,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from dataflow.plan import FlowOf
+from dataflow.tokens import LET_GO, is_dead
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from dataflow.attempts import Attempts
+    from dataflow.errors import NodeTimeout
     from dataflow.failure import Failure
     from dataflow.plan import PlanNode, ScopePlan
     from dataflow.policy import Errors
@@ -47,9 +50,10 @@ class Frame:
     """One instance of a scope. `values` is indexed by slot; `waits` and `states` by node."""
 
     __slots__ = (
-        "awaits", "closed_by", "errors", "failures", "is_closing", "lost", "name", "number", "odd", "opened",
-        "owner", "parent", "plan", "position", "reasons", "states", "taken", "unsettled", "values", "waits",
-        "withdrawn",
+        "attempts", "awaits", "closed_by", "errors", "failures", "holders", "is_closing", "lost", "name",
+        "number", "odd",
+        "opened", "owner", "parent", "plan", "position", "reasons", "states", "taken", "unsettled", "values",
+        "waits", "withdrawn",
     )  # fmt: skip
 
     def __init__(
@@ -60,6 +64,8 @@ class Frame:
         parent: Frame | None = None,
         owner: int = -1,
         name: str = "",
+        *,
+        keep: bool = True,
     ) -> None:
         self.plan = plan
         self.number = number  # frames are numbered as they open
@@ -70,10 +76,14 @@ class Frame:
         self.position = 0  # of an item in its map
         self.values: list[Any] = plan.initial.copy()
         self.waits = plan.waits.copy()  # slots that each node still waits for
+        #: By slot: the nodes that have not come to their end and read or fill it, one more until its value
+        #: is told, and one for ever if it is read at the end; None if values are kept.
+        self.holders = None if keep else plan.holders.copy()
         self.states = bytearray(len(plan.nodes))  # each WAITING
         self.unsettled = len(plan.nodes)  # nodes and awaited imports that have not come to their end
         self.awaits: set[int] = set()  # the imports among them
         self.odd: set[int] = set()  # nodes of which an input is a skip or an error
+        self.attempts: dict[int, Attempts] = {}  # of nodes that may have several, or gave out pieces
         self.opened: dict[int, Opened] = {}  # by the node that opened it
         self.reasons: dict[int, Skip | Errored] = {}  # why nodes were skipped, not run, failed or cancelled
         self.failures: list[Unhandled] = []  # what nothing in the frame handled
@@ -104,10 +114,31 @@ class Frame:
             return path
         return f"{path}/{node.label}" if path else node.label
 
+    def let_go(self, slots: Iterable[int]) -> None:
+        """Count one holder less of each slot; a value without holders goes, skips and errors stay (S8.5)."""
+        holders = self.holders
+        if holders is None:
+            return
+        for slot in slots:
+            holders[slot] -= 1
+            if not holders[slot] and not is_dead(self.values[slot]):
+                self.values[slot] = LET_GO
+
+    def has_stopped(self, index: int) -> bool:
+        """Tell whether a node is not to run any more: its frame was closed, or it lost a race."""
+        return self.is_closing or index in self.withdrawn
+
+    def attempt_of(self, index: int) -> int:
+        """Return which attempt at a node is the current one, or was the last, from 1."""
+        attempts = self.attempts.get(index)
+        return 1 if attempts is None else attempts.number
+
     def release(self) -> None:
         """Let the values go; states and reasons stay (S8.5)."""
         self.values = []
         self.waits = []
+        self.holders = None
+        self.failures = []
         self.odd = set()
 
 
@@ -115,16 +146,21 @@ class Frame:
 class OpenedMap:
     """A map being run: what each output has collected so far, and how many items it still lacks."""
 
-    left: int  # items that have not ended, those included that have not begun
+    names: Sequence[str]  # of all items
+    lists: Mapping[int, Sequence[Any]]  # what they begin with, by slot of the item
+    is_beginning: bool = False  # a step that begins further items is noted
     is_closing: bool = False  # an item has failed the map: no further item begins
     live: dict[int, Frame] = field(default_factory=dict)  # the frames that have not ended, by their number
     frames: list[Frame] = field(default_factory=list)
+    failures: dict[int, list[Unhandled]] = field(default_factory=dict)  # of failed items, by position
     collected: dict[int, list[Any]] = field(default_factory=dict)
     lacking: dict[int, int] = field(default_factory=dict)
     errored: dict[int, Errored] = field(default_factory=dict)  # outputs of which an item held an error
 
     def release(self) -> None:
         """Let the values go; the frames, with their states and reasons, stay (S8.5)."""
+        self.lists = {}
+        self.failures = {}
         self.collected = {}
         self.errored = {}
 
@@ -135,6 +171,7 @@ class OpenedFlow:
 
     live: dict[int, Frame] = field(default_factory=dict)  # the frame that has not ended, by its number
     frames: list[Frame] = field(default_factory=list)
+    late: NodeTimeout | None = None  # the current attempt has taken too long and is being ended
 
     def release(self) -> None:
         """Keep the frames, with their states and reasons; they let their values go themselves (S8.5)."""
@@ -149,6 +186,7 @@ class OpenedLoop:
     round: int = 0  # rounds that have ended
     carried: dict[str, Any] = field(default_factory=dict)  # what the current round began with
     results: dict[int, Any] = field(default_factory=dict)  # last live values, by the owner's slot
+    alls: dict[int, list[Any]] = field(default_factory=dict)  # lists of all live values, likewise
     dead: dict[int, Skip | Errored] = field(default_factory=dict)  # last skips and errors, likewise
     ends: LoopEnd | None = None  # why there will be no further round, once the test has told
 
@@ -156,6 +194,7 @@ class OpenedLoop:
         """Let the values go; the frames, with their states and reasons, stay (S8.5)."""
         self.carried = {}
         self.results = {}
+        self.alls = {}
         self.dead = {}
 
 

@@ -128,6 +128,7 @@ class LoopAction:
     nexts: dict[str, Wire] = field(default_factory=dict)
     finals: dict[str, str] = field(default_factory=dict)  # output -> carried port
     results: dict[str, Wire] = field(default_factory=dict)
+    alls: set[str] = field(default_factory=set)  # of them, the lists of the values of all rounds
 
 
 @dataclass(slots=True)

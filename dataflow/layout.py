@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
+from dataflow.attempts import bounds_of
 from dataflow.branching import BUILT_IN
 from dataflow.failure import takes_failure
 from dataflow.graph import (
@@ -21,7 +23,7 @@ from dataflow.graph import (
 )
 from dataflow.names import encode
 from dataflow.plan import Call, Feed, FlowOf, FlowPlan, JoinOf, LoopOf, MapOf, PlanNode, ScopePlan
-from dataflow.policy import WITHOUT_EFFECT
+from dataflow.policy import WITHOUT_EFFECT, Policy
 from dataflow.ports import MISSING, PortKind
 from dataflow.slots import Slots
 from dataflow.tokens import UNSETTLED
@@ -48,8 +50,18 @@ def lay_out(graph: Graph, ordered: list[Vertex]) -> FlowPlan:
         _connect(slots, scope, plan)
         if any(isinstance(node.action, JoinOf) and node.action.mode is Join.RACE for node in plan.nodes):
             plan.uses = uses_of(plan, _read_by_owner(slots, scope, plan, outputs.values()))
-    unused = tuple(_unused(slots.vertices))
-    return FlowPlan(graph.wiring.name, graph.wiring, slots.plans[graph.root], outputs, unused)
+        _hold(plan, _loop_around(slots, scope), outputs.values() if scope is graph.root else ())
+    limits = tuple(_limits(slots.vertices))
+    nested = [flow.compile() for flow in _flows(slots.vertices)]
+    return FlowPlan(
+        name=graph.wiring.name,
+        wiring=graph.wiring,
+        root=slots.plans[graph.root],
+        outputs=outputs,
+        unused_policies=tuple(_unused(slots.vertices)),
+        has_limits=bool(limits) or any(plan.has_limits for plan in nested),
+        named_limits=tuple((node, limit) for node, limit in limits if isinstance(limit, str)),
+    )
 
 
 def _node(slots: Slots, scope: Scope, vertex: Vertex, action: Action, feeds: tuple[Feed, ...]) -> PlanNode:
@@ -122,13 +134,17 @@ class _Laying:
             keywords |= {name: self.given(action, name) for name in configured}
         star = self.feeds.get(parameters.star) if parameters.star is not None else None
         direct = _direct(positional) if star is None and not keywords and AFTER not in self.feeds else None
-        return Call(node_type, action.policy, positional, keywords, star, direct, node_type.id in BUILT_IN)
+        return Call(
+            node_type, action.policy, positional, keywords, star, direct, node_type.id in BUILT_IN,
+            bounds_of(action.policy),
+        )  # fmt: skip
 
     def flow(self, action: CallAction, flow: Nested) -> FlowOf:
         plan, own = flow.compile(), self.slots.outputs(self.vertex)
         inputs = {plan.root.parameters[name]: self.given(action, name) for name in action.type.inputs}
         results = {own[name]: slot for name, slot in plan.outputs.items()}
-        return FlowOf(plan, flow.settings, action.policy, inputs, results)
+        bounds = bounds_of(action.policy.over(Policy(timeout=flow.settings.timeout or MISSING)))
+        return FlowOf(plan, flow.settings, action.policy, bounds, inputs, results)
 
     def given(self, action: CallAction, name: str) -> Feed | int:
         """Return what a parameter is given: its feed, the config, or its default as a constant."""
@@ -154,6 +170,7 @@ class _Laying:
             carried=carried,
             finals={own[name]: carry for name, carry in action.finals.items()},
             results={own[name]: slots.read(wire, scope) for name, wire in action.results.items()},
+            alls=frozenset(own[name] for name in action.alls),
             gate=slots.new(scope, "the test") if test is not None and test.kind == "until" else None,
         )
 
@@ -237,6 +254,20 @@ def _read_by_owner(slots: Slots, scope: Scope, plan: ScopePlan, outputs: Iterabl
     return [*nexts, *loop.results.values(), *([] if loop.test is None else [loop.test])]
 
 
+def _hold(plan: ScopePlan, loop: LoopOf | None, outputs: Iterable[int]) -> None:
+    """Note who holds which value, so that it can be let go when nobody does (S8.5)."""
+    held = [{*node.outputs.values(), *(s for feed in node.feeds for s in feed.slots)} for node in plan.nodes]
+    for slot, inner in plan.exports.items():
+        for owner, _ in inner:  # every frame that it opens reads it
+            held[owner].add(slot)
+    plan.held = tuple(tuple(sorted(slots)) for slots in held)
+    holders = Counter(slot for slots in held for slot in slots)
+    read_at_the_end = {*outputs, *(slot for slot, value in enumerate(plan.initial) if value is not UNSETTLED)}
+    if loop is not None:
+        read_at_the_end.update(loop.results.values(), (slot for _, slot in loop.carried.values()))
+    plan.holders = [1 + holders[slot] + (slot in read_at_the_end) for slot in range(len(plan.initial))]
+
+
 def _await_imports(plan: ScopePlan, loop: LoopOf | None) -> None:
     """Note which values from outside must have settled before a frame has ended."""
     imports = {slot for _, slot in plan.imports}
@@ -285,19 +316,33 @@ def _only_for_next(plan: ScopePlan, loop: LoopOf) -> tuple[int, ...]:
     return tuple(sorted(held))
 
 
+def _limits(vertices: list[Vertex]) -> Iterable[tuple[str, str | int]]:
+    """Pair each node that has a limit with it, also in nested flows unless they set the name."""
+    for vertex in vertices:
+        if isinstance(vertex.action, CallAction):
+            limit = vertex.action.policy.limit
+            if limit is not MISSING and limit is not None:
+                yield vertex.id, limit
+            if (flow := vertex.action.type.flow) is not None:
+                own = flow.settings.limits or {}
+                inside = flow.compile().named_limits
+                yield from ((f"{vertex.id}/{node}", name) for node, name in inside if name not in own)
+
+
+def _flows(vertices: list[Vertex]) -> Iterable[Nested]:
+    for vertex in vertices:
+        if isinstance(vertex.action, CallAction) and vertex.action.type.flow is not None:
+            yield vertex.action.type.flow
+
+
 def _unused(vertices: list[Vertex]) -> Iterable[str]:
     """Name the settings that are kept but have no effect yet."""
     for vertex in vertices:
-        match vertex.action:
-            case CallAction(type=node_type, policy=policy):
-                if node_type.flow is not None:
-                    yield from node_type.flow.compile().unused_policies
-                given = [name for name in WITHOUT_EFFECT if getattr(policy, name) is not MISSING]
-                yield from (f"{name} of node {vertex.id!r}" for name in given)
-            case MapAction(options=options):
-                if options.max_concurrency is not None:
-                    yield f"max_concurrency of the map of {vertex.id!r}"
-                if options.on_error != "fail":
-                    yield f"on_error of the map of {vertex.id!r}"
-            case _:
-                pass
+        if isinstance(vertex.action, CallAction):
+            policy, flow = vertex.action.policy, vertex.action.type.flow
+            if flow is not None:
+                yield from flow.compile().unused_policies
+                if flow.settings.max_concurrency is not None:
+                    yield f"max_concurrency of the flow of node {vertex.id!r}"
+            given = [name for name in WITHOUT_EFFECT if getattr(policy, name) is not MISSING]
+            yield from (f"{name} of node {vertex.id!r}" for name in given)

@@ -59,7 +59,7 @@ class Opening:
 
     def new_frame(self, plan: ScopePlan, parent: Frame, owner: int, name: str) -> Frame:
         """Make a frame; `begin` starts it."""
-        frame = Frame(plan, self._frames, parent.errors, parent, owner, name)
+        frame = Frame(plan, self._frames, parent.errors, parent, owner, name, keep=self.scheduler.keep)
         self._frames += 1
         return frame
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Literal
 
+    from dataflow.attempts import Bounds
     from dataflow.graph import Join
     from dataflow.nodetype import NodeType
     from dataflow.policy import EachOptions, Policy, Settings
@@ -53,6 +54,7 @@ class Call:
     star: Feed | None
     direct: tuple[int, ...] | None
     is_branch: bool = False
+    bounds: Bounds | None = None  # of its attempts, None where nothing bounds them
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,7 @@ class LoopOf:
     carried: Mapping[str, tuple[int, int]]
     finals: Mapping[int, str]  # own output slot -> carried port
     results: Mapping[int, int]  # own output slot -> slot of the body
+    alls: frozenset[int]  # of these output slots, the lists of the values of all rounds
     gate: int | None
 
 
@@ -91,7 +94,7 @@ class MapOf:
     lists: Mapping[int, Feed]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class FlowOf:
     """Run a flow in a frame of its own (S7.3).
 
@@ -101,6 +104,7 @@ class FlowOf:
     plan: FlowPlan
     settings: Settings
     policy: Policy
+    bounds: Bounds | None  # of its attempts
     inputs: Mapping[int, Feed | int]
     results: Mapping[int, int]
 
@@ -135,7 +139,10 @@ class PlanNode:
 
 @dataclass(slots=True, eq=False)
 class ScopePlan:
-    """The plan of one scope. Indexed by slot: `initial`, `readers`, `shared`; by node: `nodes`, `waits`."""
+    """The plan of one scope.
+
+    Indexed by slot: `initial`, `readers`, `shared`, `holders`; by node: `nodes`, `waits`, `held`.
+    """
 
     nodes: tuple[PlanNode, ...] = ()
     initial: list[Any] = field(default_factory=list)  # constants stand in it, the rest is UNSETTLED
@@ -156,6 +163,8 @@ class ScopePlan:
     after_test: tuple[int, ...] = ()  # nodes of a loop's body that wait for its test
     uses: Uses | None = None  # of a scope with races
     names: list[str] = field(default_factory=list)  # what each slot is called in messages
+    held: tuple[tuple[int, ...], ...] = ()  # the slots that each node reads or fills, itself or inside it
+    holders: list[int] = field(default_factory=list)  # see `Frame.holders`
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -167,3 +176,5 @@ class FlowPlan:
     root: ScopePlan
     outputs: Mapping[str, int]  # flow output -> slot of the root
     unused_policies: tuple[str, ...] = ()  # settings that have no effect yet
+    has_limits: bool = False  # a node has a limit
+    named_limits: tuple[tuple[str, str], ...] = ()  # path of a node, name of its limit

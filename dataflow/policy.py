@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from dataflow.functions import check_plain
+from dataflow.limits import Gate
 from dataflow.markers import MISSING, SKIP
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def _one_of(name: str, value: object, allowed: object) -> None:
 
 @dataclass(frozen=True, slots=True, init=False)
 class Retry:
-    """How a failed call is to be repeated: extra attempts, waits in seconds. No effect yet (S9.1)."""
+    """How a failed call is to be repeated: extra attempts, waits in seconds (S9.1)."""
 
     retries: int
     on: tuple[type[BaseException] | str, ...]
@@ -93,9 +94,9 @@ class Retry:
 
 
 class Limit:
-    """Slots, or starts per second, of what shares it, compared by identity. No effect yet (S15.1)."""
+    """Slots, or starts per second: one object given to several flows is shared by their runs (S15.1)."""
 
-    __slots__ = ("per_second", "slots")
+    __slots__ = ("gate", "per_second", "slots")
 
     def __init__(self, slots: int | None = None, *, per_second: float | None = None) -> None:
         if slots is None and per_second is None:
@@ -105,6 +106,7 @@ class Limit:
         _positive_or_none("per_second", per_second)
         self.slots = slots
         self.per_second = per_second
+        self.gate = Gate(slots, per_second)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +145,7 @@ class Policy:
 
 
 #: Settings that are kept but do nothing yet; a flow that sets one is told so when it runs.
-WITHOUT_EFFECT = ("retry", "timeout", "deadline", "memo", "limit")
+WITHOUT_EFFECT = ("memo",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,8 +171,11 @@ class Settings:
     max_concurrency: int | None = None
     limits: Mapping[str, Limit | int] | None = None
     timeout: float | None = None
+    keep: bool = True  # the values of the root, for the result (S8.5); has no form in documents
 
     def __post_init__(self) -> None:
+        if not isinstance(self.keep, bool):
+            raise ValueError(f"keep must be True or False, found {self.keep!r}")
         if self.errors is not None:
             _one_of("errors", self.errors, Errors)
         if self.max_concurrency is not None:
@@ -179,11 +184,6 @@ class Settings:
             if not isinstance(limit, Limit):
                 _whole(f"limit {name!r}", limit, 1)
         _positive_or_none("timeout", self.timeout)
-
-    def without_effect(self) -> list[str]:
-        """Name the settings that are kept but do nothing yet."""
-        names = ("max_concurrency", "limits", "timeout")
-        return [f"{name} of the flow" for name in names if getattr(self, name) is not None]
 
 
 def policy_of(

@@ -79,6 +79,7 @@ class Racing:
         for slot in node.outputs.values():
             if frame.values[slot] is UNSETTLED:
                 self.scheduler.put(frame, slot, cause)
+        self.scheduler.repeating.give_up(frame, node)
         state = frame.states[node.index]
         if state == RUNNING:  # it comes to its end when what runs has seen that it is cancelled
             self._cancel(frame, node, cause)
@@ -86,7 +87,7 @@ class Racing:
             self.scheduler.finish(frame, node, NOT_RUN if state == WAITING else CANCELLED)
 
     def _cancel(self, frame: Frame, node: PlanNode, cause: Skip) -> None:
-        self.scheduler.to_cancel = True
+        self.scheduler.to_act = True
         opened = frame.opened.get(node.index)
         if opened is None:
             return

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["run_in_thread"]
 
 
-def run_in_thread(start: Callable[[], AbstractAsyncContextManager[Run]], name: str) -> Result:
+def run_in_thread(started: AbstractAsyncContextManager[Run], name: str) -> Result:
     """Run in a new thread and wait for it; whatever interrupts the wait cancels the run first (S9.6)."""
     outcome: list[Result | BaseException] = []
     context = contextvars.copy_context()
@@ -31,7 +31,7 @@ def run_in_thread(start: Callable[[], AbstractAsyncContextManager[Run]], name: s
         for variable, value in context.items():
             if variable not in contextvars.copy_context():
                 variable.set(value)
-        async with start() as run:
+        async with started as run:
             cancel.append(waker(lambda: run.cancel("interrupted")))
             return await run
 

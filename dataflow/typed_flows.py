@@ -37,7 +37,9 @@ class TypedFlow(Flow, Generic[P, R]):
         self.compile()
         parameters = list(inspect.signature(self._fn).parameters.values())[1:]
         bound = inspect.Signature(parameters).bind(*args, **kwargs)
-        result = await self.run(**bound.arguments)
+        running = self.run(**bound.arguments)
+        del args, kwargs, bound  # from here on only the run holds them (S8.5)
+        result = await running
         if self._single:
             return result["out"]  # type: ignore[no-any-return]  # typed by the function
         whole: Any = self._returns

@@ -19,6 +19,7 @@ __all__ = [
     "INPUT",
     "ITEM",
     "PARAMETERS",
+    "All",
     "Block",
     "Carried",
     "Collect",
@@ -114,14 +115,21 @@ class Collect:
 
 
 @dataclass(frozen=True, slots=True)
+class All:
+    """The list of the live values of a loop's rounds; an output of the loop and nothing else (S6.4)."""
+
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
 class Many:
     """Several sources on a many-port, of which some are expressions or constants."""
 
     sources: tuple[Source, ...]
 
 
-#: What joins or maps other sources.
-Joining: TypeAlias = Merge | Gather | Race | Fallback | Each | Collect
+#: What joins other sources, or makes a list of them.
+Joining: TypeAlias = Merge | Gather | Race | Fallback | Each | Collect | All
 Source: TypeAlias = Reference | Literally | Joining
 
 
@@ -196,7 +204,7 @@ class LoopTest:
 
 @dataclass(slots=True)
 class LoopBlock:
-    """A loop in block form. An output that names `$carry.x` is the port's final value."""
+    """A loop in block form. An output that names `$carry.x` alone is the port's final value."""
 
     id: str
     after: list[str] = field(default_factory=list)

@@ -41,6 +41,7 @@ def test_the_names_of_the_kinds_are_stable() -> None:
         "run_started",
         "run_finished",
         "node_started",
+        "attempt_failed",
         "node_finished",
         "branch_evaluated",
         "loop_round",
@@ -49,6 +50,7 @@ def test_the_names_of_the_kinds_are_stable() -> None:
         "race_decided",
         "warning",
         "piece",
+        "pieces_void",
     }
 
 

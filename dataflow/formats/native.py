@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from pydantic import ValidationError
 
 from dataflow.checking import check_json
-from dataflow.document.flow import FORMAT, FlowDocument, FlowNode, LoopNode, LoopTestPart, MapNode, TypeNode
+from dataflow.document.flow import (
+    FORMAT,
+    FlowDocument,
+    FlowNode,
+    LoopNode,
+    LoopPart,
+    LoopTestPart,
+    MapNode,
+    TypeNode,
+)
 from dataflow.errors import FlowInvalid, FormatError, ValueMismatch
 from dataflow.formats.native_dump import dump, dump_yaml
 from dataflow.formats.native_policy import read_policy, read_settings
@@ -40,7 +49,7 @@ from dataflow.wiring import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from dataflow.document.flow import BlockPart, LoopPart, Node
+    from dataflow.document.flow import BlockPart, Node
     from dataflow.document.parts import EdgePart, InputPart
     from dataflow.document.sources import Source as SourcePart
     from dataflow.formats.tree import Path, Positions
@@ -133,7 +142,9 @@ class _Reading:
             block.nodes[id] = self._placed(id, node, (*path, "nodes", id), block)
         for index, edge in enumerate(part.edges):
             block.edges.append(self._edge(edge, (*path, "edges", index)))
-        block.outputs = self._named(part.outputs, (*path, "outputs"))
+        read = self.sources.read_output_of_loop if isinstance(part, LoopPart) else self.sources.read
+        for name, output in part.outputs.items():
+            block.outputs[name] = read(output, (*path, "outputs", name))
         return block
 
     def _placed(self, id: str, node: Node, path: Path, block: Block) -> Placed:

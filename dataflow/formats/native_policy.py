@@ -61,7 +61,10 @@ def read_settings(part: UsingPart) -> Settings:
     return Settings(errors, part.max_concurrency, limits, part.timeout)
 
 
-def _read_limit(part: LimitPart) -> Limit:
+def _read_limit(part: LimitPart) -> Limit | int:
+    """Read a limit; slots alone are of each run, as a number is in `using` (S15.1)."""
+    if part.slots is not None and part.per_second is None:
+        return part.slots
     return Limit(part.slots, per_second=part.per_second)
 
 

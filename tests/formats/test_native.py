@@ -200,13 +200,15 @@ def test_a_policy_has_what_is_given_and_no_more() -> None:
 
 def test_settings_are_read() -> None:
     settings = load_yaml(
-        "using: {errors: continue, max_concurrency: 2, limits: {a: {slots: 1}}, timeout: 3}"
+        "using: {errors: continue, max_concurrency: 2, timeout: 3, "
+        "limits: {a: {slots: 1}, b: {per_second: 2}}}"
     ).settings
     assert (settings.errors, settings.max_concurrency, settings.timeout) == ("continue", 2, 3.0)
     assert settings.limits is not None
-    limit = settings.limits["a"]
+    assert settings.limits["a"] == 1
+    limit = settings.limits["b"]
     assert isinstance(limit, Limit)
-    assert (limit.slots, limit.per_second) == (1, None)
+    assert (limit.slots, limit.per_second) == (None, 2.0)
     assert load_yaml("using: {}").settings == Settings()
 
 
