@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from dataflow import Flow, RunFailed
+from dataflow.attempts import Attempts
 from dataflow.binding import bind
 from dataflow.current import CURRENT, Firing
 from dataflow.events import Reporter
@@ -35,9 +36,11 @@ class _Driver:
     scheduler: Scheduler
     choose: random.Random
     path: str = ""
+    attempt: int = 1
+    most_running: int = 0
 
     def this_firing(self) -> Firing:
-        return Firing("a run", self.path)
+        return Firing("a run", self.path, self.attempt)
 
     def run(self, inputs: dict[str, Any]) -> None:
         ready = self.scheduler.start(inputs)
@@ -45,12 +48,15 @@ class _Driver:
         for _ in range(MOST_STEPS):
             if self.scheduler.has_more:
                 ready += self.scheduler.go_on()
-            ready = [(frame, index) for frame, index in ready if frame.states[index] == READY]
             if not ready and not running:
                 break
             if ready and (not running or self.choose.random() < 0.5):
                 frame, index = ready.pop(self.choose.randrange(len(ready)))
-                running.append((frame, index, self._started(frame, index)))
+                if frame.states[index] == READY:
+                    running.append((frame, index, self._started(frame, index)))
+                    self.most_running = max(self.most_running, len(running))
+                else:  # its frame was closed meanwhile
+                    ready += self.scheduler.passed_over(frame, index)
             else:
                 ready += self._settled(*running.pop(self.choose.randrange(len(running))))
         assert self.scheduler.has_ended, unsettled_ports(self.scheduler.root)
@@ -63,9 +69,12 @@ class _Driver:
         call = node.action
         assert isinstance(call, Call)
         frame.states[index] = RUNNING
-        self.path = frame.path_of(node)
+        attempts = frame.attempts.setdefault(index, Attempts()) if call.bounds is not None else Attempts()
+        self.path, self.attempt = frame.path_of(node), attempts.number
+        attempts.is_last = True  # until the function is called
         try:
             positional, keywords = bind(frame, node, call)
+            attempts.is_last = False
             coroutine: Any = call.type.call(*positional, **keywords)
             coroutine.send(None)
         except StopIteration as returned:
@@ -75,7 +84,7 @@ class _Driver:
         raise AssertionError("a node waited though no pace was set")
 
     def _settled(self, frame: Frame, index: int, came: Any) -> list[tuple[Frame, int]]:
-        if frame.is_closing or index in frame.withdrawn:
+        if frame.has_stopped(index):
             return self.scheduler.cancelled(frame, index)
         if isinstance(came, Exception):
             return self.scheduler.fail(frame, index, came)
@@ -85,7 +94,7 @@ class _Driver:
 def drive(flow: Flow, program: Program, choose: random.Random) -> Played:
     """Run a flow in an order that `choose` gives."""
     plan = flow.compile()
-    scheduler = Scheduler(plan, (flow.settings.errors or "fail_fast"), Reporter("a run"))
+    scheduler = Scheduler(plan, flow.settings, Reporter("a run"), lambda: 0.0)
     driver = _Driver(scheduler, choose)
     defaults = {n: given.default for n, given in flow.inputs.items() if given.default is not MISSING}
     token = CURRENT.set(driver)
@@ -94,6 +103,7 @@ def drive(flow: Flow, program: Program, choose: random.Random) -> Played:
             driver.run({**defaults, **program.inputs})
     finally:
         CURRENT.reset(token)
+    assert driver.most_running <= (flow.settings.max_concurrency or MOST_STEPS)
     status = RunStatus.FAILED if scheduler.root.failures else RunStatus.COMPLETED
     engine: Any = SimpleNamespace(plan=plan, scheduler=scheduler, reporter=scheduler.reporter, status=status)
     try:

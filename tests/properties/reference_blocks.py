@@ -168,9 +168,9 @@ def _leaving(path: str, source: Source, carried: dict[str, Any], tokens: Sequenc
     """Return what leaves a loop: a final, or the last live value, or an error of the last round."""
     if isinstance(source, str) and source.startswith("$carry.") and parted(source)[1] in carried:
         return carried[parted(source)[1]]
-    live = [token for token in tokens if not isinstance(token, Dead)]
     if isinstance(source, AllSource):
-        return live
+        return [] if all(map(is_skip, tokens)) else listed(tokens)
+    live = [token for token in tokens if not isinstance(token, Dead)]
     if live:
         return live[-1]
     return tokens[-1] if tokens and is_error(tokens[-1]) else joined(tokens, path)
