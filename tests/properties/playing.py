@@ -40,6 +40,7 @@ class Expected:
     fired: Fired
     cut: set[int]
     loose: set[str]
+    joins: set[str]
 
     def is_cut(self, frame: Frame) -> bool:
         return id(frame) in self.cut
@@ -86,7 +87,8 @@ def expect(program: Program) -> Expected:
         outcome = reference.run(document, program.inputs)
     cut = set[int]()
     _mark(outcome.root, is_cut=False, cut=cut)
-    return Expected(outcome, record.fired, cut, _loose(reference, outcome.root, is_loose=False))
+    loose = _loose(reference, outcome.root, is_loose=False)
+    return Expected(outcome, record.fired, cut, loose, reference.joins)
 
 
 def _loose(reference: Reference, frame: Frame, is_loose: bool) -> set[str]:
@@ -128,12 +130,16 @@ async def play(
             return Played(failed.result, record.fired, tuple(failed.failures))
 
 
-def hold(expected: Expected, played: Played) -> None:
-    """Hold a run against the reference; of frames that were cut short, what was done is right."""
+def hold(expected: Expected, played: Played, is_as_declared: bool = True) -> None:
+    """Hold a run against the reference; of frames that were cut short, what was done is right.
+
+    Which of several failures stands for all is certain if none cuts the others short, by declared order.
+    """
     outcome, result = expected.outcome, played.result
     is_cut = expected.is_cut(outcome.root)
-    wanted = {name: plain(token) for name, token in outcome.outputs.items() if not isinstance(token, Dead)}
-    outputs = {name: plain(value) for name, value in result.outputs.items()}
+    told = plain if is_as_declared and not expected.cut else partial(plain, failure=("failure",))
+    wanted = {name: told(token) for name, token in outcome.outputs.items() if not isinstance(token, Dead)}
+    outputs = {name: told(value) for name, value in result.outputs.items()}
     failures = {(failure.path, failure.type) for failure in played.failures}
     wanted_failures = {(failure.path, failure.type) for failure in outcome.root.failures()}
     states = {path: state.value for path, state in result.states.items()}
@@ -174,16 +180,12 @@ def begins(line: str, place: str) -> bool:
     return line.startswith((f"{place}: ", f"{place} failed: "))
 
 
-def plain(value: Any) -> Any:
-    """Tell 0, 0.0 and False apart, and leave out the texts of a failure."""
+def plain(value: Any, failure: Any = None) -> Any:
+    """Tell 0, 0.0 and False apart; what a failure is told as may be given."""
     match value:
         case Failure(path=path, attempt=attempt, type=kind):
-            return "failure", path, attempt, kind
+            return failure or ("failure", path, attempt, kind)
         case list() | tuple():
-            return (type_name(value), *(plain(item) for item in value))
+            return type(value).__name__, *(plain(item, failure) for item in value)
         case _:
-            return type_name(value), value
-
-
-def type_name(value: Any) -> str:
-    return type(value).__name__
+            return type(value).__name__, value

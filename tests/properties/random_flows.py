@@ -14,21 +14,11 @@ from hypothesis import strategies as st
 
 __all__ = ["ENABLED", "Program", "programs"]
 
-ENABLED: Final[tuple[str, ...]] = (
-    *("apply",) * 5,
-    *("branch", "branch"),
-    "switch",
-    "either",
-    "parts",
-    "items",
-    "total",
-    "flag",
-    *("told", "taken"),
-    *("loop", "loop"),
-    *("map", "map"),
-    "flow",
-    # "race",
-)
+#: What is drawn, and how often. A construct that is not listed is not drawn.
+ENABLED: Final[dict[str, int]] = {
+    "apply": 5, "branch": 2, "switch": 1, "either": 1, "parts": 1, "items": 1, "total": 1, "flag": 1,
+    "told": 1, "taken": 1, "loop": 2, "map": 2, "flow": 1, "race": 0, "a map that fails": 0,
+}  # fmt: skip
 
 #: Shapes of nodes: the function, with its required and optional ports, and how many edges its many-port has.
 _SHAPES: Final[tuple[tuple[str, int, int], ...]] = (
@@ -36,6 +26,8 @@ _SHAPES: Final[tuple[tuple[str, int, int], ...]] = (
     ("many", 0, 3), ("one_many", 1, 2), ("give", 0, 0),
 )  # fmt: skip
 _CONSTANTS: Final = (0, None, "", False, [], 5)
+_KINDS: Final = [kind for kind, weight in ENABLED.items() for _ in range(weight) if " " not in kind]
+_PLAIN_KINDS: Final = [kind for kind in _KINDS if kind not in ("loop", "map", "flow")]
 _integers = cache(st.integers)
 
 
@@ -129,7 +121,7 @@ class _Making:
         for _ in range(1 + self.below(most)):
             if self.left <= 0:
                 break
-            kinds = [kind for kind in ENABLED if depth < 3 or kind not in ("loop", "map", "flow")]
+            kinds = _KINDS if depth < 3 else _PLAIN_KINDS
             make: Callable[..., None] = getattr(self, self.pick(kinds))
             make(block, seen, depth)
         return block
@@ -173,7 +165,7 @@ class _Making:
     def policy(self, node: dict[str, Any], odds: dict[str, int]) -> bool:
         """Draw a policy, and tell whether `$error` may be wired."""
         kind = self.below(12)
-        if kind == 11:
+        if kind == 11 and self.chance(2):
             node["policy"] = {"enabled": False}
         if not (odds.get("breaks") or odds.get("first")):
             return True
@@ -333,19 +325,21 @@ class _Making:
         id, item = self.name("m"), self.name("i")
         over = {item: self.list_source(seen)}
         if self.chance(4):
-            over[self.name("i")] = over[item] if self.chance(2) or not seen.lists else self.list_source(seen)
+            over[self.name("i")] = over[item]
+            if ENABLED["a map that fails"] and self.chance(2):
+                over[self.name("i")] = self.list_source(seen)
         inside = seen.inside(*(f"$item.{name}" for name in over))
         outer = len(seen.values)
         body = self.block(inside, depth + 1, 3)
         own = inside.values[outer:]
         outputs = {f"o{number}": self.pick(own) for number in range(1 + self.below(2))}
         part: dict[str, Any] = {"over": over, **body, "outputs": outputs}
-        if len(over) == 1 and self.chance(4):
+        if len(over) == 1 and ENABLED["a map that fails"] and self.chance(4):
             part["key"] = "t:key"
         if self.chance(3):
             part["max_concurrency"] = 1 + self.below(2)
-        if self.breaking and self.chance(2):
-            part["on_error"] = self.pick(("collect", "skip"))
+        if self.breaking:
+            part["on_error"] = self.pick(("collect", "skip", *("fail",) * ENABLED["a map that fails"]))
         block["nodes"][id] = {"map": part}
         self.keep(seen, id, True, lists=[f"{id}.{name}" for name in outputs])
 
@@ -369,7 +363,7 @@ class _Making:
         kind = self.below(6) if self.breaking else 0
         if kind > 2:
             node["policy"] = ({"on_error": "skip"}, {"on_error": "route"}, {"errors": "collect"})[kind - 3]
-        if 0 < kind < 5 and self.chance(3):
+        if 0 < kind < 5 and self.chance(2):
             node["policy"] = {**node.get("policy", {}), "retry": {"retries": 1 + self.below(2)}}
         block["nodes"][id] = node
         self.keep(seen, id, kind != 3, values=[f"{id}.{name}" for name in outputs])
@@ -400,10 +394,9 @@ class _Making:
     def document(self) -> Program:
         inputs: dict[str, Any] = {"x": {}, "y": {"default": self.pick(_CONSTANTS)}, "xs": {"type": "array"}}
         seen = _Seen(["$in.y", "$in.x"], lists=["$in.xs"])
-        block = self.block(seen, 0, 9)
-        outputs = [self.recent(seen.values[2:] or seen.values) for _ in range(1 + self.below(4))]
-        if len(seen.lists) > 1:
-            outputs += [seen.lists[-1]]
+        block = self.block(seen, 0, 10)
+        outputs = [self.recent(seen.values[2:] or seen.values) for _ in range(2 + self.below(4))]
+        outputs += seen.lists[1:][-2:]
         named = {f"o{number}": source for number, source in enumerate(dict.fromkeys(outputs))}
         using: dict[str, Any] = {"errors": "continue"} if self.breaking and self.chance(2) else {}
         if self.chance(3):

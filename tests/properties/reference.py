@@ -50,6 +50,11 @@ from tests.properties.reference_tokens import (
 __all__ = ["Reference"]
 
 
+def _first(tokens: list[Any]) -> Any:
+    """Return the first that is not a skip, as merge and fallback do."""
+    return next((token for token in tokens if not is_skip(token)), joined(tokens))
+
+
 class Reference:
     """Reads flows of the types `t.<function>` and the built-in branches.
 
@@ -59,6 +64,7 @@ class Reference:
     def __init__(self, functions: Mapping[str, Callable[..., Any]], call: Callable[..., Any]) -> None:
         self.functions = functions
         self.call = call
+        self.joins: set[str] = set()  # which kinds of joins had live sources beside dead ones
         self._reads: dict[int, dict[str, list[Read]]] = {}
 
     def run(self, document: FlowDocument, inputs: Mapping[str, Any]) -> Outcome:
@@ -96,13 +102,20 @@ class Reference:
             case ConstantSource(value=value):
                 return copy.deepcopy(value)
             case GatherSource(gather=parts):
-                return listed([self.token(frame, part) for part in parts])
-            case MergeSource(merge=parts) | FallbackSource(fallback=parts):
-                tokens = [self.token(frame, part) for part in parts]
-                return next((token for token in tokens if not is_skip(token)), joined(tokens))
+                return listed(self._tokens(frame, "gather", parts))
+            case MergeSource(merge=parts):
+                return _first(self._tokens(frame, "merge", parts))
+            case FallbackSource(fallback=parts):
+                return _first(self._tokens(frame, "fallback", parts))
             case RaceSource(race=parts):
-                return self._race(frame, source, [self.token(frame, part) for part in parts])
+                return self._race(frame, source, self._tokens(frame, "race", parts))
         raise NotImplementedError(type(source).__name__)
+
+    def _tokens(self, frame: Frame, join: str, sources: Sequence[Source]) -> list[Any]:
+        tokens = [self.token(frame, source) for source in sources]
+        if len({isinstance(token, Dead) for token in tokens}) == 2:
+            self.joins.add(join)
+        return tokens
 
     def _named(self, frame: Frame, node: str, port: str) -> Any:
         home: Frame | None = frame
@@ -126,7 +139,7 @@ class Reference:
 
     def _port(self, frame: Frame, sources: list[Source], port: In) -> Any:
         """Return what a port takes of its edges (S5.1, S5.2)."""
-        tokens = [self.token(frame, source) for source in sources]
+        tokens = self._tokens(frame, "a many-port" if port.many else "several edges on one port", sources)
         if port.takes_failure:
             tokens = [token.failure if is_error(token) else token for token in tokens]
         live = listed(tokens)
@@ -182,6 +195,8 @@ class Reference:
             required = [token for port, token in dead.items() if ports[port].required]
             if required:
                 return joined(required)
+            if dead:
+                self.joins.add("the ports of a node")
         return {port: token for port, token in tokens.items() if port not in dead}
 
     def _called(self, frame: Frame, id: str, node: TypeNode, given: dict[str, Any]) -> Firing:
