@@ -28,9 +28,10 @@ from dataflow.failure import Failure
 from dataflow.flows import Flow
 from dataflow.joins import collect, each, fallback, gather, merge, race
 from dataflow.looping import Carry, Loop, When
+from dataflow.node_output import NodeOutput
 from dataflow.packs import Pack
 from dataflow.policy import Limit, Retry
-from dataflow.ports import SKIP, Maybe, Port, Ports, Signal
+from dataflow.ports import SKIP, Lazy, Maybe, Port, Ports, Signal
 from dataflow.result import Result
 from dataflow.run import Run
 from dataflow.states import NodeState
@@ -50,6 +51,7 @@ __all__ = [
     "Flow",
     "FlowInvalid",
     "FormatError",
+    "Lazy",
     "Limit",
     "Loop",
     "LoopLimit",
@@ -57,6 +59,7 @@ __all__ = [
     "Message",
     "Node",
     "NodeFailed",
+    "NodeOutput",
     "NodeState",
     "Pack",
     "PackError",

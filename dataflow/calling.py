@@ -7,8 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from dataflow.binding import bind
 from dataflow.current import CURRENT, Firing
+from dataflow.errors import NodeFailed, choices
 from dataflow.events import EventKind
 from dataflow.isolation import as_coroutine, isolated
+from dataflow.node_output import NodeOutput
+from dataflow.outcome import check_status
+from dataflow.plan import Call
 from dataflow.separation import separate
 from dataflow.signature import Shape
 from dataflow.states import RUNNING
@@ -19,7 +23,7 @@ if TYPE_CHECKING:
 
     from dataflow.events import Reporter
     from dataflow.frames import Frame
-    from dataflow.plan import Call, PlanNode
+    from dataflow.plan import PlanNode
 
 __all__ = ["CurrentFiring", "call"]
 
@@ -38,7 +42,14 @@ class CurrentFiring:
         return Firing(self._reporter.run, self._path(), 1, self.emit)
 
     def emit(self, piece: object, port: str) -> None:
-        """Report a piece, unless the firing has ended and the piece comes too late."""
+        """Report a piece, unless the firing has ended and the piece comes too late; raises NodeFailed."""
+        node = self._frame.plan.nodes[self._index]
+        assert isinstance(node.action, Call), "only calls fire"
+        ports = node.action.type.outputs
+        if port not in ports:
+            raise NodeFailed(
+                node.id, f"gave out a piece of port {port!r}, which it does not have; {choices(ports)}"
+            )
         if self._reporter.is_listening:
             self._reporter.in_loop(partial(self._report, {"port": port, "piece": separate(piece)}))
 
@@ -64,7 +75,17 @@ async def call(
     called = context.run(action.type.call, *positional, **keywords)
     if action.type.shape is Shape.PIECES:
         called = _read_pieces(current, called)
-    return await isolated(as_coroutine(called), context, suspended)
+    result = await isolated(as_coroutine(called), context, suspended)
+    if action.type.shape is Shape.RAW:
+        _record(frame, node, result)
+        return check_status(node.id, result)
+    return result
+
+
+def _record(frame: Frame, node: PlanNode, result: Any) -> None:
+    """Keep a copy of the metadata of a raw node's firing, whatever its status (S3.2)."""
+    if isinstance(result, NodeOutput) and result.metadata:
+        frame.metadata[node.index] = separate(dict(result.metadata))
 
 
 async def _read_pieces(current: CurrentFiring, pieces: AsyncIterator[Any]) -> list[Any]:

@@ -21,7 +21,8 @@ def report_end(reporter: Reporter, frame: Frame, node: PlanNode, state: int) -> 
     """Report that a node has come to its end, with what its ports hold."""
     tokens = {port: frame.values[slot] for port, slot in node.outputs.items()}
     ports = {port: _told(token) for port, token in tokens.items() if token is not UNSETTLED}
-    data: dict[str, Any] = {"state": STATES[state].value, "ports": ports, "metadata": {}}
+    data: dict[str, Any] = {"state": STATES[state].value, "ports": ports}
+    data["metadata"] = separate(frame.metadata.get(node.index, {}))
     reason = frame.reasons.get(node.index)
     if reason is not None:
         data["reason"] = reason.reason

@@ -58,6 +58,16 @@ class Result:
         found = {path: STATES[frame.states[node.index]] for path, frame, node in self._firings()}
         return MappingProxyType(found)
 
+    @cached_property
+    def metadata(self) -> Mapping[str, Mapping[str, Any]]:
+        """What raw nodes told of their firings, by the path of each that told something (S3.2)."""
+        found = {
+            path: MappingProxyType(frame.metadata[node.index])
+            for path, frame, node in self._firings()
+            if node.index in frame.metadata
+        }
+        return MappingProxyType(found)
+
     def get(self, port: T) -> T:
         """Return the value of a port of the flow; raises DataflowError with the reason if it has none."""
         token = self._token(port)

@@ -55,7 +55,7 @@ ROWS: Final[list[set[str]]] = [
     {"current", "policy", "ports", "signature", "threads"},
     {"adapters", "agreement", "checking", "mismatches", "separation", "type_names", "type_shapes"},
     {"backend", "config", "context"},
-    {"errors", "failure", "functions", "markers"},
+    {"errors", "failure", "functions", "markers", "node_output"},
 ]
 
 NEVER: Final = {"hypothesis", "litellm", "mcp", "pytest", "starlette", *PACKS}

@@ -9,9 +9,9 @@ from typing import Any, Literal, NamedTuple, TypedDict, assert_type
 
 from dataflow import (
     SKIP, Carry, Config, Event, EventKind, ExecutionContext, Failure, Firing, Flow, FlowInvalid,
-    FormatError, Limit, Loop, LoopLimit, Maybe, Message, Node, NodeFailed, NodeState, Pack, PackError, Port,
-    PortMisuse, Ports, Result, Retry, Run, RunFailed, Signal, Step, Tools, TypedFlow, ValueMismatch, When,
-    collect, each, fallback, flow, gather, merge, node, this_firing, threaded,
+    FormatError, Lazy, Limit, Loop, LoopLimit, Maybe, Message, Node, NodeFailed, NodeOutput, NodeState,
+    Pack, PackError, Port, PortMisuse, Ports, Result, Retry, Run, RunFailed, Signal, Step, Tools, TypedFlow,
+    ValueMismatch, When, collect, each, fallback, flow, gather, merge, node, this_firing, threaded,
 )
 
 
@@ -261,6 +261,28 @@ def values(context: ExecutionContext) -> None:
     nodes: Sequence[Node[..., Any]] = [plain, pieces, blocking]
     tools: type[Tools] = Tools
     print(nodes, tools)
+
+
+@node(ports=lambda style: Ports({"text": Port(str, lazy=True)}, {"words": int}))
+async def raw(inputs: Mapping[str, Any], context: ExecutionContext | None, config: Style) -> NodeOutput:
+    return NodeOutput({"words": len(inputs["text"])}, context=context, metadata={"style": config.words})
+
+
+@node
+async def raw_without_ports(inputs: Mapping[str, Any]) -> NodeOutput:
+    return NodeOutput(status="error", metadata={"error": "no ports"})
+
+
+async def with_lazy_ports(text: Lazy[str], *tools: Lazy[Tools]) -> str:
+    return text
+
+
+def raw_nodes(f: Flow, result: Result) -> None:
+    step = f.add(raw, text="a", config=Style(words=1))
+    assert_type(step.out.words, Any)
+    f.add(raw_without_ports)
+    assert_type(f.add(with_lazy_ports, "a").out, str)
+    assert_type(result.metadata, Mapping[str, Mapping[str, Any]])
 
 
 def errors(failed: RunFailed, invalid: FlowInvalid) -> None:
