@@ -47,9 +47,9 @@ class Frame:
     """One instance of a scope. `values` is indexed by slot; `waits` and `states` by node."""
 
     __slots__ = (
-        "awaits", "closed_by", "errors", "failures", "is_closing", "lost", "metadata", "name", "number", "odd",
-        "opened", "owner", "parent", "plan", "position", "reasons", "states", "taken", "unsettled", "values",
-        "waits", "withdrawn",
+        "awaits", "closed_by", "errors", "failures", "is_closing", "lost", "metadata", "name", "number",
+        "odd", "opened", "owner", "parent", "plan", "position", "reasons", "states", "taken", "unsettled",
+        "values", "waits", "withdrawn",
     )  # fmt: skip
 
     def __init__(

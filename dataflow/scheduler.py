@@ -151,7 +151,7 @@ class Scheduler:
         frame.unsettled -= 1
         if not frame.unsettled:
             self._ended.append(frame)
-        if self.reporter.is_listening and node.is_visible:
+        if self.reporter.is_listening:
             report_end(self.reporter, frame, node, state)
 
     def _advance(self) -> list[FiringId]:

@@ -25,9 +25,9 @@ ROWS: Final[list[set[str]]] = [
     {"entering", "flows"},
     {"run", "sync"},
     {"result"},
-    {"engine"},
+    {"addressing", "engine"},
     {"workers"},
-    {"calling", "isolation"},
+    {"calling", "isolation", "pieces"},
     {
         "binding",
         "failing",

@@ -285,6 +285,16 @@ def raw_nodes(f: Flow, result: Result) -> None:
     assert_type(result.metadata, Mapping[str, Mapping[str, Any]])
 
 
+async def streams(run: Run, f: Flow) -> None:
+    step = f.add(raw, text="a")
+    async for piece in run.stream("raw.words"):
+        assert_type(piece, str)
+    async for item in run.stream(f.input("numbers", list[int])):
+        assert_type(item, int)
+    async for whole in run.stream(step.out.words):
+        print(whole)
+
+
 def errors(failed: RunFailed, invalid: FlowInvalid) -> None:
     assert_type(failed.result, Result)
     assert_type(failed.failures, tuple[Failure, ...])
