@@ -26,7 +26,7 @@ from dataflow.errors import (
 from dataflow.events import Event, EventKind
 from dataflow.failure import Failure
 from dataflow.flows import Flow
-from dataflow.joins import collect, each, fallback, gather, merge, race
+from dataflow.joins import collect, each, fallback, gather, merge, merge_contexts, race
 from dataflow.looping import Carry, Loop, When
 from dataflow.node_output import NodeOutput
 from dataflow.packs import Pack
@@ -82,6 +82,7 @@ __all__ = [
     "flow",
     "gather",
     "merge",
+    "merge_contexts",
     "node",
     "race",
     "this_firing",

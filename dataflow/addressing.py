@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from dataflow.errors import DataflowError, choices
 from dataflow.names import parse_reference
 from dataflow.placeholders import PortRef
-from dataflow.plan import LoopOf, MapOf
+from dataflow.plan import FlowOf, LoopOf, MapOf
 from dataflow.ports import DONE, ERROR
 from dataflow.steps import Step
 from dataflow.wiring import CARRY, INPUT, Reference
@@ -15,9 +15,13 @@ from dataflow.wiring import CARRY, INPUT, Reference
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from dataflow.plan import FlowPlan, PlanNode
+    from dataflow.plan import FlowPlan, PlanNode, ScopePlan
 
 __all__ = ["Addresses", "RootPort", "name_of"]
+
+WITHIN: Final = (
+    "a map, a loop or a flow: collect it, take the loop's result, or make it an output of the flow"
+)
 
 
 class RootPort(NamedTuple):
@@ -36,7 +40,7 @@ class Addresses:
         self._nodes = {node.id: node for node in plan.root.nodes if node.is_visible}
 
     def port(self, port: object) -> RootPort:
-        """Find a port; raises DataflowError, also for one that is inside a map or a loop."""
+        """Find a port; raises DataflowError, also for one that is inside a map, a loop or a flow node."""
         reference = _reference(port)
         if isinstance(port, PortRef | Step):
             owner = port._block.wiring  # noqa: SLF001 - hidden from users, not from the engine
@@ -64,18 +68,30 @@ class Addresses:
         return RootPort(None, port, slot)
 
     def _unknown(self, reference: Reference, node: PlanNode | None) -> str:
-        """Say why a port cannot be told: it is inside a map or a loop, or there is none."""
+        """Say why a port cannot be told: it is inside something, or there is none."""
         if reference.node == CARRY or any(one.id == reference.node for one in self._inside()):
-            return f"port '{reference}' is inside a map or a loop: collect it, or take the loop's result"
+            return f"port '{reference}' is inside {WITHIN}"
         return f"the flow has no port '{reference}'; {choices(self._nodes if node is None else node.outputs)}"
 
     def _inside(self) -> Iterator[PlanNode]:
-        """Go through the nodes of all maps and loops."""
-        scopes = [self.plan.root]
+        """Go through the nodes of all maps, loops and flow nodes."""
+        scopes, seen = [self.plan.root], {self.plan.root}  # a flow may stand in several places
         for scope in scopes:  # grows while it is walked
-            openers = [node.action for node in scope.nodes if isinstance(node.action, LoopOf | MapOf)]
-            scopes.extend(opener.body for opener in openers)
-            yield from (node for opener in openers for node in opener.body.nodes if node.is_visible)
+            for body in (body for node in scope.nodes if (body := _body_of(node)) is not None):
+                if body not in seen:
+                    seen.add(body)
+                    scopes.append(body)
+                    yield from (node for node in body.nodes if node.is_visible)
+
+
+def _body_of(node: PlanNode) -> ScopePlan | None:
+    match node.action:
+        case LoopOf(body=body) | MapOf(body=body):
+            return body
+        case FlowOf(plan=plan):
+            return plan.root
+        case _:
+            return None
 
 
 def name_of(port: object) -> str:

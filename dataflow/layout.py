@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dataflow.branching import BUILT_IN
+from dataflow.branching import BRANCHES
 from dataflow.failure import takes_failure
 from dataflow.graph import (
     CallAction,
@@ -102,8 +102,8 @@ class _Laying:
                 if node_type.flow is not None:
                     return self.flow(self.vertex.action, node_type.flow), feeds
                 return self.call(self.vertex.action), feeds
-            case JoinAction(mode=mode):
-                return JoinOf(mode), feeds
+            case JoinAction(mode=mode, how=how):
+                return JoinOf(mode, how), feeds
             case LoopAction():
                 return self.loop(self.vertex.action), feeds
             case MapAction():
@@ -122,7 +122,7 @@ class _Laying:
             keywords |= {name: self.given(action, name) for name in configured}
         star = self.feeds.get(parameters.star) if parameters.star is not None else None
         direct = _direct(positional) if star is None and not keywords and AFTER not in self.feeds else None
-        return Call(node_type, action.policy, positional, keywords, star, direct, node_type.id in BUILT_IN)
+        return Call(node_type, action.policy, positional, keywords, star, direct, node_type.id in BRANCHES)
 
     def flow(self, action: CallAction, flow: Nested) -> FlowOf:
         plan, own = flow.compile(), self.slots.outputs(self.vertex)
@@ -185,7 +185,7 @@ def _connect(slots: Slots, scope: Scope, plan: ScopePlan) -> None:
     early: dict[int, list[int]] = {}
     for node in plan.nodes:
         awaited = dict.fromkeys(s for feed in node.feeds for s in feed.slots if plan.initial[s] is UNSETTLED)
-        is_early = isinstance(node.action, JoinOf) and node.action.mode is not Join.GATHER
+        is_early = isinstance(node.action, JoinOf) and node.action.mode not in (Join.GATHER, Join.CONTEXTS)
         if is_early:
             for slot in node.feeds[0].slots:
                 early.setdefault(slot, []).append(node.index)

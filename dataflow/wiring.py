@@ -34,6 +34,7 @@ __all__ = [
     "Many",
     "MapBlock",
     "Merge",
+    "MergeContexts",
     "Nested",
     "Placed",
     "PlacedNode",
@@ -91,6 +92,14 @@ class Race:
 
 
 @dataclass(frozen=True, slots=True)
+class MergeContexts:
+    """One conversation made of the live ones; `how` is the name of a policy or a function (S10.4)."""
+
+    sources: tuple[Source, ...]
+    how: str | Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True)
 class Fallback:
     """The source unless it is a skip, else the default (S5.3)."""
 
@@ -121,7 +130,7 @@ class Many:
 
 
 #: What joins or maps other sources.
-Joining: TypeAlias = Merge | Gather | Race | Fallback | Each | Collect
+Joining: TypeAlias = Merge | Gather | Race | MergeContexts | Fallback | Each | Collect
 Source: TypeAlias = Reference | Literally | Joining
 
 

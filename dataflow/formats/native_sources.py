@@ -30,6 +30,7 @@ from dataflow.wiring import (
     Gather,
     Literally,
     Merge,
+    MergeContexts,
     Race,
     Reference,
 )
@@ -71,9 +72,11 @@ class SourceReading:
             case EachSource():
                 inner = self.read(part.each, (*path, "each"), mapped=True)
                 return Each(inner, self.options(part, path))
-            case AllSource() | MergeContextsSource():
-                name = next(iter(type(part).model_fields))
-                return self._refuse((*path, name), f"`{name}` {LATER}")
+            case MergeContextsSource(how=how):
+                sources = self._all(part.merge_contexts, (*path, "merge_contexts"), mapped)
+                return MergeContexts(sources, NamedFunction(how) if is_function_name(how) else how)
+            case AllSource():
+                return self._refuse((*path, "all"), f"`all` {LATER}")
 
     def options(self, part: Any, path: Path) -> EachOptions:
         """Read the options of a map."""
@@ -116,6 +119,9 @@ class SourceWriting:
                 return {"gather": self.write_all(sources, where)}
             case Race(sources):
                 return {"race": self.write_all(sources, where)}
+            case MergeContexts(sources, how):
+                written = how if isinstance(how, str) else self.function(how, f"{where}, how")
+                return {"merge_contexts": self.write_all(sources, where), "how": written}
             case Fallback(first, default):
                 return {"fallback": self.write_all((first, default), where)}
             case Each(inner, options):

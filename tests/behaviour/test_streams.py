@@ -59,6 +59,9 @@ def waits_for(gate: Event) -> Callable[[str], Any]:
     return waits
 
 
+WITHIN = "a map, a loop or a flow: collect it, take the loop's result, or make it an output of the flow"
+
+
 async def all_of(run: Run, port: Any) -> list[Any]:
     return [piece async for piece in run.stream(port)]
 
@@ -111,11 +114,8 @@ async def test_a_port_or_a_step_of_the_builder_names_the_port() -> None:
     [
         ("nobody", "the flow has no port 'nobody.out'; choices: words, spells, quiet, length, loop"),
         ("quiet.other", "the flow has no port 'quiet.other'; choices: out"),
-        (
-            "length",
-            "port 'length.out' is inside a map or a loop: collect it, or take the loop's result",
-        ),
-        ("again", "port 'again.out' is inside a map or a loop: collect it, or take the loop's result"),
+        ("length", f"port 'length.out' is inside {WITHIN}"),
+        ("again", f"port 'again.out' is inside {WITHIN}"),
         ("quiet.$done", "a stream is of an output port, and '$done' is none"),
         (3, "expected a port, a step or text like 'node.port', found int"),
     ],

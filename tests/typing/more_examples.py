@@ -11,7 +11,7 @@ from dataflow import (
     SKIP, Carry, Config, Event, EventKind, ExecutionContext, Failure, Firing, Flow, FlowInvalid,
     FormatError, Lazy, Limit, Loop, LoopLimit, Maybe, Message, Node, NodeFailed, NodeOutput, NodeState,
     Pack, PackError, Port, PortMisuse, Ports, Result, Retry, Run, RunFailed, Signal, Step, Tools, TypedFlow,
-    ValueMismatch, When, collect, each, fallback, flow, gather, merge, node, this_firing, threaded,
+    ValueMismatch, When, collect, each, fallback, flow, gather, merge, merge_contexts, node, this_firing, threaded,
 )
 
 
@@ -293,6 +293,14 @@ async def streams(run: Run, f: Flow) -> None:
         assert_type(item, int)
     async for whole in run.stream(step.out.words):
         print(whole)
+
+
+def conversations(f: Flow) -> None:
+    main = f.context("main", system="House style.", model="p/m")
+    assert_type(main, ExecutionContext)
+    assert_type(f.context("plain"), ExecutionContext)
+    assert_type(merge_contexts(main, main, how="append"), ExecutionContext)
+    assert_type(merge_contexts(main, main, how=lambda contexts: contexts[0]), ExecutionContext)
 
 
 def errors(failed: RunFailed, invalid: FlowInvalid) -> None:
