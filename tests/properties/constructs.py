@@ -12,20 +12,21 @@ from tests.properties.reference_tokens import Dead, Firing, Frame, is_error
 __all__ = ["CONSTRUCTS", "contained"]
 
 _ALWAYS: Final = {
-    "$error is read", "a constant on a port", "a default of a policy", "a failure that fails the run",
-    "a failure that is handled", "a failure that on_error skips", "a failure that only Failure ports read",
-    "a failure that retries mend", "a fallback of which some are dead", "a falsy value at the end",
-    "a flow node", "a flow node attempted again", "a flow node that collects failures", "a flow node that fails",
+    "$error is read", "None at the end", "a constant on a port", "a default of a policy",
+    "a failure that fails the run", "a failure that is handled", "a failure that on_error skips",
+    "a failure that only Failure ports read", "a failure that retries mend",
+    "a fallback of which some are dead", "a falsy value at the end", "a flow node",
+    "a flow node attempted again", "a flow node that collects failures", "a flow node that fails",
     "a gather of which some are dead", "a list of all rounds", "a loop at its limit", "a loop in a loop",
     "a loop in a map", "a loop of several rounds", "a loop over nothing but skips", "a loop that fails",
     "a loop without a test", "a many-port of which some are dead", "a map in a loop", "a map in a map",
-    "a map of at most so many at once", "a map over nothing", "a map over several items", "a map over two lists",
-    "a map that collects failures", "a map that skips failed items", "a merge of which some are dead",
-    "a node behind a failure", "a node that is disabled", "a node that is skipped",
-    "a node that only next values need, left out", "a result with a field left out", "a switch",
-    "a value at the end", "a while loop", "after", "at most so many at once", "errors continue", "None at the end",
-    "several edges on one port of which some are dead",
-    "the ports of a node of which some are dead", "ten nodes or more", "thirty firings or more",
+    "a map of at most so many at once", "a map over nothing", "a map over several items",
+    "a map over two lists", "a map that collects failures", "a map that skips failed items",
+    "a merge of which some are dead", "a node behind a failure", "a node that is disabled",
+    "a node that is skipped", "a node that only next values need, left out",
+    "a result with a field left out", "a switch", "a value at the end", "a while loop", "after",
+    "at most so many at once", "errors continue", "several edges on one port of which some are dead",
+    "ten nodes or more", "the ports of a node of which some are dead", "thirty firings or more",
     "two rounds of an inner loop after another",
 }  # fmt: skip
 _OF: Final = {
@@ -110,7 +111,8 @@ def _of_firing(path: str, firing: Firing, frame: Frame) -> Iterator[str]:
     if firing.state == "not_run":
         yield "a node behind a failure" if is_error(firing.rest) else _never(frame)
     if firing.state == "failed" and not hasattr(node, "type"):
-        yield f"a {'loop' if hasattr(node, 'loop') else 'map' if hasattr(node, 'map') else 'flow node'} that fails"
+        kind = next(kind for kind in ("loop", "map", "flow") if hasattr(node, kind))
+        yield f"a {kind if kind != 'flow' else 'flow node'} that fails"
     if firing.state == "failed" and not firing.failures:
         yield "a failure that is handled"
         yield from _handling(firing, node)

@@ -57,7 +57,7 @@ class In:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A use of a port, by a node of the same block, NEXT, or None for anything else; `port` is what reads it."""
+    """A use of a port by the `port` of a node of the same block, by NEXT, or by anything else (None)."""
 
     node: str
     name: str

@@ -5,6 +5,7 @@ A construct is one method of `_Making`; ENABLED lists those that are drawn.
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -12,7 +13,7 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
-__all__ = ["ENABLED", "Program", "programs"]
+__all__ = ["ENABLED", "Program", "programs", "sample"]
 
 #: What is drawn, and how often. A construct that is not listed is not drawn.
 ENABLED: Final[dict[str, int]] = {
@@ -25,10 +26,12 @@ _SHAPES: Final[tuple[tuple[str, int, int], ...]] = (
     ("one", 1, 0), ("two", 2, 0), ("one_optional", 2, 0), ("optional", 1, 0), ("two_optional", 2, 0),
     ("many", 0, 3), ("one_many", 1, 2), ("give", 0, 0),
 )  # fmt: skip
-_CONSTANTS: Final = (0, None, "", False, [], 5)
+_CONSTANTS: Final[tuple[Any, ...]] = (0, None, "", False, [], 5)
 _KINDS: Final = [kind for kind, weight in ENABLED.items() for _ in range(weight) if " " not in kind]
 _PLAIN_KINDS: Final = [kind for kind in _KINDS if kind not in ("loop", "map", "flow")]
 _integers = cache(st.integers)
+#: How deep loops, maps and flows stand in one another.
+DEEPEST: Final = 4
 
 
 @dataclass(frozen=True)
@@ -62,14 +65,12 @@ class _Seen:
 class _Making:
     """Draws one document; every id is used once."""
 
-    def __init__(self, draw: st.DrawFn, most: int, breaking: bool) -> None:
-        self.draw = draw
+    def __init__(self, below: Callable[[int], int], most: int, breaking: bool | None) -> None:
+        self.below = below  # draws a number below the one given
         self.left = most
-        self.breaking = breaking
+        self.breaking = bool(below(2)) if breaking is None else breaking
         self.count = 0
-
-    def below(self, number: int) -> int:
-        return self.draw(_integers(0, number - 1))
+        self.depth = 0
 
     def chance(self, number: int) -> bool:
         return self.below(number) == number - 1  # shrinks towards no
@@ -116,14 +117,16 @@ class _Making:
 
     # nodes
 
-    def block(self, seen: _Seen, depth: int, most: int) -> dict[str, Any]:
+    def block(self, seen: _Seen, most: int) -> dict[str, Any]:
         block: dict[str, Any] = {"nodes": {}, "edges": []}
+        self.depth += 1
         for _ in range(1 + self.below(most)):
             if self.left <= 0:
                 break
-            kinds = _KINDS if depth < 3 else _PLAIN_KINDS
+            kinds = _KINDS if self.depth < DEEPEST else _PLAIN_KINDS
             make: Callable[..., None] = getattr(self, self.pick(kinds))
-            make(block, seen, depth)
+            make(block, seen)
+        self.depth -= 1
         return block
 
     def place(
@@ -157,9 +160,9 @@ class _Making:
     def odds(self) -> dict[str, int]:
         return {
             "salt": self.below(10),
-            "gap": (0, 0, 0, 2, 3)[self.below(5)],
-            "breaks": (0, 0, 0, 2, 4)[self.below(5)] if self.breaking else 0,
-            "first": (0, 0, 0, 0, 1, 2)[self.below(6)] if self.breaking else 0,
+            "gap": (0, 0, 0, 0, 2, 3)[self.below(6)],
+            "breaks": (0, 0, 0, 0, 2, 4)[self.below(6)] if self.breaking else 0,
+            "first": (0, 0, 0, 0, 0, 0, 1, 2)[self.below(8)] if self.breaking else 0,
         }
 
     def policy(self, node: dict[str, Any], odds: dict[str, int]) -> bool:
@@ -179,11 +182,11 @@ class _Making:
         }
         if kind in policies:
             node["policy"] = policies[kind]
-        if self.chance(3):
+        if self.below(4) if odds.get("first") else self.chance(4):
             node["policy"] = {**node.get("policy", {}), "retry": {"retries": 1 + self.below(2)}}
         return "default" not in node.get("policy", {}) and node.get("policy", {}).get("on_error") != "skip"
 
-    def apply(self, block: dict[str, Any], seen: _Seen, depth: int) -> None:
+    def apply(self, block: dict[str, Any], seen: _Seen) -> None:
         function, single, many = self.pick(_SHAPES)
         id, odds = self.name("n"), self.odds()
         names = ["a", "b"][:single]
@@ -204,7 +207,7 @@ class _Making:
         if may_route:
             seen.failing.append(id)
 
-    def branch(self, block: dict[str, Any], seen: _Seen, depth: int) -> None:
+    def branch(self, block: dict[str, Any], seen: _Seen) -> None:
         id = self.name("b")
         node = self.place(block, seen, id, "control.if", {"value": self.joined(seen, False)})
         node["config"] = {
@@ -215,7 +218,7 @@ class _Making:
         self.keep(seen, id, True, values=[f"{id}.yes", f"{id}.no"])
         seen.branches.append((f"{id}.yes", f"{id}.no"))
 
-    def switch(self, block: dict[str, Any], seen: _Seen, depth: int) -> None:
+    def switch(self, block: dict[str, Any], seen: _Seen) -> None:
         id = self.name("s")
         node = self.place(block, seen, id, "control.switch", {"value": self.joined(seen, False)})
         cases = ["left", "right", "default"] if self.chance(2) else ["left", "right"]
@@ -224,11 +227,11 @@ class _Making:
         self.keep(seen, id, True, values=exits)
         seen.branches.append(tuple(exits))
 
-    def either(self, block: dict[str, Any], seen: _Seen, depth: int) -> None:
+    def either(self, block: dict[str, Any], seen: _Seen) -> None:
         """Read several exits of one branch on one port, or, rarely, ports that may be live together."""
         id, odds = self.name("e"), self.odds()
         if not seen.branches:
-            self.branch(block, seen, depth)
+            self.branch(block, seen)
         exits = list(self.pick(seen.branches))
         if self.breaking and len(seen.branches) > 1 and self.chance(6):
             exits = [seen.branches[0][0], seen.branches[-1][0]]
@@ -236,7 +239,7 @@ class _Making:
         block["edges"] += [self.edge(source, id, "a") for source in exits]
         self.keep(seen, id, self.policy(node, odds), values=[id])
 
-    def parts(self, block: dict[str, Any], seen: _Seen, depth: int) -> None:
+    def parts(self, block: dict[str, Any], seen: _Seen) -> None:
         id = self.name("p")
         odds = {**self.odds(), "gap": 0}
         node = self.place(block, seen, id, "t.parts", {"a": self.source(seen)}, **odds)
@@ -245,34 +248,34 @@ class _Making:
         self.keep(seen, id, "policy" not in node, values=[f"{id}.sure", f"{id}.left", f"{id}.right"])
         seen.typed.append(id)
 
-    def items(self, block: dict[str, Any], seen: _Seen, depth: int) -> None:
+    def items(self, block: dict[str, Any], seen: _Seen) -> None:
         id = self.name("x")
         odds = {**self.odds(), "gap": 0}
         self.place(block, seen, id, "t.items", {"a": self.source(seen)}, **odds)
         self.keep(seen, id, True, lists=[id])
 
-    def total(self, block: dict[str, Any], seen: _Seen, depth: int) -> None:
+    def total(self, block: dict[str, Any], seen: _Seen) -> None:
         id, odds = self.name("t"), self.odds()
         node = self.place(block, seen, id, "t.total", {"xs": self.list_source(seen)}, **odds)
         self.keep(seen, id, self.policy(node, odds), values=[id])
 
-    def flag(self, block: dict[str, Any], seen: _Seen, depth: int) -> None:
+    def flag(self, block: dict[str, Any], seen: _Seen) -> None:
         id, odds = self.name("f"), {**self.odds(), "gap": 0}
         self.place(block, seen, id, "t.flag", {"a": self.source(seen)}, **odds)
         self.keep(seen, id, True)
         seen.typed.append(id)
         seen.flags.append(id)
 
-    def told(self, block: dict[str, Any], seen: _Seen, depth: int) -> None:
+    def told(self, block: dict[str, Any], seen: _Seen) -> None:
         """Read the `$error` of a node, a loop or a map."""
         if not seen.failing:
-            return self.apply(block, seen, depth)
+            return self.apply(block, seen)
         id, odds = self.name("n"), self.odds()
         failing = self.recent(seen.failing)
         self.place(block, seen, id, "t.told", {"f": f"{failing}.$error"}, **odds)
         return self.keep(seen, id, True, values=[id])
 
-    def taken(self, block: dict[str, Any], seen: _Seen, depth: int) -> None:
+    def taken(self, block: dict[str, Any], seen: _Seen) -> None:
         """Let a port of type Failure be the only reader of a node."""
         id, odds = self.name("n"), {**self.odds(), "breaks": 1 + self.below(2) if self.breaking else 0}
         self.place(block, seen, id, "t.one", {"a": self.source(seen)}, **odds)
@@ -282,7 +285,7 @@ class _Making:
 
     # blocks
 
-    def loop(self, block: dict[str, Any], seen: _Seen, depth: int) -> None:
+    def loop(self, block: dict[str, Any], seen: _Seen) -> None:
         self.left -= 1
         id = self.name("l")
         names = [self.name("c") for _ in range(1 + self.below(2))]
@@ -293,7 +296,7 @@ class _Making:
         loop: dict[str, Any] = {"limit": 1 + self.below(4)}
         if self.breaking and self.chance(6):
             loop["on_limit"] = "fail"
-        body = self.block(inside, depth + 1, 4)
+        body = self.block(inside, 4)
         own = inside.values[outer:]
         loop["carry"] = {
             name: {"first": first, "next": self.pick(own)} for name, first in zip(names, firsts, strict=True)
@@ -320,7 +323,7 @@ class _Making:
         block["nodes"][id] = {"loop": loop}
         self.keep(seen, id, True, values=values)
 
-    def map(self, block: dict[str, Any], seen: _Seen, depth: int) -> None:
+    def map(self, block: dict[str, Any], seen: _Seen) -> None:
         self.left -= 1
         id, item = self.name("m"), self.name("i")
         over = {item: self.list_source(seen)}
@@ -330,7 +333,7 @@ class _Making:
                 over[self.name("i")] = self.list_source(seen)
         inside = seen.inside(*(f"$item.{name}" for name in over))
         outer = len(seen.values)
-        body = self.block(inside, depth + 1, 3)
+        body = self.block(inside, 3)
         own = inside.values[outer:]
         outputs = {f"o{number}": self.pick(own) for number in range(1 + self.below(2))}
         part: dict[str, Any] = {"over": over, **body, "outputs": outputs}
@@ -343,7 +346,7 @@ class _Making:
         block["nodes"][id] = {"map": part}
         self.keep(seen, id, True, lists=[f"{id}.{name}" for name in outputs])
 
-    def flow(self, block: dict[str, Any], seen: _Seen, depth: int) -> None:
+    def flow(self, block: dict[str, Any], seen: _Seen) -> None:
         """Place a nested flow, which sees nothing but its inputs."""
         self.left -= 1
         id = self.name("w")
@@ -354,7 +357,7 @@ class _Making:
             if self.chance(2):
                 given["b"] = self.joined(seen, False)
         inside = _Seen([f"$in.{name}" for name in inputs])
-        body = self.block(inside, depth + 1, 4)
+        body = self.block(inside, 4)
         outputs = {f"o{number}": self.pick(inside.values) for number in range(1 + self.below(2))}
         document: dict[str, Any] = {"dataflow": 1, "inputs": inputs, **body, "outputs": outputs}
         if self.breaking and self.chance(3):
@@ -368,21 +371,21 @@ class _Making:
         block["nodes"][id] = node
         self.keep(seen, id, kind != 3, values=[f"{id}.{name}" for name in outputs])
 
-    def race(self, block: dict[str, Any], seen: _Seen, depth: int) -> None:
+    def race(self, block: dict[str, Any], seen: _Seen) -> None:
         """Let the exits of a branch race, or nodes behind them: at most one can be live."""
         if not seen.branches:
-            self.branch(block, seen, depth)
+            self.branch(block, seen)
         sources: list[str] = []
-        for exit in self.pick(seen.branches):
+        for taken in self.pick(seen.branches):
             kind = self.below(3)
             if kind == 0:
-                sources.append(exit)
+                sources.append(taken)
                 continue
             if kind == 2 and self.breaking:
                 sources.append(self.name("n"))
-                self.place(block, seen, sources[-1], "t.one", {"a": exit}, salt=self.below(10), breaks=1)
+                self.place(block, seen, sources[-1], "t.one", {"a": taken}, salt=self.below(10), breaks=1)
             sources.append(self.name("n"))
-            self.place(block, seen, sources[-1], "t.one", {"a": exit}, **self.odds())
+            self.place(block, seen, sources[-1], "t.one", {"a": taken}, **self.odds())
         if self.chance(2):
             sources.reverse()
         id = self.name("n")
@@ -394,8 +397,8 @@ class _Making:
     def document(self) -> Program:
         inputs: dict[str, Any] = {"x": {}, "y": {"default": self.pick(_CONSTANTS)}, "xs": {"type": "array"}}
         seen = _Seen(["$in.y", "$in.x"], lists=["$in.xs"])
-        block = self.block(seen, 0, 10)
-        outputs = [self.recent(seen.values[2:] or seen.values) for _ in range(2 + self.below(4))]
+        block = self.block(seen, 10)
+        outputs = [self.recent(seen.values[2:] or seen.values) for _ in range(3 + self.below(3))]
         outputs += seen.lists[1:][-2:]
         named = {f"o{number}": source for number, source in enumerate(dict.fromkeys(outputs))}
         using: dict[str, Any] = {"errors": "continue"} if self.breaking and self.chance(2) else {}
@@ -413,5 +416,9 @@ class _Making:
 @st.composite
 def programs(draw: st.DrawFn, most: int = 40, breaking: bool | None = None) -> Program:
     """Draw a flow of up to so many nodes; `breaking` lets nodes and tests fail."""
-    breaks = draw(st.booleans()) if breaking is None else breaking
-    return _Making(draw, most, breaks).document()
+    return _Making(lambda number: draw(_integers(0, number - 1)), most, breaking).document()
+
+
+def sample(seed: int, most: int = 40, breaking: bool | None = None) -> Program:
+    """Make the flow of a seed, by the same grammar; it cannot be made smaller, but is made fast."""
+    return _Making(random.Random(seed).randrange, most, breaking).document()
