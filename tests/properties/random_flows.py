@@ -399,7 +399,7 @@ class _Making:
         seen = _Seen(["$in.y", "$in.x"], lists=["$in.xs"])
         block = self.block(seen, 10)
         outputs = [self.recent(seen.values[2:] or seen.values) for _ in range(3 + self.below(3))]
-        outputs += seen.lists[1:][-2:]
+        outputs += [*seen.values[2:3], *seen.lists[1:][-2:]]
         named = {f"o{number}": source for number, source in enumerate(dict.fromkeys(outputs))}
         using: dict[str, Any] = {"errors": "continue"} if self.breaking and self.chance(2) else {}
         if self.chance(3):
