@@ -1,4 +1,4 @@
-"""Whatever stands in an expression or in a value: it is computed, or refused with an ExpressionError (S16.1)."""
+"""Whatever stands in an expression or a value: it is computed, or refused by an ExpressionError (S16.1)."""
 
 from __future__ import annotations
 
@@ -15,23 +15,13 @@ from dataflow.errors import ExpressionError
 from dataflow.expressions import Expression, Template
 
 WORDS: Final = r"""
-( ) [ ] { } ' " , . : + - * / // % ** ~ | = == != < <= > >= and or not in is if else true none value $value $in $ $_
-__class__ _x a len str int round lower 1 0 1.5 1e999 0x1f 1_0 \ \\ \N{DASH} {{ }} {% %} {# #} {%- -%} for set elif
-endif endfor raw endraw macro include import block self loop é ﬁ º 𝟙 🙂 __import__ mro() |attr("x") ;
-""".split()
+( ) [ ] { } ' " , . : + - * / // % ** ~ | = == != < <= > >= and or not in is if else true none ; value $value
+$in $ $_ __class__ _x a len str int round lower 1 0 1.5 1e999 0x1f 1_0 \ \\ \N{DASH} {{ }} {% %} {# #} {%- -%}
+for set elif endif endfor raw endraw macro include import block self loop é ﬁ º 𝟙 🙂 __import__ mro()
+"""
 FRAGMENTS: Final = [
-    *WORDS,
-    " ",
-    "\n",
-    "\r",
-    "\t",
-    "\x00",
-    "\x85",
-    "\u2028",
-    "\ud800",
-    "'a'",
-    '"}}"',
-    "{{ a }}",
+    *WORDS.split(),
+    *(" ", "\n", "\r", "\t", "\x00", "\x85", "\u2028", "\ud800", "'a'", '"}}"', "{{ a }}"),
 ]
 pieces = st.lists(st.sampled_from(FRAGMENTS) | st.text(max_size=3), max_size=12)
 sources = pieces.map("".join) | pieces.map(" ".join) | st.text()
@@ -45,7 +35,7 @@ class Raising:
 
     __eq__ = __lt__ = __contains__ = __getitem__ = __len__ = __iter__ = __str__ = __repr__ = _raise
     __getattr__ = __bool__ = __add__ = __radd__ = __int__ = __float__ = __index__ = __hash__ = _raise
-    __class__ = property(_raise)  # type: ignore[assignment]  # that is the point
+    __class__ = property(_raise)
 
 
 class Unprintable(Exception):
@@ -92,12 +82,13 @@ VALUES: Final[dict[str, Any]] = {
 
 def outcome(work: Callable[[], Any]) -> str:
     """Tell what the refusal says, or "computed"; any other exception fails the test."""
+    told = "computed"
     try:
         work()
     except ExpressionError as error:
-        assert len(str(error)) < 5_000
-        return error.what
-    return "computed"
+        told = str(error)
+    assert len(told) < 5_000
+    return told
 
 
 @settings(max_examples=400)
@@ -123,9 +114,9 @@ DEEPER: Final = 3_000
 @pytest.mark.parametrize(
     "source",
     [
-        "(" * DEEPER + "1" + ")" * DEEPER, "[" * DEEPER + "]" * DEEPER, "{1:" * DEEPER + "1" + "}" * DEEPER,
+        "(" * DEEPER + "1" + ")" * DEEPER, "[" * DEEPER + "]" * DEEPER, "{1:" * 2_000 + "1" + "}" * 2_000,
         "(" * DEEPER, ")" * DEEPER, "-" * DEEPER + "1", "- + " * 2_000 + "1", "not " * 2_000 + "true",
-        "1 if true else " * 600 + "1", "a[" * DEEPER + "1" + "]" * DEEPER, "len(" * 2_000 + "1" + ")" * 2_000,
+        "1 if true else " * 600 + "1", "a[" * DEEPER + "1" + "]" * DEEPER, "len(" * 1_500 + "1" + ")" * 1_500,
         "(-" * 15 + "(not " * 10 + "1" + ")" * 25,
     ],
     ids=range(12),
@@ -144,14 +135,15 @@ def test_a_template_nested_too_deep_is_told() -> None:
     [
         ("1" + "+1" * 4_900, 4_901), ("1" + " - 1" * 2_400, -2_399), ("a" + " or a" * 1_900, None),
         ("a == 1" + " and a == 1" * 800, True), ("'x'" + "~'y'" * 2_400, "x" + "y" * 2_400),
-        ("itself" + ".a" * 4_900, ITSELF), ("itself" + "['a']" * 1_900, ITSELF), ("1" + " < 2 < 3" * 1_000, None),
+        ("itself" + ".a" * 4_900, ITSELF), ("itself" + "['a']" * 1_900, ITSELF),
+        ("1" + " < 2 < 3" * 1_000, None),
         ("len([" + "1," * 4_900 + "])", 4_900),
     ],
     ids=range(9),
 )  # fmt: skip
 def test_a_long_row_is_no_depth(source: str, value: object) -> None:
     if value is None:
-        assert outcome(lambda: Expression(source).evaluate(VALUES)) != "is nested too deep; at most 20 levels"
+        assert "too deep" not in outcome(lambda: Expression(source).evaluate(VALUES))
     else:
         found = Expression(source).evaluate(VALUES)
         assert found is value or found == value
@@ -163,13 +155,16 @@ def test_a_long_row_is_no_depth(source: str, value: object) -> None:
         "''.__class__.__mro__", "value.__class__", "value['__class__']", "value[\"__\" ~ 'class__']",
         "value|attr('__class__')", "'{0.__class__}'.format(value)", "'%s' % value", "'%99999999d' % 1",
         "'a' * 10 ** 9", "10 ** 10 ** 10 ** 10 ** 10", "[0] * 10 ** 9", "10 ** 9 * 'a'", "value.keys()",
-        "value.clear()", "value.pop('a')", "value.a.append(1)", "cycler.__init__.__globals__", "self.__init__",
-        "namespace()", "joiner()", "lipsum()", "dict(a=1)", "range(10 ** 9)", "[x for x in value]", "lambda: 1",
+        "value.clear()", "value.pop('a')", "value.a.append(1)", "cycler.__init__.__globals__",
+        "self.__init__",
+        "namespace()", "joiner()", "lipsum()", "dict(a=1)", "range(10 ** 9)", "[x for x in value]",
+        "lambda: 1",
         "(lambda: 1)()", "value := 1", "await value", "yield", "{# a #}1", "# for x in value", "%{x}", "1;2",
         "print(1)", "open('x')", "value.a[0:1]", "value.a[::2]", "value.a[1, 2]", "value is mapping",
         "long + long", "long ~ long", "str([long, long])", "many + many", "lower(long) + upper(long)",
         "huge + 1", "huge * huge", "str(huge)", "str([huge])", "float(huge)", "int(long)", "round(huge)",
-        "round(1, -10 ** 9)", "2 ** huge", "huge % 3", "1.0 * huge", "str(itself)", "str(round)", "round == other",
+        "round(1, -10 ** 9)", "2 ** huge", "huge % 3", "1.0 * huge", "str(itself)", "str(round)",
+        "round == other",
         "round < other", "str(deep)", "str(laughs)", "deep == [deep]", "raising == 1", "raising.x",
         "raising[0]", "raising + 1", "1 in raising", "len(raising)", "str(raising)", "raising and true",
         "int(raising)", "{raising: 1}", "equal == 1", "broken.x", "'\\N{DIGIT ONE}'", "'\\400'", "'\\x4'",
@@ -240,9 +235,8 @@ programs = calculated | written | measured | compared | decided | chosen_ones
 @given(programs)
 def test_an_expression_computes_what_python_does(program: tuple[str, Any]) -> None:
     source, expected = program
-    try:
-        found = Expression(source).evaluate(VALUES)
-    except ExpressionError as error:
-        assert "too deep" in error.what  # noqa: PT017 - the only refusal there may be
-        return
-    assert (type(found), found) == (type(expected), expected)
+    found: list[Any] = []
+    if outcome(lambda: found.append(Expression(source).evaluate(VALUES))) == "computed":
+        assert (type(found[0]), found[0]) == (type(expected), expected)
+    else:
+        assert "too deep" in outcome(lambda: Expression(source)), "the only refusal there may be"
