@@ -104,6 +104,13 @@ def not_filled(source: str) -> str:
         ("text ~ n ~ [true, none, 'é']", 'Ab7[true, null, "é"]'),
         ("1 < 2 < 3", True), ("1 < 3 < 2", False), ("n == 7.0", True), ("n != 8", True), ("'a' <= 'b'", True),
         ("none == 0", False), ("day > day", False), ("price > 1", True), ("[1] == [1]", True),
+        ("[1, {'a': [none]}] == [1.0, {'a': [none]}]", True), ("[1] == ['1']", False),
+        ("[1] == [1, 2]", False),
+        ("{'a': 1} == {'b': 1}", False), ("{'a': 1} == {'a': 2}", False), ("[1] == {'a': 1}", False),
+        ("[1, 2] == point", False), ("[[1], [2]] != [[1], [3]]", True), ("row == row", True),
+        ("[1] == 1", False), ("[[1]] == [[1], 2]", False), ("[[1]] == {'a': [1]}", False),
+        ("{'a': [1]} == {'a': [1]}", True), ("{'a': [1]} == {'b': [1]}", False), ("[[1]] == [[2]]", False),
+        ("[1] in [[2], [1]]", True), ("[3] not in [[2], [1]]", True), ("none in [1, none]", True),
         ("1 in [1]", True), ("'items' in row", True), ("'b' in text", True), ("'x' not in made", True),
         ("true and false or true", True), ("not n > 8", True), ("true or missing", True),
         ("false and missing", False), ("1 if n > 3 else 2", 1), ("1 if n > 8 else 2 if n > 9 else 3", 3),
@@ -141,8 +148,9 @@ def test_an_expression_computes(source: str, value: object) -> None:
         ("text.upper()", "a call of a value is not allowed"),
         ("len()", "len() takes one argument, without a name"),
         ("len(n, n)", "len() takes one argument, without a name"),
-        ("len(x=n)", "len() takes one argument, without a name"),
-        ("len(*n)", "len() takes one argument, without a name"),
+        ("len(n, x=n)", "len() takes one argument, without a name"),
+        ("len(n, *n)", "len() takes one argument, without a name"),
+        ("len(n, **n)", "len() takes one argument, without a name"),
         ("round(1, 2, 3)", "round() takes one to 2 arguments, without a name"),
         ("n|upper", "a filter `|` is not allowed; there are literals, names, items"),
         ("n is defined", "a test `is` is not allowed"),
@@ -176,7 +184,7 @@ def test_what_is_no_expression_is_told(source: str, what: str) -> None:
         ("'10' > 9", "cannot compare the text '10' with the number 9; say what is meant with int(), float()"),
         ("n == '7'", "cannot compare the number 7 with the text '7'"),
         ("true == 1", "cannot compare true with the number 1"),
-        ("true > false", "`>` cannot order booleans"),
+        ("true > false", "`>` orders numbers, texts, dates and the like, found true"),
         ("none > 1", "raised TypeError: '>' not supported between instances of 'NoneType' and 'int'"),
         ("'false' and true", "expected a boolean, found the text 'false', which is not a boolean"),
         ("not n", "expected a boolean, found the number 7"),
@@ -194,15 +202,19 @@ def test_what_is_no_expression_is_told(source: str, what: str) -> None:
         ("1e300 ** 2", "raised OverflowError"),
         ("1 in text", "`in` looks for a text in a text, found the number 1"),
         ("1 in n", "`in` looks into a text, list, set or mapping, found the number 7"),
-        ("[] in row", "raised TypeError"),
-        ("{[]: 1}", "raised TypeError"),
+        ("[] in row", "a list is no key"),
+        ("{[]: 1}", "a list is no key"),
+        ("row[[]]", "a list is no key"),
+        ("[1] < [2]", "`<` orders numbers, texts, dates and the like, found a list"),
+        ("row < row", "raised TypeError"),
         ("len(n)", "len() takes a text, list or mapping, found the number 7"),
         ("lower(n)", "lower() takes a text, found the number 7"),
         ("round(text)", "expected a number, found the text 'Ab'"),
         ("round(n, 1000)", "round() keeps at most 400 digits, found the number 1000"),
         ("round(n, 1.0)", "round() keeps at most 400 digits, found the number 1.0"),
         ("int('x')", "raised ValueError"),
-        ("int(true)", "int() takes a number or the text of one, found true"),
+        ("int(true)", "int() takes a number, or the text of one with at most 1,200 characters, found true"),
+        (f"float('{'0' * 1_201}')", "float() takes a number, or the text of one with at most 1,200"),
         ("int(1e999)", "raised OverflowError"),
         ("str(plain)", "a value of type Plain cannot be written in a text; take a field of it"),
         ("str([colour])", "a value of type Colour cannot be written in a text; take a field of it"),
@@ -211,6 +223,26 @@ def test_what_is_no_expression_is_told(source: str, what: str) -> None:
 )  # fmt: skip
 def test_what_cannot_be_computed_is_told(source: str, what: str) -> None:
     assert what in refused(source)
+
+
+@pytest.mark.parametrize(
+    ("before", "inner", "after", "told"),
+    [
+        ("(", "true", ")", "brackets are nested too deep in column 21; at most 20"),
+        ("not ", "true", "", "is nested too deep; at most 20 levels"),
+        ("- ", "1", "", "is nested too deep; at most 20 levels"),
+        ("1 if true else ", "1", "", "is nested too deep; at most 20 levels"),
+    ],
+)
+def test_twenty_levels_are_allowed(before: str, inner: str, after: str, told: str) -> None:
+    assert evaluated(before * 20 + inner + after * 20) is not None
+    assert refused(before * 21 + inner + after * 21) == told
+
+
+def test_twenty_levels_of_blocks_are_allowed() -> None:
+    begin, end = "{% if true %}", "{% endif %}"
+    assert filled(f"{begin * 20}a{end * 20}") == "a"
+    assert not_filled(f"{begin * 21}a{end * 21}") == "is nested too deep; at most 20 levels"
 
 
 def test_an_error_names_the_expression_and_keeps_its_parts() -> None:

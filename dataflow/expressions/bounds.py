@@ -24,8 +24,8 @@ __all__ = [
 
 #: The characters of a text that an expression makes, and the items of a list.
 LONGEST: Final = 1_000_000
-#: The characters and items that one evaluation makes, with those it only needs on the way.
-MOST_MADE: Final = 10 * LONGEST
+#: The characters and items that one evaluation makes or compares, also on the way.
+MOST_STEPS: Final = 10 * LONGEST
 #: The bits of an integer, which are about 1,200 digits.
 MOST_BITS: Final = 4_096
 
@@ -36,18 +36,23 @@ class Refused(Exception):
 
 @dataclass(slots=True)
 class Evaluation:
-    """One evaluation: the values of the names, and how much it may still make."""
+    """One evaluation: the values of the names, and how many steps it may still take."""
 
     names: Mapping[str, Any]
-    left: int = MOST_MADE
+    left: int = MOST_STEPS
 
     def make(self, size: int) -> None:
-        """Count what is about to be made."""
-        self.left -= size
-        if size > LONGEST or self.left < 0:
+        """Count a text or list that is about to be made."""
+        if size > LONGEST:
+            raise Refused(f"makes too much: a text or list has at most {LONGEST:,} characters or items")
+        self.spend(size)
+
+    def spend(self, steps: int) -> None:
+        """Count steps of work, as many as there are characters or items."""
+        self.left -= steps
+        if self.left < 0:
             raise Refused(
-                f"makes too much: a text or list has at most {LONGEST:,} characters or items, all that one "
-                f"evaluation makes {MOST_MADE:,}"
+                f"takes too much: at most {MOST_STEPS:,} characters and items are made and compared"
             )
 
     def join(self, texts: Sequence[str]) -> str:

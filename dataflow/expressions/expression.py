@@ -33,7 +33,13 @@ class Expression:
 
     def evaluate(self, names: Mapping[str, Any]) -> Any:
         """Compute the value with these names; raises ExpressionError, whatever goes wrong."""
-        return _told(self.source, lambda: self._compute(Evaluation(names)))
+        return _told(self.source, lambda: self._result(names))
+
+    def _result(self, names: Mapping[str, Any]) -> Any:
+        value = self._compute(Evaluation(names))
+        if isinstance(value, str) and len(value) > LONGEST:
+            raise Refused(f"gives a text of {len(value):,} characters; at most {LONGEST:,}")
+        return value
 
     def holds(self, names: Mapping[str, Any]) -> bool:
         """Compute a condition; anything but a boolean is an ExpressionError (S16.3)."""

@@ -84,7 +84,10 @@ def _read_as(kind: type[int | float]) -> Callable[[Evaluation, Any], Any]:
         if isinstance(value, str) and len(value) <= MOST_DIGITS:
             return checked_number(kind(value))
         if not is_number(value):
-            raise Refused(f"{kind.__name__}() takes a number or the text of one, found {described(value)}")
+            raise Refused(
+                f"{kind.__name__}() takes a number, or the text of one with at most {MOST_DIGITS:,} "
+                f"characters, found {described(value)}"
+            )
         return checked_number(kind(checked_number(value)))
 
     return read

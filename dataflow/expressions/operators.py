@@ -1,4 +1,4 @@
-"""The operators of expressions (S16.1).
+"""Arithmetic and items in expressions (S16.1).
 
 Nothing is converted that the author did not ask for, and nothing of a value is called that could change it.
 """
@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import operator
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from typing import Any, Final, TypeAlias
 
 from pydantic import BaseModel
@@ -24,8 +22,9 @@ from dataflow.expressions.bounds import (
     listed,
     short,
 )
+from dataflow.expressions.comparing import checked_key
 
-__all__ = ["ARITHMETIC", "COMPARISONS", "item_of", "negative", "positive"]
+__all__ = ["ARITHMETIC", "item_of", "negative", "positive"]
 
 Arithmetic: TypeAlias = Callable[[Evaluation, Any, Any], Any]
 
@@ -86,79 +85,13 @@ def positive(_: Evaluation, value: object) -> Any:
     return +checked_number(value)
 
 
-# comparison
-
-
-def _kind(value: object) -> str | None:
-    """Name the kind of a value that is never compared with one of another kind."""
-    if isinstance(value, bool):
-        return "boolean"
-    if isinstance(value, str):
-        return "text"
-    return "number" if isinstance(value, int | float) else None
-
-
-def _equal(left: object, right: object) -> bool:
-    _check_kinds(left, right)
-    return _answer(left == right)
-
-
-def _check_kinds(left: object, right: object) -> None:
-    kinds = (_kind(left), _kind(right))
-    if None not in kinds and kinds[0] != kinds[1]:
-        raise Refused(
-            f"cannot compare {described(left)} with {described(right)}; say what is meant with int(), "
-            "float() or str()"
-        )
-
-
-def _ordered(sign: str, compare: Callable[[Any, Any], object]) -> Callable[[object, object], bool]:
-    def holds(left: object, right: object) -> bool:
-        _check_kinds(left, right)
-        if isinstance(left, bool):
-            raise Refused(f"`{sign}` cannot order booleans")
-        return _answer(compare(left, right))
-
-    return holds
-
-
-def _answer(answer: object) -> bool:
-    """Check what the comparison of a class of its own has answered."""
-    if not isinstance(answer, bool):
-        raise Refused(f"a comparison answered with {described(answer)}; expected a boolean")
-    return answer
-
-
-def _contains(item: Any, container: Any) -> bool:
-    if isinstance(container, str):
-        if not isinstance(item, str):
-            raise Refused(f"`in` looks for a text in a text, found {described(item)}")
-        return item in container
-    if isinstance(container, list | tuple | deque | Mapping | AbstractSet):
-        return item in container
-    raise Refused(f"`in` looks into a text, list, set or mapping, found {described(container)}")
-
-
-#: The comparisons, by the names that jinja2 has for them.
-COMPARISONS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
-    "eq": _equal,
-    "ne": lambda left, right: not _equal(left, right),
-    "lt": _ordered("<", operator.lt),
-    "lteq": _ordered("<=", operator.le),
-    "gt": _ordered(">", operator.gt),
-    "gteq": _ordered(">=", operator.ge),
-    "in": _contains,
-    "notin": lambda item, container: not _contains(item, container),
-}
-
-
 # items
 
 
 def item_of(value: Any, key: Any) -> Any:
     """Return what stands under a key, a field's name or a position; never a method."""
     if isinstance(value, Mapping):
-        if key in value:  # asked first: a defaultdict would put in what is missing
+        if checked_key(key) in value:  # asked first: a defaultdict would put in what is missing
             return value[key]
         shown = short(key) if isinstance(key, str) else described(key)
         raise Refused(f"no key {shown}; {listed(value)}")

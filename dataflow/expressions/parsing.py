@@ -14,11 +14,12 @@ from jinja2.lexer import describe_token
 from jinja2.parser import Parser
 
 from dataflow.expressions.bounds import Evaluation, Refused, boolean, checked_number, listed
+from dataflow.expressions.comparing import COMPARISONS, checked_key
 from dataflow.expressions.functions import FUNCTIONS, text_of
-from dataflow.expressions.operators import ARITHMETIC, COMPARISONS, item_of, negative, positive
+from dataflow.expressions.operators import ARITHMETIC, item_of, negative, positive
 from dataflow.expressions.scanning import KEYWORD, MOST_DEPTH, prepared_expression
 
-__all__ = ["ENVIRONMENT", "Compute", "Parts", "not_allowed", "parse_expression", "parsed", "too_deep"]
+__all__ = ["ENVIRONMENT", "Compute", "Parts", "not_allowed", "parse_expression", "parsed"]
 
 Compute: TypeAlias = Callable[[Evaluation], Any]
 
@@ -61,7 +62,7 @@ def parsed(parse: Callable[[], Any]) -> Any:
         text = (error.message or "is no expression")[:200]
         raise Refused(f"{text}{_in_line(error)}") from error
     except RecursionError as error:
-        raise too_deep() from error
+        raise _too_deep() from error
     except ValueError as error:  # an integer with thousands of digits
         raise Refused(f"has a literal that cannot be read: {error}") from error
 
@@ -70,8 +71,7 @@ def _in_line(found: nodes.Node | TemplateSyntaxError) -> str:
     return f" in line {found.lineno}" if found.lineno > 1 else ""
 
 
-def too_deep() -> Refused:
-    """Make the refusal of what is nested too deep."""
+def _too_deep() -> Refused:
     return Refused(f"is nested too deep; at most {MOST_DEPTH} levels")
 
 
@@ -90,7 +90,7 @@ class Parts:
     def compute(self, node: nodes.Node, depth: int) -> Compute:
         """Make what evaluates a part. What stands in a row is one level, so depth comes from brackets."""
         if depth > MOST_DEPTH:
-            raise too_deep()
+            raise _too_deep()
         make: Callable[[Any, int], Compute] | None = _MAKERS.get(type(node))
         if make is None:
             raise not_allowed(node)
@@ -119,7 +119,7 @@ class Parts:
 
     def mapping(self, node: nodes.Dict, depth: int) -> Compute:
         pairs = [(self.compute(pair.key, depth), self.compute(pair.value, depth)) for pair in node.items]
-        return lambda evaluation: {key(evaluation): value(evaluation) for key, value in pairs}
+        return lambda evaluation: {checked_key(key(evaluation)): value(evaluation) for key, value in pairs}
 
     def sign(self, node: nodes.Neg | nodes.Pos, depth: int) -> Compute:
         operand = self.compute(node.node, depth)
@@ -173,7 +173,7 @@ class Parts:
             left = first(evaluation)
             for holds, operand in steps:
                 right = operand(evaluation)
-                if not holds(left, right):
+                if not holds(evaluation, left, right):
                     return False
                 left = right
             return True

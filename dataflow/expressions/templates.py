@@ -10,8 +10,8 @@ from jinja2 import nodes
 
 from dataflow.expressions.bounds import Evaluation, boolean
 from dataflow.expressions.functions import text_of
-from dataflow.expressions.parsing import ENVIRONMENT, Parts, not_allowed, parsed, too_deep
-from dataflow.expressions.scanning import MOST_DEPTH, prepared_template
+from dataflow.expressions.parsing import ENVIRONMENT, Parts, not_allowed, parsed
+from dataflow.expressions.scanning import prepared_template
 
 __all__ = ["Write", "parse_template"]
 
@@ -53,8 +53,6 @@ def _writer_of_one(parts: Parts, node: nodes.Expr, depth: int) -> Write:
 
 
 def _writer_of_if(parts: Parts, node: nodes.If, depth: int) -> Write:
-    if depth > MOST_DEPTH:
-        raise too_deep()
     branches = [
         (parts.compute(one.test, depth), _writer(parts, one.body, depth)) for one in (node, *node.elif_)
     ]

@@ -178,7 +178,8 @@ CONDITIONS: Final = (
     ),
     *(
         Case(
-            id=f"a key that {what}", rule="S7.1", flow=partial(keyed, key), inputs={"rows": [ADA, BOB]},
+            id=f"an expression for a key that {what}", rule="S7.1", flow=partial(keyed, key),
+            inputs={"rows": [ADA, BOB]},
             status="failed", runs={}, failures=(("m", error, told),),
         )
         for what, key, error, told in (

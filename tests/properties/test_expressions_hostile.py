@@ -72,11 +72,18 @@ for _ in range(100_000):
 LAUGHS: Final[list[Any]] = ["ha"]
 for _ in range(40):
     LAUGHS[:] = [LAUGHS[:]] * 10
+OTHER_LAUGHS: Final[list[Any]] = ["ha"]
+for _ in range(40):
+    OTHER_LAUGHS[:] = [OTHER_LAUGHS[:]] * 10
+TUPLES: Final[list[Any]] = [("ha", "ha")]
+for _ in range(100):
+    TUPLES.append((TUPLES[-1], TUPLES[-1]))
 VALUES: Final[dict[str, Any]] = {
     "value": {"a": [1, "x", {"b": None}], "n": 3, "t": "text"},
     "a": 1, "in": "x", "raising": Raising(), "equal": Equal(), "broken": Broken(), "itself": ITSELF,
-    "round": ROUND, "other": OTHER_ROUND, "deep": DEEP, "laughs": LAUGHS, "huge": 1 << 100_000,
-    "long": "x" * 900_000, "half": "x" * 400_000, "many": [0] * 900_000,
+    "round": ROUND, "other": OTHER_ROUND, "deep": DEEP, "laughs": LAUGHS, "others": OTHER_LAUGHS,
+    "tuple": TUPLES[-1], "huge": 1 << 100_000,
+    "long": "x" * 900_000, "huge_text": "x" * 1_000_001, "half": "x" * 400_000, "many": [0] * 900_000,
 }  # fmt: skip
 
 
@@ -165,9 +172,12 @@ def test_a_long_row_is_no_depth(source: str, value: object) -> None:
         "huge + 1", "huge * huge", "str(huge)", "str([huge])", "float(huge)", "int(long)", "round(huge)",
         "round(1, -10 ** 9)", "2 ** huge", "huge % 3", "1.0 * huge", "str(itself)", "str(round)",
         "round == other",
-        "round < other", "str(deep)", "str(laughs)", "deep == [deep]", "raising == 1", "raising.x",
+        "round < other", "str(deep)", "str(laughs)", "raising == 1", "raising.x",
         "raising[0]", "raising + 1", "1 in raising", "len(raising)", "str(raising)", "raising and true",
         "int(raising)", "{raising: 1}", "equal == 1", "broken.x", "'\\N{DIGIT ONE}'", "'\\400'", "'\\x4'",
+        "laughs == others", "laughs != others", "[laughs] == [others]", "laughs in [others]",
+        "laughs < others", "{'a': laughs} == {'a': others}", "tuple in value", "{tuple: 1}", "value[tuple]",
+        "huge_text",
         "len(half ~ half) + " * 15 + "0", "len(str(many)) + " * 15 + "0", "len(upper(half)) + " * 15 + "0",
     ],
 )  # fmt: skip
