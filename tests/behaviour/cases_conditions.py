@@ -11,6 +11,7 @@ from dataflow.functions import import_function
 from dataflow.packs import find_type
 from tests.behaviour.nodes import counted
 from tests.behaviour.table import Case
+from tests.formats.nesting import nest
 
 
 class Broken:
@@ -30,7 +31,7 @@ async def broken() -> Any:
 def flow_of(text: str) -> Flow:
     """Make a flow of a document in which `n` is the nodes of the behaviour tests."""
     document = text.replace('"n:', '"tests.behaviour.nodes:').replace('"own:', f'"{__name__}:')
-    return Flow.from_wiring(load(f"dataflow: 1\n{document}", "f.yaml"), find_type, import_function)
+    return Flow.from_wiring(load(f"dataflow: 1\n{document}", "f.yaml", nest), find_type, import_function)
 
 
 def branch(condition: str) -> Flow:

@@ -15,6 +15,7 @@ from dataflow.functions import import_function
 from dataflow.loading import read_document
 from dataflow.packs import find_type
 from dataflow.wiring import Each, LoopBlock, MapBlock
+from tests.formats.nesting import nest
 
 NODES: Final = "tests.behaviour.nodes"
 DOCUMENT: Final = f"""
@@ -41,7 +42,7 @@ nodes:
 
 
 def flow_of(text: str) -> Flow:
-    return Flow.from_wiring(load(text, "f.yaml"), find_type, import_function)
+    return Flow.from_wiring(load(text, "f.yaml", nest), find_type, import_function)
 
 
 def check(nodes: str) -> list[str]:
@@ -49,7 +50,7 @@ def check(nodes: str) -> list[str]:
 
 
 def test_what_is_no_function_name_is_read_as_an_expression() -> None:
-    nodes = load(DOCUMENT, "f.yaml").block.nodes
+    nodes = load(DOCUMENT, "f.yaml", nest).block.nodes
     ident: Any = nodes["ident"]
     loop, block = nodes["loop"], nodes["map"]
     assert isinstance(loop, LoopBlock)
@@ -74,7 +75,7 @@ def test_expressions_are_written_as_they_were() -> None:
     assert nodes["ident"]["inputs"]["x"]["key"] == "item.name"
     assert nodes["loop"]["loop"]["until"] == {"source": "inc", "test": "value >= 3"}
     assert nodes["map"]["map"]["key"] == "$item.name ~ 1"
-    assert dump(load(json.dumps(written), "f.json")) == written
+    assert dump(load(json.dumps(written), "f.json", nest)) == written
 
 
 def test_a_branch_wired_in_python_is_written_without_a_condition() -> None:
@@ -113,7 +114,7 @@ def test_the_problems_of_all_expressions_are_told_at_once() -> None:
 def test_expressions_are_checked_where_nothing_is_imported(tmp_path: Path) -> None:
     path = tmp_path / "f.yaml"
     path.write_text(DOCUMENT.replace("condition: len(value) > 3", "condition: missing > 90"))
-    flow = Flow.from_wiring(*read_document(path, imports=False))
+    flow = Flow.from_wiring(*read_document(path, Flow.from_wiring, imports=False))
     assert ["unknown name 'missing'" in problem for problem in flow.check()] == [True]
 
 
