@@ -20,6 +20,7 @@ from dataflow.graph import (
     Scope,
     ScopeKind,
     Vertex,
+    is_constant,
 )
 from dataflow.names import encode
 from dataflow.plan import Call, Feed, FlowOf, FlowPlan, JoinOf, LoopOf, MapOf, PlanNode, ScopePlan
@@ -104,6 +105,7 @@ class _Laying:
             default=port.default if port is not None else None,
             check=port.type if given.checked and port is not None else None,
             takes_failure=takes,
+            is_constant=isinstance(self.vertex.action, CallAction) and is_constant(given),
             is_signal=given.name == AFTER or (port is not None and port.kind is PortKind.SIGNAL),
         )
 
