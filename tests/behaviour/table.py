@@ -13,6 +13,7 @@ ENDED: Final = {
     NodeState.DONE,
     NodeState.SKIPPED,
     NodeState.FAILED,
+    NodeState.TIMED_OUT,
     NodeState.CANCELLED,
     NodeState.NOT_RUN,
 }
