@@ -26,7 +26,7 @@ from dataflow.errors import (
 )
 from dataflow.events import Event, EventKind
 from dataflow.failure import Failure
-from dataflow.flows import Flow, TypedFlow, flow
+from dataflow.flows import Flow
 from dataflow.joins import collect, each, fallback, gather, merge, race
 from dataflow.looping import Carry, Loop, When
 from dataflow.packs import Pack
@@ -36,6 +36,7 @@ from dataflow.result import Result
 from dataflow.run import Run
 from dataflow.states import NodeState
 from dataflow.steps import Step
+from dataflow.typed_flows import TypedFlow, flow
 
 __all__ = [
     "SKIP",

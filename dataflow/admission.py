@@ -7,11 +7,11 @@ import threading
 from collections import deque
 from functools import partial
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dataflow.errors import choices
 from dataflow.limits import TAKEN, Gate
-from dataflow.plan import Call
+from dataflow.plan import Call, FlowOf
 from dataflow.policy import Limit
 from dataflow.ports import MISSING
 from dataflow.states import READY
@@ -28,7 +28,7 @@ __all__ = ["Admission", "unknown_limits"]
 
 FiringId: TypeAlias = "tuple[Frame, int]"
 #: What a queue is for: a limit by its name, or the limit of one node; None for the run's own slots alone.
-Key: TypeAlias = "str | tuple[ScopePlan, int] | None"
+Key: TypeAlias = "tuple[FlowPlan, str] | tuple[ScopePlan, int] | None"
 
 #: Has the run's event loop take a step of the scheduler soon; any thread may call it.
 Later: TypeAlias = "Callable[[Callable[[], None]], None]"
@@ -88,13 +88,11 @@ class Admission:
     of their first firing, so that letting one go costs no look at the others that wait.
     """
 
-    def __init__(self, settings: Settings, timers: Timers) -> None:
+    def __init__(self, plan: FlowPlan, settings: Settings, timers: Timers) -> None:
         self.later: Later | None = None  # set by the acting side
         self._timers = timers
-        self._limits: Final = {
-            name: limit.gate if isinstance(limit, Limit) else Gate(limit)
-            for name, limit in (settings.limits or {}).items()
-        }
+        self._plan = plan
+        self._limits = settings.limits or {}
         self._is_bounded = settings.max_concurrency is not None
         self._free: float = math.inf if settings.max_concurrency is None else settings.max_concurrency
         self._queues: dict[Key, _Queue] = {}
@@ -172,26 +170,28 @@ class Admission:
         action = frame.plan.nodes[index].action
         assert isinstance(action, Call), "only calls hold slots"
         limit = action.policy.limit
-        key: Key
-        if limit is MISSING or limit is None:
-            if not self._is_bounded:
-                return None
-            key = None
-        else:
-            key = limit if isinstance(limit, str) else (frame.plan, index)
+        key: Key = None
+        if isinstance(limit, str):
+            name = limit
+            plan, limit = self._named(frame, name)
+            key = plan, name
+        elif limit is not MISSING and limit is not None:
+            key = frame.plan, index
+        elif not self._is_bounded:
+            return None
         queue = self._queues.get(key)
         if queue is None:
-            queue = self._queues[key] = _Queue(self._gate(limit), self._wake)
+            queue = self._queues[key] = _Queue(_gate(limit), self._wake)
         return queue
 
-    def _gate(self, limit: str | int | Any | None) -> Gate | None:
-        match limit:
-            case str():
-                return self._limits[limit]
-            case int():
-                return Gate(limit)  # of the node itself
-            case _:
-                return None
+    def _named(self, frame: Frame, name: str) -> tuple[FlowPlan, Limit | int]:
+        """Find a limit: the nearest flow around that sets one of the name, with it."""
+        while frame.parent is not None:
+            owner = frame.parent.plan.nodes[frame.owner].action
+            if isinstance(owner, FlowOf) and name in (limits := owner.settings.limits or {}):
+                return owner.plan, limits[name]
+            frame = frame.parent
+        return self._plan, self._limits[name]
 
     def _offer(self, queue: _Queue) -> None:
         queue.is_open = True
@@ -268,6 +268,16 @@ class Admission:
 
     def _take_back(self) -> None:
         self._free += 1
+
+
+def _gate(limit: Limit | int | Any | None) -> Gate | None:
+    match limit:
+        case Limit():
+            return limit.gate
+        case int():
+            return Gate(limit)
+        case _:
+            return None
 
 
 def _nothing() -> None:

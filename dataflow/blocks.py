@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from dataflow.markers import Marker
+from dataflow.nodetype import NodeType
 from dataflow.placeholders import Expression, Handle, PortRef, ports_within
 from dataflow.signature import Shape
 from dataflow.steps import Step
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from dataflow.placeholders import Operand
 
-__all__ = ["OpenBlock", "ids_within", "source_of"]
+__all__ = ["OpenBlock", "ids_within", "name_outside", "source_of"]
 
 
 @dataclass(slots=True, eq=False)
@@ -83,9 +84,9 @@ class OpenBlock:
     def has_keys(self, reference: Reference) -> bool:
         """Tell whether a port is the whole of a TypedDict, whose keys are ports."""
         placed = self.block.nodes.get(reference.node)
-        if reference.port != "out" or not isinstance(placed, PlacedNode) or isinstance(placed.type, str):
+        if reference.port != "out" or not isinstance(placed, PlacedNode):
             return False
-        return placed.type.shape is Shape.KEYS
+        return isinstance(placed.type, NodeType) and placed.type.shape is Shape.KEYS
 
     def changed(self) -> None:
         """Note that the flow is no longer what was compiled."""
@@ -98,9 +99,8 @@ class OpenBlock:
         round began with.
         """
         if reference.node == CARRY:
-            return self.leave_as(Merge((reference,)), reference.port)
-        base = reference.node if reference.port == "out" else f"{reference.node}_{reference.port.lstrip('$')}"
-        return self.leave_as(reference, base)
+            return self.leave_as(Merge((reference,)), name_outside(reference))
+        return self.leave_as(reference, name_outside(reference))
 
     def leave_as(self, source: Source, base: str) -> Reference:
         """Make a source an output of this loop, unless it is one already."""
@@ -131,6 +131,13 @@ class OpenBlock:
             reference = home.leave(reference)
             home = home.parent
         return reference
+
+
+def name_outside(reference: Reference) -> str:
+    """Name an output of a loop after the port of its body that it is."""
+    if reference.node == CARRY:
+        return reference.port
+    return reference.node if reference.port == "out" else f"{reference.node}_{reference.port.lstrip('$')}"
 
 
 def source_of(block: OpenBlock, operand: Operand, reader: str) -> Source:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Union, get_args, get_origin
 
 from dataflow.agreement import NOT_ITERABLE, agrees, element_type, is_any, type_name
 from dataflow.checking import check_json, check_value
@@ -25,8 +25,11 @@ from dataflow.graph import (
     Wire,
 )
 from dataflow.placeholders import is_no_constant
-from dataflow.ports import DONE, ERROR, MISSING, InPort, PortKind, Signal, kind_of, plain_type
+from dataflow.ports import DONE, ERROR, MISSING, InPort, OutPort, PortKind, Signal, kind_of, plain_type
 from dataflow.scoping import resolved, scope_of, wires_of, wires_within
+
+if TYPE_CHECKING:
+    from dataflow.policy import ItemErrors
 
 __all__ = ["check"]
 
@@ -42,6 +45,9 @@ def check(graph: Graph, ordered: list[Vertex]) -> None:
         checker.check(vertex)
     for name, wire in graph.outputs.items():
         checker.check_reach(wire, graph.root, f"output {name!r}")
+        found = plain_type(types.of(wire.source))
+        sure = checker.is_sure_edge(wire.source)
+        graph.output_ports[name] = OutPort(name, found, kind_of(found), conditional=not sure)
 
 
 class _Types:
@@ -60,11 +66,12 @@ class _Types:
 
     def infer(self, vertex: Vertex) -> None:
         match vertex.action:
-            case CallAction(type=node_type):
+            case CallAction(type=node_type, policy=policy):
                 for port in node_type.outputs.values():
                     passed = vertex.inputs.get(port.same_as) if port.same_as else None
+                    found = self.union(passed.wires) if passed else port.type
                     self.known[Terminal(vertex, port.name)] = (
-                        self.union(passed.wires) if passed else port.type
+                        found if policy.errors != "collect" else _or_failure(found)
                     )
             case JoinAction(mode=mode):
                 joined = self.union(vertex.inputs["sources"].wires)
@@ -81,7 +88,8 @@ class _Types:
 
     def of(self, terminal: Terminal) -> object:
         """Tell what a terminal carries, following what leaves loops and maps to where it comes from."""
-        lists, seen = 0, set[Terminal]()
+        lists: list[ItemErrors] = []  # what items do that fail, for each list around it, outmost first
+        seen = set[Terminal]()
         while True:
             terminal = resolved(terminal)
             if terminal in seen:  # it reads itself, which is told elsewhere
@@ -91,9 +99,11 @@ class _Types:
             if isinstance(owner, Vertex) and port not in (DONE, ERROR):
                 action = owner.action
                 if isinstance(action, MapAction) and port in action.collects:
-                    lists, terminal = lists + 1, action.collects[port].source
+                    lists.append(action.options.on_error)
+                    terminal = action.collects[port].source
                     continue
                 if isinstance(action, LoopAction) and port in action.results:
+                    lists += ["fail"] if port in action.alls else []
                     terminal = action.results[port].source
                     continue
                 if isinstance(action, LoopAction) and port in action.finals:
@@ -101,8 +111,8 @@ class _Types:
                     continue
             break
         found = self.of_made(terminal)
-        for _ in range(lists):
-            found = _list_of(found)
+        for on_error in reversed(lists):
+            found = _list_of(_or_failure(found) if on_error == "collect" else found)
         return found
 
     def of_made(self, terminal: Terminal) -> object:
@@ -115,12 +125,7 @@ class _Types:
 
     def union(self, wires: list[Wire]) -> object:
         found = [self.of(wire.source) for wire in wires]
-        if not found or any(is_any(one) for one in found):
-            return Any
-        try:
-            return Union[tuple(found)]  # noqa: UP007 - of members known at run time only
-        except TypeError:  # an annotation that cannot be a member of a union
-            return Any
+        return _united(found) if found else Any
 
     def carried(self, given: Input) -> object:
         if not given.wires:
@@ -175,6 +180,23 @@ def _widened(annotation: object) -> object:
     if get_origin(annotation) is Union:
         return Union[tuple(_widened(one) for one in get_args(annotation))]  # noqa: UP007 - known at run time only
     return annotation
+
+
+def _or_failure(item: object) -> object:
+    """Return the type of what may be a failure: a collected item, an output of a flow (S7.2, S7.3)."""
+    try:
+        return Union[item, Failure]  # noqa: UP007 - known at run time only
+    except TypeError:  # an annotation that cannot be a member of a union
+        return Any
+
+
+def _united(members: list[object]) -> object:
+    if any(is_any(one) for one in members):
+        return Any
+    try:
+        return Union[tuple(members)]  # noqa: UP007 - of members known at run time only
+    except TypeError:  # an annotation that cannot be a member of a union
+        return Any
 
 
 def _list_of(item: object) -> object:
@@ -273,6 +295,9 @@ class _Checker:
             return "; collect it first"
         if agrees(found, _list_of(port.type)):
             return "; wire each(...) to run once per item"
+        item = element_type(port.type)
+        if item is not NOT_ITERABLE and agrees(found, _list_of(_or_failure(item))):
+            return "; with on_error='collect' a failed item leaves a Failure in the list"
         return ""
 
     # scopes and loops
@@ -320,7 +345,9 @@ class _Checker:
             case JoinAction():
                 return self.has_sure_edge(vertex.inputs["sources"])
             case LoopAction() | MapAction():
-                return all(self.has_sure_edge(given) for given in vertex.inputs.values())
+                return vertex not in self.routed and all(
+                    self.has_sure_edge(given) for given in vertex.inputs.values()
+                )
             case CollectAction():
                 return False  # never asked: edges lead to the map's output
 
@@ -344,7 +371,9 @@ class _Checker:
                     declared = node_type.outputs.get(port)
                     is_conditional = port == ERROR or (declared is not None and declared.conditional)
                     return self.sure.get(owner, False) and not is_conditional
-                case Vertex(action=LoopAction(test=test, finals=finals, results=results)):
+                case Vertex(action=LoopAction(test=test, finals=finals, results=results, alls=alls)):
+                    if port in alls:
+                        return self.sure.get(owner, False)
                     may_not_run = test is not None and test.kind == "while"
                     if not self.sure.get(owner, False) or (port in results and may_not_run):
                         return False

@@ -20,8 +20,6 @@ from dataflow.states import RunStatus
 from dataflow.workers import Workers
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from dataflow.plan import FlowPlan
     from dataflow.policy import Settings
     from dataflow.scheduler import FiringId
@@ -36,7 +34,7 @@ class Engine:
     """Runs one plan once, in the task group that `spawn` starts tasks in."""
 
     def __init__(
-        self, plan: FlowPlan, inputs: Mapping[str, Any], settings: Settings, run_id: str, spawn: Spawn
+        self, plan: FlowPlan, inputs: dict[str, Any], settings: Settings, run_id: str, spawn: Spawn
     ) -> None:
         self.plan = plan
         self.reporter = Reporter(run_id, call=caller())
@@ -44,7 +42,7 @@ class Engine:
         self.workers = Workers(self.scheduler, spawn, self._look_around)
         self.status = RunStatus.RUNNING
         self.ended = anyio.Event()
-        self._inputs = inputs
+        self._inputs = inputs  # emptied when they stand in the root, which may let them go (S8.5)
         self._settings = settings
         self._cancel_reason: str | None = None
         self._has_started = False
@@ -82,7 +80,9 @@ class Engine:
         if self._settings.timeout is not None:
             end = partial(self.scheduler.failing.run_timed_out, self._settings.timeout)
             self.scheduler.timers.set(self._settings.timeout, end, is_awaited=False)
-        return self.scheduler.start(self._inputs)
+        ready = self.scheduler.start(self._inputs)
+        self._inputs.clear()
+        return ready
 
     def _start(self) -> None:
         """Report that the run has started, once."""
@@ -126,4 +126,5 @@ class Engine:
         if self.reporter.is_listening:
             self.reporter.emit(EventKind.RUN_FINISHED, "", {"status": self.status.value})
         self.reporter.close()
+        self._inputs.clear()
         self.ended.set()

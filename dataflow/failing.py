@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from dataflow.errors import NodeTimeout
 from dataflow.failure import failure_of
 from dataflow.frames import Unhandled
-from dataflow.plan import Call
 from dataflow.ports import DONE, ERROR, MISSING, Signal
 from dataflow.separation import separate
 from dataflow.states import CANCELLED, FAILED, NOT_RUN, READY, TIMED_OUT, WAITING
@@ -118,7 +117,7 @@ class Failing:
         return failure_of(error, node.id, frame.path_of(node), frame.attempt_of(node.index))
 
     def _close_later(self, frame: Frame, cause: Errored) -> None:
-        if self.scheduler.errors == "fail_fast":
+        if frame.errors == "fail_fast":
             self._frames.append((frame, cause))
 
     def close_next(self) -> None:
@@ -148,7 +147,7 @@ class Failing:
 
 def _handled(node: PlanNode, failure: Failure) -> Mapping[str, Any] | None:
     """Return what a handled failure leaves on the node's ports, None if nothing handles it."""
-    policy = node.action.policy if isinstance(node.action, Call) else None
+    policy = node.policy
     if policy is not None and policy.default is not MISSING:
         return {"out": separate(policy.default), DONE: Signal()}
     if policy is not None and policy.on_error == "skip":

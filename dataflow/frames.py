@@ -1,4 +1,4 @@
-"""Frames: the state of one instance of a scope, and of what a loop or map has opened (S2.4)."""
+"""Frames: the state of one instance of a scope, and of what a loop, map or flow node has opened (S2.4)."""
 
 from __future__ import annotations
 
@@ -7,17 +7,21 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from dataflow.plan import FlowOf
+from dataflow.tokens import LET_GO, is_dead
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from dataflow.attempts import Attempts
     from dataflow.failure import Failure
     from dataflow.plan import PlanNode, ScopePlan
+    from dataflow.policy import Errors
     from dataflow.tokens import Errored, Skip
 
 _NONE: Final[Mapping[Any, Any]] = MappingProxyType({})
 
-__all__ = ["Frame", "LoopEnd", "Opened", "OpenedLoop", "OpenedMap", "Unhandled"]
+__all__ = ["Frame", "LoopEnd", "Opened", "OpenedFlow", "OpenedLoop", "OpenedMap", "Unhandled"]
 
 
 class LoopEnd(StrEnum):
@@ -45,22 +49,35 @@ class Frame:
     """One instance of a scope. `values` is indexed by slot; `waits` and `states` by node."""
 
     __slots__ = (
-        "attempts", "awaits", "closed_by", "failures", "is_closing", "lost", "name", "number", "odd",
+        "attempts", "awaits", "closed_by", "errors", "failures", "holders", "is_closing", "lost", "name",
+        "number", "odd",
         "opened", "owner", "parent", "plan", "position", "reasons", "states", "taken", "unsettled", "values",
         "waits", "withdrawn",
     )  # fmt: skip
 
     def __init__(
-        self, plan: ScopePlan, number: int, parent: Frame | None = None, owner: int = -1, name: str = ""
+        self,
+        plan: ScopePlan,
+        number: int,
+        errors: Errors,
+        parent: Frame | None = None,
+        owner: int = -1,
+        name: str = "",
+        *,
+        keep: bool = True,
     ) -> None:
         self.plan = plan
         self.number = number  # frames are numbered as they open
+        self.errors = errors  # what an unhandled failure does to the frame (S9.4)
         self.parent = parent
         self.owner = owner  # the node of the parent that opened it
-        self.name = name  # the round, the index or the key
+        self.name = name  # the round, the index, the key, or the attempt from the second on
         self.position = 0  # of an item in its map
         self.values: list[Any] = plan.initial.copy()
         self.waits = plan.waits.copy()  # slots that each node still waits for
+        #: By slot: the nodes that have not come to their end and read or fill it, one more until its value
+        #: is told, and one for ever if it is read at the end; None if values are kept.
+        self.holders = None if keep else plan.holders.copy()
         self.states = bytearray(len(plan.nodes))  # each WAITING
         self.unsettled = len(plan.nodes)  # nodes and awaited imports that have not come to their end
         self.awaits: set[int] = set()  # the imports among them
@@ -84,7 +101,8 @@ class Frame:
             label = (
                 "" if owner.names_frame else f"{'/' if frame.parent.parent is not None else ''}{owner.label}"
             )
-            parts.append(f"{label}[{frame.name}]")
+            is_flow = isinstance(owner.action, FlowOf)
+            parts.append(f"{label}{frame.name}" if is_flow else f"{label}[{frame.name}]")
             frame = frame.parent
         return "".join(reversed(parts))
 
@@ -104,10 +122,22 @@ class Frame:
         attempts = self.attempts.get(index)
         return 1 if attempts is None else attempts.number
 
+    def let_go(self, slots: Iterable[int]) -> None:
+        """Count one holder less of each slot; a value without holders goes, skips and errors stay (S8.5)."""
+        holders = self.holders
+        if holders is None:
+            return
+        for slot in slots:
+            holders[slot] -= 1
+            if not holders[slot] and not is_dead(self.values[slot]):
+                self.values[slot] = LET_GO
+
     def release(self) -> None:
         """Let the values go; states and reasons stay (S8.5)."""
         self.values = []
         self.waits = []
+        self.holders = None
+        self.failures = []
         self.odd = set()
 
 
@@ -115,18 +145,34 @@ class Frame:
 class OpenedMap:
     """A map being run: what each output has collected so far, and how many items it still lacks."""
 
-    left: int  # items that have not ended, those included that have not begun
+    names: Sequence[str]  # of all items
+    lists: Mapping[int, Sequence[Any]]  # what they begin with, by slot of the item
+    is_beginning: bool = False  # a step that begins further items is noted
     is_closing: bool = False  # an item has failed the map: no further item begins
     live: dict[int, Frame] = field(default_factory=dict)  # the frames that have not ended, by their number
     frames: list[Frame] = field(default_factory=list)
+    failures: dict[int, list[Unhandled]] = field(default_factory=dict)  # of failed items, by position
     collected: dict[int, list[Any]] = field(default_factory=dict)
     lacking: dict[int, int] = field(default_factory=dict)
     errored: dict[int, Errored] = field(default_factory=dict)  # outputs of which an item held an error
 
     def release(self) -> None:
         """Let the values go; the frames, with their states and reasons, stay (S8.5)."""
+        self.lists = {}
+        self.failures = {}
         self.collected = {}
         self.errored = {}
+
+
+@dataclass(slots=True, eq=False)
+class OpenedFlow:
+    """A flow node being run: the frame of each attempt."""
+
+    live: dict[int, Frame] = field(default_factory=dict)  # the frame that has not ended, by its number
+    frames: list[Frame] = field(default_factory=list)
+
+    def release(self) -> None:
+        """Keep the frames, with their states and reasons; they let their values go themselves (S8.5)."""
 
 
 @dataclass(slots=True, eq=False)
@@ -138,6 +184,7 @@ class OpenedLoop:
     round: int = 0  # rounds that have ended
     carried: dict[str, Any] = field(default_factory=dict)  # what the current round began with
     results: dict[int, Any] = field(default_factory=dict)  # last live values, by the owner's slot
+    alls: dict[int, list[Any]] = field(default_factory=dict)  # lists of all live values, likewise
     dead: dict[int, Skip | Errored] = field(default_factory=dict)  # last skips and errors, likewise
     ends: LoopEnd | None = None  # why there will be no further round, once the test has told
 
@@ -145,8 +192,9 @@ class OpenedLoop:
         """Let the values go; the frames, with their states and reasons, stay (S8.5)."""
         self.carried = {}
         self.results = {}
+        self.alls = {}
         self.dead = {}
 
 
-#: What a loop or map has opened.
-Opened: TypeAlias = OpenedLoop | OpenedMap
+#: What a loop, map or flow node has opened.
+Opened: TypeAlias = OpenedLoop | OpenedMap | OpenedFlow

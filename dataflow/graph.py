@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from dataflow.nodetype import NodeType
     from dataflow.policy import EachOptions, Policy
-    from dataflow.ports import InPort
+    from dataflow.ports import InPort, OutPort
     from dataflow.wiring import LoopBlock, LoopTest, Wiring
 
 __all__ = [
@@ -128,6 +128,7 @@ class LoopAction:
     nexts: dict[str, Wire] = field(default_factory=dict)
     finals: dict[str, str] = field(default_factory=dict)  # output -> carried port
     results: dict[str, Wire] = field(default_factory=dict)
+    alls: set[str] = field(default_factory=set)  # of them, the lists of the values of all rounds
 
 
 @dataclass(slots=True)
@@ -180,3 +181,4 @@ class Graph:
     outputs: dict[str, Wire] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
     opaque: list[str] = field(default_factory=list)  # types that were not looked into
+    output_ports: dict[str, OutPort] = field(default_factory=dict)  # what a flow around it sees, once checked

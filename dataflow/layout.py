@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from dataflow.attempts import bounds_of
@@ -21,9 +22,9 @@ from dataflow.graph import (
     Vertex,
 )
 from dataflow.names import encode
-from dataflow.plan import Call, Feed, FlowPlan, JoinOf, LoopOf, MapOf, PlanNode, ScopePlan
-from dataflow.policy import WITHOUT_EFFECT
+from dataflow.plan import Call, Feed, FlowOf, FlowPlan, JoinOf, LoopOf, MapOf, PlanNode, ScopePlan
 from dataflow.ports import MISSING, PortKind
+from dataflow.provisions import has_limits, named_limits, unused
 from dataflow.slots import Slots
 from dataflow.tokens import UNSETTLED
 from dataflow.uses import uses_of
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from dataflow.plan import Action
+    from dataflow.wiring import Nested
 
 __all__ = ["lay_out"]
 
@@ -48,15 +50,15 @@ def lay_out(graph: Graph, ordered: list[Vertex]) -> FlowPlan:
         _connect(slots, scope, plan)
         if any(isinstance(node.action, JoinOf) and node.action.mode is Join.RACE for node in plan.nodes):
             plan.uses = uses_of(plan, _read_by_owner(slots, scope, plan, outputs.values()))
-    limits = tuple(_limits(slots.vertices))
+        _hold(plan, _loop_around(slots, scope), outputs.values() if scope is graph.root else ())
     return FlowPlan(
         name=graph.wiring.name,
         wiring=graph.wiring,
         root=slots.plans[graph.root],
         outputs=outputs,
-        unused_policies=tuple(_unused(slots.vertices)),
-        has_limits=bool(limits),
-        named_limits=tuple((node, limit) for node, limit in limits if isinstance(limit, str)),
+        unused_policies=tuple(unused(slots.vertices)),
+        has_limits=has_limits(slots.vertices),
+        named_limits=tuple(named_limits(slots.vertices)),
     )
 
 
@@ -106,7 +108,9 @@ class _Laying:
     def action(self) -> tuple[Action, tuple[Feed, ...]]:
         feeds = tuple(self.feeds.values())
         match self.vertex.action:
-            case CallAction():
+            case CallAction(type=node_type):
+                if node_type.flow is not None:
+                    return self.flow(self.vertex.action, node_type.flow), feeds
                 return self.call(self.vertex.action), feeds
             case JoinAction(mode=mode):
                 return JoinOf(mode), feeds
@@ -133,6 +137,12 @@ class _Laying:
             bounds_of(action.policy),
         )  # fmt: skip
 
+    def flow(self, action: CallAction, flow: Nested) -> FlowOf:
+        plan, own = flow.compile(), self.slots.outputs(self.vertex)
+        inputs = {plan.root.parameters[name]: self.given(action, name) for name in action.type.inputs}
+        results = {own[name]: slot for name, slot in plan.outputs.items()}
+        return FlowOf(plan, flow.settings, action.policy, inputs, results)
+
     def given(self, action: CallAction, name: str) -> Feed | int:
         """Return what a parameter is given: its feed, the config, or its default as a constant."""
         if name in self.feeds:
@@ -157,6 +167,7 @@ class _Laying:
             carried=carried,
             finals={own[name]: carry for name, carry in action.finals.items()},
             results={own[name]: slots.read(wire, scope) for name, wire in action.results.items()},
+            alls=frozenset(own[name] for name in action.alls),
             gate=slots.new(scope, "the test") if test is not None and test.kind == "until" else None,
         )
 
@@ -199,9 +210,7 @@ def _connect(slots: Slots, scope: Scope, plan: ScopePlan) -> None:
     plan.early = {slot: tuple(nodes) for slot, nodes in early.items()}
     plan.starts = tuple(index for index, count in enumerate(plan.waits) if not count)
     plan.disabled = tuple(
-        node.index
-        for node in plan.nodes
-        if isinstance(node.action, Call) and not node.action.policy.is_enabled
+        node.index for node in plan.nodes if node.policy is not None and not node.policy.is_enabled
     )
     loop = _loop_around(slots, scope)
     _await_imports(plan, loop)
@@ -222,6 +231,9 @@ def _connect(slots: Slots, scope: Scope, plan: ScopePlan) -> None:
     for node in plan.nodes:  # one container may stand on several ports
         used = [slot for slot in node.outputs.values() if slots.is_used(scope, slot)]
         outside.update(used if len(used) > 1 else ())
+    for node in plan.nodes:  # each attempt at a node is a reader of its own
+        if node.policy is not None and node.policy.retry is not MISSING:
+            outside.update(slot for feed in node.feeds for slot in feed.slots)
     plan.shared = bytearray(
         scope.kind is ScopeKind.ROOT  # whose values are kept
         or plan.initial[slot] is not UNSETTLED
@@ -240,6 +252,20 @@ def _read_by_owner(slots: Slots, scope: Scope, plan: ScopePlan, outputs: Iterabl
         return plan.collects
     nexts = [slot for _, slot in loop.carried.values()]
     return [*nexts, *loop.results.values(), *([] if loop.test is None else [loop.test])]
+
+
+def _hold(plan: ScopePlan, loop: LoopOf | None, outputs: Iterable[int]) -> None:
+    """Note who holds which value, so that it can be let go when nobody does (S8.5)."""
+    held = [{*node.outputs.values(), *(s for feed in node.feeds for s in feed.slots)} for node in plan.nodes]
+    for slot, inner in plan.exports.items():
+        for owner, _ in inner:  # every frame that it opens reads it
+            held[owner].add(slot)
+    plan.held = tuple(tuple(sorted(slots)) for slots in held)
+    holders = Counter(slot for slots in held for slot in slots)
+    read_at_the_end = {*outputs, *(slot for slot, value in enumerate(plan.initial) if value is not UNSETTLED)}
+    if loop is not None:
+        read_at_the_end.update(loop.results.values(), (slot for _, slot in loop.carried.values()))
+    plan.holders = [1 + holders[slot] + (slot in read_at_the_end) for slot in range(len(plan.initial))]
 
 
 def _await_imports(plan: ScopePlan, loop: LoopOf | None) -> None:
@@ -288,28 +314,3 @@ def _only_for_next(plan: ScopePlan, loop: LoopOf) -> tuple[int, ...]:
             held.discard(maker)
             needed_anyway.append(maker)
     return tuple(sorted(held))
-
-
-def _limits(vertices: list[Vertex]) -> Iterable[tuple[str, str | int]]:
-    """Pair each node that has a limit with it."""
-    for vertex in vertices:
-        if isinstance(vertex.action, CallAction):
-            limit = vertex.action.policy.limit
-            if limit is not MISSING and limit is not None:
-                yield vertex.id, limit
-
-
-def _unused(vertices: list[Vertex]) -> Iterable[str]:
-    """Name the settings that are kept but have no effect yet."""
-    for vertex in vertices:
-        match vertex.action:
-            case CallAction(policy=policy):
-                given = [name for name in WITHOUT_EFFECT if getattr(policy, name) is not MISSING]
-                yield from (f"{name} of node {vertex.id!r}" for name in given)
-            case MapAction(options=options):
-                if options.max_concurrency is not None:
-                    yield f"max_concurrency of the map of {vertex.id!r}"
-                if options.on_error != "fail":
-                    yield f"on_error of the map of {vertex.id!r}"
-            case _:
-                pass

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from dataflow.blocks import OpenBlock, source_of
+from dataflow.blocks import OpenBlock, name_outside, source_of
 from dataflow.errors import choices
 from dataflow.functions import check_plain
 from dataflow.placeholders import Handle, PortRef, literally
-from dataflow.wiring import CARRY, Carried, Literally, LoopBlock, LoopTest, Reference
+from dataflow.wiring import CARRY, All, Carried, Literally, LoopBlock, LoopTest, Reference
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -120,6 +120,15 @@ class Loop(Handle):
         port: Any = PortRef(self._block.parent, reference)
         result: T = port
         return result
+
+    def all(self, value: T) -> list[T]:
+        """List the values of a port of the body, one a round; a round without a value adds none (S6.4)."""
+        source = source_of(self._block, literally(value), f"all of loop {self._loop.id!r}")
+        base = f"{name_outside(source)}_all" if isinstance(source, Reference) else "all"
+        assert self._block.parent is not None, "a loop's body is inside a block"
+        port: Any = PortRef(self._block.parent, self._block.leave_as(All(source), base))
+        values: list[T] = port
+        return values
 
     def _test(self, kind: Literal["until", "while"], value: object, predicate: Callable[[Any], bool]) -> None:
         where = f"the test of loop {self._loop.id!r}"

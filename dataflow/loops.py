@@ -66,6 +66,7 @@ class Loops:
         self.scheduler.opening.begin(
             body, {loop.body.parameters[name]: token for name, token in opened.carried.items()}
         )
+        opened.carried = {name: opened.carried[name] for name in loop.finals.values()}
 
     def tested(self, body: Frame) -> None:
         """Decide an `until` loop as soon as what it tests has settled (S6.1)."""
@@ -113,11 +114,7 @@ class Loops:
             self._exited(frame, node, opened, LoopEnd.FAILED)
             self.scheduler.releasing.opener_ended(frame, node, sorted(body.failures))
             return
-        for own, slot in loop.results.items():
-            if is_dead(body.values[slot]):
-                opened.dead[own] = body.values[slot]
-            else:
-                opened.results[own] = self.scheduler.take(body, slot)
+        self._keep_results(body, loop, opened)
         if opened.ends is None:
             opened.carried = {
                 name: self.scheduler.take(body, slot) for name, (_, slot) in loop.carried.items()
@@ -125,6 +122,18 @@ class Loops:
             self._next_round(frame, node, loop, opened)
         else:
             self._leave(frame, node, loop, opened)
+
+    def _keep_results(self, body: Frame, loop: LoopOf, opened: OpenedLoop) -> None:
+        """Keep what leaves a round; an error in any round makes a list of all rounds that error (S5.3)."""
+        for own, slot in loop.results.items():
+            token = body.values[slot]
+            if is_dead(token):
+                if own not in loop.alls or (type(token) is Errored and own not in opened.dead):
+                    opened.dead[own] = token
+            elif own in loop.alls:
+                opened.alls.setdefault(own, []).append(self.scheduler.take(body, slot))
+            else:
+                opened.results[own] = self.scheduler.take(body, slot)
 
     def _leave(self, frame: Frame, node: PlanNode, loop: LoopOf, opened: OpenedLoop) -> None:
         """Settle what leaves the loop (S6.1, S6.2)."""
@@ -145,12 +154,17 @@ class Loops:
         for own, carry in loop.finals.items():
             self.scheduler.put(frame, own, opened.carried[carry])
         for own in loop.results:
-            self.scheduler.put(frame, own, opened.results.get(own, _nothing(path, opened.dead.get(own))))
+            last = opened.dead.get(own)
+            if own in loop.alls and last is None:
+                self.scheduler.put(frame, own, opened.alls.get(own, []))
+            else:
+                self.scheduler.put(frame, own, opened.results.get(own, _nothing(path, last)))
         self._exited(frame, node, opened, opened.ends)
         self.scheduler.releasing.opener_ended(frame, node, ())
 
     def _fail(self, frame: Frame, node: PlanNode, opened: OpenedLoop, error: BaseException) -> None:
         self._exited(frame, node, opened, LoopEnd.FAILED)
+        opened.release()
         self.scheduler.failing.failed(frame, node, error)
 
     def _exited(self, frame: Frame, node: PlanNode, opened: OpenedLoop, reason: LoopEnd) -> None:

@@ -18,8 +18,12 @@ from dataflow.states import RUNNING
 from dataflow.tokens import Errored, Skip, is_dead
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dataflow.failure import Failure
     from dataflow.frames import Frame
     from dataflow.plan import PlanNode
+    from dataflow.policy import ItemErrors
     from dataflow.scheduler import Scheduler
 
 __all__ = ["Maps"]
@@ -49,43 +53,46 @@ class Maps:
         except BaseException as error:  # noqa: BLE001 - a key is the user's function
             self.scheduler.failing.failed(frame, node, error)
             return
-        opened = OpenedMap(left=count)
-        for own in node.outputs.values():
+        opened = OpenedMap(names, lists)
+        for own in _lists_of(action):
             opened.collected[own] = [Skip("", "")] * count
             opened.lacking[own] = count
         frame.opened[node.index] = opened
         self.scheduler.report(EventKind.MAP_OPENED, frame, node, items=count)
-        if count:
-            self._begin_some(frame, node, lists, names)
-        else:
-            for slots in action.body.collects.values():
-                for own in slots:
-                    self.scheduler.put(frame, own, [])
-            self.scheduler.releasing.opener_ended(frame, node, ())
+        if not count:
+            for own in _lists_of(action):
+                self.scheduler.put(frame, own, [])
+        self._go_on(frame, node, opened)
 
-    def _begin_some(
-        self, frame: Frame, node: PlanNode, lists: Mapping[int, Sequence[Any]], names: Sequence[str]
-    ) -> None:
-        """Begin the next items, and note that there are more: a long list holds up nothing else."""
-        opened, action = frame.opened[node.index], node.action
-        assert isinstance(opened, OpenedMap)
-        assert isinstance(action, MapOf)
-        begun = len(opened.frames)
-        if frame.is_closing or opened.is_closing:
-            opened.left -= len(names) - begun
-            self._end_if_last(frame, node, opened)
+    def _go_on(self, frame: Frame, node: PlanNode, opened: OpenedMap) -> None:
+        """Note that further items may begin, or end the map if none is left."""
+        if opened.is_beginning:
             return
-        for position in range(begun, min(begun + AT_ONCE, len(names))):
-            item = self.scheduler.opening.new_frame(action.body, frame, node.index, names[position])
-            item.position = position
-            opened.live[item.number] = item
-            opened.frames.append(item)
-            self.scheduler.opening.begin(item, {slot: items[position] for slot, items in lists.items()})
-        if len(opened.frames) < len(names):
-            self.scheduler.opening.do_later(partial(self._begin_some, frame, node, lists, names))
+        if _room(frame, node, opened):
+            opened.is_beginning = True
+            self.scheduler.opening.do_later(partial(self._begin_some, frame, node, opened))
+        elif not opened.live:
+            self._end(frame, node, opened)
+
+    def _begin_some(self, frame: Frame, node: PlanNode, opened: OpenedMap) -> None:
+        """Begin the next items, not all at once: a long list holds up nothing else."""
+        opened.is_beginning = False
+        begun = len(opened.frames)
+        for position in range(begun, begun + _room(frame, node, opened)):
+            self._begin(frame, node, opened, position)
+        self._go_on(frame, node, opened)
+
+    def _begin(self, frame: Frame, node: PlanNode, opened: OpenedMap, position: int) -> None:
+        assert isinstance(node.action, MapOf), "only a map has items"
+        opening = self.scheduler.opening
+        item = opening.new_frame(node.action.body, frame, node.index, opened.names[position])
+        item.position = position
+        opened.live[item.number] = item
+        opened.frames.append(item)
+        opening.begin(item, {slot: items[position] for slot, items in opened.lists.items()})
 
     def collect(self, item: Frame, slot: int) -> None:
-        """Take what an item gave; the list settles when the last item has."""
+        """Take what an item gave; where an item's failure is the map's, nothing can take it back."""
         frame = item.parent
         assert frame is not None, "an item is inside a frame"
         opened = frame.opened[item.owner]
@@ -95,34 +102,80 @@ class Maps:
             token = self.scheduler.take(item, slot)
         for own in item.plan.collects[slot]:
             opened.collected[own][item.position] = token
-            opened.lacking[own] -= 1
-            if not opened.lacking[own]:
-                settled = _list_or_error(opened.collected[own])
-                if type(settled) is Errored:  # what becomes of it is told when the whole map has ended
-                    opened.errored[own] = settled
-                else:
-                    self.scheduler.put(frame, own, settled)
-                del opened.collected[own]
+            if _item_errors(frame.plan.nodes[item.owner]) == "fail":
+                self._lacks_one_less(frame, opened, own)
+
+    def _lacks_one_less(self, frame: Frame, opened: OpenedMap, own: int) -> None:
+        """Count an item's part of a list; the list settles with the last."""
+        opened.lacking[own] -= 1
+        if not opened.lacking[own]:
+            settled = _list_or_error(opened.collected.pop(own))
+            if type(settled) is Errored:  # what becomes of it is told when the whole map has ended
+                opened.errored[own] = settled
+            else:
+                self.scheduler.put(frame, own, settled)
 
     def item_ended(self, item: Frame, node: PlanNode, opened: OpenedMap) -> None:
-        """Go on when an item's frame has ended: a failed item fails the map (S7.2)."""
+        """Go on when an item's frame has ended: what its failure does is an option of the map (S7.2)."""
         frame = item.parent
         assert frame is not None, "an item is inside a frame"
-        opened.left -= 1
-        if item.failures and self.scheduler.errors == "fail_fast":
-            opened.is_closing = True
-            for other in list(opened.live.values()):
-                cause = Errored(frame.path_of(node), min(item.failures).failure)
-                self.scheduler.failing.close(other, cause)
-        self._end_if_last(frame, node, opened)
+        match _item_errors(node):
+            case "fail":
+                if item.failures:
+                    opened.failures[item.position] = sorted(item.failures)
+                    self._item_failed(frame, node, opened, item)
+            case "collect":
+                self._part_ended(frame, opened, item, instead=lambda failure: failure)
+            case "skip":
+                self._part_ended(frame, opened, item, instead=lambda _: Skip("", ""))
+        self._go_on(frame, node, opened)
 
-    def _end_if_last(self, frame: Frame, node: PlanNode, opened: OpenedMap) -> None:
-        if not opened.left:
-            unhandled = [failure for one in opened.frames for failure in sorted(one.failures)]
-            if not unhandled:  # the errors came in from outside
-                for own, error in opened.errored.items():
-                    self.scheduler.put(frame, own, error)
-            self.scheduler.releasing.opener_ended(frame, node, unhandled)
+    def _part_ended(
+        self, frame: Frame, opened: OpenedMap, item: Frame, instead: Callable[[Failure], object]
+    ) -> None:
+        """Count an item that has ended; if it has failed, nothing that it gave before stands (S14.1)."""
+        if item.is_closing and not item.failures:  # closed from outside: the map ends without its lists
+            return
+        for own in list(opened.collected):
+            if item.failures:
+                opened.collected[own][item.position] = instead(min(item.failures).failure)
+            self._lacks_one_less(frame, opened, own)
+
+    def _item_failed(self, frame: Frame, node: PlanNode, opened: OpenedMap, item: Frame) -> None:
+        """Close the other items, unless what does not depend on the failure is to finish (S9.4)."""
+        if frame.errors == "continue":
+            return
+        opened.is_closing = True
+        cause = Errored(frame.path_of(node), min(item.failures).failure)
+        for other in list(opened.live.values()):
+            self.scheduler.failing.close(other, cause)
+
+    def _end(self, frame: Frame, node: PlanNode, opened: OpenedMap) -> None:
+        unhandled = [one for _, failures in sorted(opened.failures.items()) for one in failures]
+        if not unhandled:  # the errors came in from outside
+            for own, error in opened.errored.items():
+                self.scheduler.put(frame, own, error)
+        self.scheduler.releasing.opener_ended(frame, node, unhandled)
+
+
+def _item_errors(node: PlanNode) -> ItemErrors:
+    assert isinstance(node.action, MapOf), "only a map has items"
+    return node.action.options.on_error
+
+
+def _lists_of(action: MapOf) -> list[int]:
+    """List the slots of the map's owner that its lists go to."""
+    return [own for slots in action.body.collects.values() for own in slots]
+
+
+def _room(frame: Frame, node: PlanNode, opened: OpenedMap) -> int:
+    """Tell how many items may begin now: as many as are left, but no more than the map allows (S7.2)."""
+    assert isinstance(node.action, MapOf), "only a map has items"
+    if frame.is_closing or opened.is_closing:
+        return 0
+    most = node.action.options.max_concurrency
+    free = AT_ONCE if most is None else min(AT_ONCE, most - len(opened.live))
+    return min(free, len(opened.names) - len(opened.frames))
 
 
 def _list_or_error(tokens: list[Any]) -> Any:

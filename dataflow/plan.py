@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from dataflow.attempts import Bounds
     from dataflow.graph import Join
     from dataflow.nodetype import NodeType
-    from dataflow.policy import EachOptions, Policy
+    from dataflow.policy import EachOptions, Policy, Settings
     from dataflow.uses import Uses
     from dataflow.wiring import Wiring
 
-__all__ = ["Call", "Feed", "FlowPlan", "JoinOf", "LoopOf", "MapOf", "PlanNode", "ScopePlan"]
+__all__ = ["Call", "Feed", "FlowOf", "FlowPlan", "JoinOf", "LoopOf", "MapOf", "PlanNode", "ScopePlan"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +81,7 @@ class LoopOf:
     carried: Mapping[str, tuple[int, int]]
     finals: Mapping[int, str]  # own output slot -> carried port
     results: Mapping[int, int]  # own output slot -> slot of the body
+    alls: frozenset[int]  # of these output slots, the lists of the values of all rounds
     gate: int | None
 
 
@@ -93,7 +94,21 @@ class MapOf:
     lists: Mapping[int, Feed]
 
 
-Action: TypeAlias = Call | JoinOf | LoopOf | MapOf
+@dataclass(frozen=True, slots=True)
+class FlowOf:
+    """Run a flow in a frame of its own (S7.3).
+
+    `inputs` maps slots of its root to what they are given, `results` own output slots to slots of its root.
+    """
+
+    plan: FlowPlan
+    settings: Settings
+    policy: Policy
+    inputs: Mapping[int, Feed | int]
+    results: Mapping[int, int]
+
+
+Action: TypeAlias = Call | JoinOf | LoopOf | MapOf | FlowOf
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +130,18 @@ class PlanNode:
         """Whether it is a node of the flow, with a state and events; joins are not."""
         return not isinstance(self.action, JoinOf)
 
+    @property
+    def policy(self) -> Policy | None:
+        """The settings of a node that may be given some."""
+        return self.action.policy if isinstance(self.action, Call | FlowOf) else None
+
 
 @dataclass(slots=True, eq=False)
 class ScopePlan:
-    """The plan of one scope. Indexed by slot: `initial`, `readers`, `shared`; by node: `nodes`, `waits`."""
+    """The plan of one scope.
+
+    Indexed by slot: `initial`, `readers`, `shared`, `holders`; by node: `nodes`, `waits`, `held`.
+    """
 
     nodes: tuple[PlanNode, ...] = ()
     initial: list[Any] = field(default_factory=list)  # constants stand in it, the rest is UNSETTLED
@@ -139,6 +162,8 @@ class ScopePlan:
     after_test: tuple[int, ...] = ()  # nodes of a loop's body that wait for its test
     uses: Uses | None = None  # of a scope with races
     names: list[str] = field(default_factory=list)  # what each slot is called in messages
+    held: tuple[tuple[int, ...], ...] = ()  # the slots that each node reads or fills, itself or inside it
+    holders: list[int] = field(default_factory=list)  # see `Frame.holders`
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -21,6 +21,7 @@ __all__ = [
     "ItemErrors",
     "Limit",
     "MemoPolicy",
+    "NodeErrors",
     "OnError",
     "Policy",
     "Retry",
@@ -32,6 +33,7 @@ MemoPolicy = Literal["off", "run", "process", "store"]
 OnError = Literal["fail", "skip", "route"]
 ItemErrors = Literal["fail", "collect", "skip"]
 Errors = Literal["fail_fast", "continue"]
+NodeErrors = Literal["fail", "collect"]
 Backoff = Literal["none", "fixed", "exponential"]
 
 
@@ -120,6 +122,7 @@ class Policy:
     limit: str | int | Any = MISSING
     effect: bool | Any = MISSING
     enabled: bool | Any = MISSING
+    errors: NodeErrors | Any = MISSING  # of flow nodes (S7.3)
 
     def given(self) -> dict[str, object]:
         """List the settings that were given, by name."""
@@ -164,13 +167,17 @@ class EachOptions:
 class Settings:
     """What `using` sets for the runs of a flow."""
 
-    errors: Errors = "fail_fast"
+    errors: Errors | None = None  # fail_fast, or as the flow around it
     max_concurrency: int | None = None
     limits: Mapping[str, Limit | int] | None = None
     timeout: float | None = None
+    keep: bool = True  # the values of the root, for the result (S8.5); has no form in documents
 
     def __post_init__(self) -> None:
-        _one_of("errors", self.errors, Errors)
+        if not isinstance(self.keep, bool):
+            raise ValueError(f"keep must be True or False, found {self.keep!r}")
+        if self.errors is not None:
+            _one_of("errors", self.errors, Errors)
         if self.max_concurrency is not None:
             _whole("max_concurrency", self.max_concurrency, 1)
         for name, limit in (self.limits or {}).items():
@@ -189,7 +196,7 @@ def policy_of(
     for name in ("timeout", "deadline"):
         if name in given and given[name] is not MISSING:
             _positive_or_none(name, given[name])
-    for name, allowed in (("memo", MemoPolicy), ("on_error", OnError)):
+    for name, allowed in (("memo", MemoPolicy), ("on_error", OnError), ("errors", NodeErrors)):
         if name in given and given[name] is not MISSING:
             _one_of(name, given[name], allowed)
     if given.get("default", MISSING) is SKIP:

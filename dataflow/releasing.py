@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from dataflow.errors import NodeFailed
 from dataflow.events import EventKind
 from dataflow.graph import Join
-from dataflow.plan import Call, JoinOf, LoopOf, MapOf
+from dataflow.plan import Call, FlowOf, JoinOf, LoopOf, MapOf
 from dataflow.ports import DONE as DONE_PORT
 from dataflow.ports import ERROR as ERROR_PORT
 from dataflow.ports import SKIP, Signal
@@ -50,7 +50,7 @@ class Releasing:
         self.scheduler.finish(frame, node, DONE)
 
     def opener_ended(self, frame: Frame, node: PlanNode, unhandled: Sequence[Unhandled]) -> None:
-        """Settle a loop or map whose frames have all ended: as failed, as cancelled or as done."""
+        """Settle a loop, map or flow node whose frames have all ended: as failed, as cancelled or as done."""
         frame.opened[node.index].release()
         if node.index in frame.withdrawn:
             self.scheduler.finish(frame, node, CANCELLED)
@@ -95,7 +95,7 @@ class Releasing:
                     frame, node.outputs["out"], [self.scheduler.take(frame, slot) for slot in live]
                 )
                 self.scheduler.finish(frame, node, DONE)
-            case LoopOf() | MapOf():
+            case LoopOf() | MapOf() | FlowOf():
                 self.scheduler.opening.later(frame, node)
 
     def consider(self, frame: Frame, node: PlanNode, settled: int | None = None) -> None:

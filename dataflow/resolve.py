@@ -9,7 +9,7 @@ from dataflow.errors import choices
 from dataflow.graph import CallAction, Graph, Input, LoopAction, MapAction, Vertex
 from dataflow.ports import DONE
 from dataflow.sources import Reader, Sources
-from dataflow.wiring import CARRY, LoopBlock, Many, MapBlock, PlacedNode, Reference
+from dataflow.wiring import CARRY, All, LoopBlock, Many, MapBlock, PlacedNode, Reference
 
 if TYPE_CHECKING:
     from dataflow.declarations import Names
@@ -127,10 +127,13 @@ class _Connecting:
         for name, source in loop.body.outputs.items():
             if isinstance(source, Reference) and source.node == CARRY and source.port in loop.carries:
                 action.finals[name] = source.port
-            elif wire := self.sources.wire(
-                source, Reader(inside, f"output '{loop.id}.{name}'", "each", position)
-            ):
+                continue
+            each_round = source.source if isinstance(source, All) else source
+            reader = Reader(inside, f"output '{loop.id}.{name}'", "each", position)
+            if wire := self.sources.wire(each_round, reader):
                 action.results[name] = wire
+            if isinstance(source, All):
+                action.alls.add(name)
 
     def _connect_map(self, placed: MapBlock, vertex: Vertex, names: Names) -> None:
         action = vertex.action

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from dataflow.errors import DataflowError, choices
 from dataflow.names import encode, parse_reference
 from dataflow.placeholders import PortRef
-from dataflow.plan import Call
 from dataflow.ports import DONE, ERROR, MISSING, Signal
 from dataflow.separation import separate
 from dataflow.states import STATES, NodeState
 from dataflow.steps import Step
-from dataflow.tokens import UNSETTLED, Errored, Skip, chain, is_dead
+from dataflow.tokens import LET_GO, UNSETTLED, Errored, Skip, chain, is_dead
 from dataflow.wiring import CARRY, INPUT, Reference
 
 if TYPE_CHECKING:
@@ -62,6 +61,11 @@ class Result:
     def get(self, port: T) -> T:
         """Return the value of a port of the flow; raises DataflowError with the reason if it has none."""
         token = self._token(port)
+        if token is LET_GO:
+            raise DataflowError(
+                f"the value of port {_name(port)} was let go when its last reader had come to its end; make "
+                "the port an output of the flow, or run it without keep=False"
+            )
         if is_dead(token) or token is UNSETTLED:
             raise DataflowError(f"port {_name(port)} has no value: {_told(token, 'it did not settle')}")
         value: Any = separate(token)
@@ -83,7 +87,7 @@ class Result:
             return _story(f"{name} has no value", token)
         if token is UNSETTLED:
             return f"{name} did not settle: the run was {self.status}"
-        return f"{name} has a value"
+        return f"{name} had a value, which was let go" if token is LET_GO else f"{name} has a value"
 
     def _why_unsettled(self, port: object) -> str:
         reference = _reference(port)
@@ -138,7 +142,7 @@ class Result:
         state = STATES[self._root.states[node.index]]
         if state is NodeState.DONE:
             return Signal() if port == DONE else Skip(node.label, "succeeded, so there is no failure")
-        policy = node.action.policy if isinstance(node.action, Call) else None
+        policy = node.policy
         if (
             port == DONE
             and state in (NodeState.FAILED, NodeState.TIMED_OUT)

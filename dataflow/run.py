@@ -105,10 +105,11 @@ def _outputs(engine: Engine) -> Mapping[str, Any]:
 
 @asynccontextmanager
 async def executing(
-    plan: FlowPlan, inputs: Mapping[str, Any], settings: Settings, run_id: str
+    plan: FlowPlan, inputs: dict[str, Any], settings: Settings, run_id: str
 ) -> AsyncIterator[Run]:
     """Execute a plan while the block runs; leaving the block waits for the run to end.
 
+    The run takes the inputs over and empties the dict, so that nobody outside holds them (S8.5).
     The block owns one task group with every task of the run. An error in the block cancels the run, and
     a failure of the run that nobody awaited is raised when the block is left.
     """

@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from dataflow.admission import Admission
 from dataflow.events import EventKind
 from dataflow.failing import Failing
-from dataflow.frames import Frame, OpenedLoop, OpenedMap
+from dataflow.frames import Frame
 from dataflow.loops import Loops
 from dataflow.maps import Maps
+from dataflow.nesting import Nesting
 from dataflow.opening import Opening
 from dataflow.outcome import outputs_of
 from dataflow.plan import Call
+from dataflow.pushing import Pushing
 from dataflow.racing import Racing
 from dataflow.releasing import Releasing
 from dataflow.repeating import Repeating
@@ -26,7 +28,7 @@ from dataflow.reporting import report_end
 from dataflow.separation import separate
 from dataflow.states import CANCELLED, READY
 from dataflow.timers import Timers
-from dataflow.tokens import UNSETTLED, Skip, is_dead
+from dataflow.tokens import Skip
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -50,18 +52,18 @@ class Scheduler:
     """The state of one run and the rules that move it on.
 
     The engine calls `start`, `succeed`, `fail`, `cancelled`, `due` and `abort`. The other public methods
-    are for `Opening`, `Releasing`, `Racing`, `Repeating`, `Loops`, `Maps`, `Failing` and `Timers`, which
-    are parts of it.
+    are for `Opening`, `Releasing`, `Racing`, `Repeating`, `Loops`, `Maps`, `Nesting`, `Failing` and
+    `Timers`, which are parts of it.
     """
 
     def __init__(
         self, plan: FlowPlan, settings: Settings, reporter: Reporter, clock: Callable[[], float] = monotonic
     ) -> None:
         self.plan = plan
-        self.errors = settings.errors
         self.reporter = reporter
         self.clock = clock  # the time of the run's event loop, in seconds
-        self.root = Frame(plan.root, 0)
+        self.keep = settings.keep  # values of the root are kept for the result (S8.5)
+        self.root = Frame(plan.root, 0, settings.errors or "fail_fast", keep=settings.keep)
         self.has_ended = False
         self.to_act = False  # frames were closed, or timers set or dropped, since the engine last looked
         self.interruption: BaseException | None = None  # no Exception, but raised by a user's function
@@ -70,12 +72,14 @@ class Scheduler:
         self.repeating = Repeating(self)
         self.loops = Loops(self)
         self.maps = Maps(self)
+        self.nesting = Nesting(self)
         self.racing = Racing(self)
         self.releasing = Releasing(self)
         self.opening = Opening(self)
+        self.pushing = Pushing(self)
         self.timers = Timers(self)
         is_limited = plan.has_limits or settings.max_concurrency is not None
-        self.admission = Admission(settings, self.timers) if is_limited else None
+        self.admission = Admission(plan, settings, self.timers) if is_limited else None
         self._newly: list[FiringId] = []
         self.has_more = False  # the work list was left before its end
         self._is_working = False  # a user's test or key may call back while it is
@@ -196,6 +200,8 @@ class Scheduler:
             self._ended.append(frame)
         if self.reporter.is_listening and node.is_visible:
             report_end(self.reporter, frame, node, state)
+        if frame.holders is not None:
+            frame.let_go(frame.plan.held[node.index])
 
     def _advance(self) -> list[FiringId]:
         """Work off what has settled and ended; returns what became ready, in declared order.
@@ -210,13 +216,13 @@ class Scheduler:
                 self.failing.close(self.root, Skip("", reason))
                 self.timers.drop_all()
             elif settled:
-                self._push(*settled.popleft())
+                self.pushing.push(*settled.popleft())
             elif self.failing.has_frames:
                 self.failing.close_next()
             elif self.opening.is_due:
                 self.opening.next()
             elif ended:
-                self._end_frame(ended.popleft())
+                self.pushing.end(ended.popleft())
             else:
                 self.has_more = False
                 break
@@ -227,54 +233,6 @@ class Scheduler:
         if len(newly) > 1:
             newly.sort(key=_declared_order)
         return newly if self.admission is None else self.admission.admit(newly)
-
-    def _push(self, frame: Frame, slot: int) -> None:
-        """Tell everybody who waits for a slot that it has settled."""
-        if frame.is_closing:
-            return
-        plan, waits = frame.plan, frame.waits
-        token = frame.values[slot]
-        is_odd = is_dead(token)
-        for reader in plan.readers[slot]:
-            if is_odd:
-                frame.odd.add(reader)
-            waits[reader] -= 1
-            if not waits[reader]:
-                self.releasing.release(frame, reader)
-        for join in plan.early.get(slot, ()):
-            self.releasing.consider(frame, plan.nodes[join], slot)
-        if slot in plan.exports:
-            self._export(frame, slot, token)
-        if slot in frame.awaits:
-            self.opening.await_no_more(frame, (slot,))
-        if slot in plan.collects:
-            self.maps.collect(frame, slot)
-        if slot == plan.test:
-            self.loops.tested(frame)
-
-    def _export(self, frame: Frame, slot: int, token: Any) -> None:
-        """Hand a value on to the open frames inside that read it."""
-        for owner, inner in frame.plan.exports[slot]:
-            if owner in frame.opened:
-                for child in frame.opened[owner].live.values():
-                    if child.values[inner] is UNSETTLED:  # a child that has just opened has it already
-                        self.put(child, inner, token)
-
-    def _end_frame(self, frame: Frame) -> None:
-        """Let whatever opened a frame go on, now that all of it has settled."""
-        self.timers.drop_of(frame)
-        if frame.parent is None:
-            self.has_ended = True
-            return
-        owner = frame.parent.plan.nodes[frame.owner]
-        opened = frame.parent.opened[frame.owner]
-        opened.live.pop(frame.number, None)
-        match opened:
-            case OpenedLoop():
-                self.loops.round_ended(frame, owner, opened)
-            case OpenedMap():
-                self.maps.item_ended(frame, owner, opened)
-        frame.release()
 
     def report(self, kind: EventKind, frame: Frame, node: PlanNode, **data: Any) -> None:
         """Report a fact about a node, if anybody listens."""

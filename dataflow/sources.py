@@ -29,6 +29,7 @@ from dataflow.wiring import (
     CARRY,
     INPUT,
     ITEM,
+    All,
     Collect,
     Each,
     Fallback,
@@ -105,6 +106,9 @@ class Sources:
                 if (home := _home_of(wire.source)) is not None:  # a list made outside is read inside (S2.3)
                     vertex.home = home
                 return Wire(Terminal(vertex, "out"), f"collect({wire.label})")
+            case All():
+                self._problem(f"{reader.label}: `all` is an output of a loop, and nothing else")
+                return None
 
     def _join(self, mode: Join, sources: tuple[Source, ...], reader: Reader) -> Wire | None:
         if not sources:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from dataflow.failure import Failure
 
-__all__ = ["UNSETTLED", "Errored", "Skip", "chain", "is_dead"]
+__all__ = ["LET_GO", "UNSETTLED", "Errored", "Skip", "chain", "is_dead"]
 
 
 class _Unsettled:
@@ -25,6 +25,17 @@ class _Unsettled:
 
 #: What stands in a slot whose port has not settled yet.
 UNSETTLED: Final = _Unsettled()
+
+
+class _LetGo:
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "LET_GO"
+
+
+#: What stands in a slot whose value nobody reads any more (S8.5).
+LET_GO: Final = _LetGo()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

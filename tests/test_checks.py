@@ -47,6 +47,14 @@ async def text(t: str) -> str:
     return t
 
 
+async def either(xs: list[str | Failure]) -> int:
+    return 0
+
+
+async def rows(xs: list[list[str | Failure]]) -> int:
+    return 0
+
+
 async def items(xs: list[str]) -> int:
     return len(xs)
 
@@ -95,6 +103,9 @@ async def logs(failure: Failure) -> str:
 
 
 CONTEXT = ExecutionContext("main")
+
+
+FAILURES_STAND = "; with on_error='collect' a failed item leaves a Failure in the list"
 
 
 EDGE_PROBLEMS: list[tuple[str, Callable[[Flow], object], list[str]]] = [
@@ -159,6 +170,51 @@ EDGE_PROBLEMS: list[tuple[str, Callable[[Flow], object], list[str]]] = [
     (
         "a collected list",
         lambda f: f.add(items, xs=collect(f.add(text, t=each(f.input("xs", list[str]))).out)),
+        [],
+    ),
+    (
+        "a list in which failures stand",
+        lambda f: f.add(
+            either, xs=collect(f.add(text, t=each(f.input("xs", list[str]), on_error="collect")).out)
+        ),
+        [],
+    ),
+    (
+        "a list in which failures stand, where there is none",
+        lambda f: f.add(
+            items, xs=collect(f.add(text, t=each(f.input("xs", list[str]), on_error="collect")).out)
+        ),
+        ["port 'items.xs' expects list[str], but collect(text.out) is list[str | Failure]" + FAILURES_STAND],
+    ),
+    (
+        "a list of anything in which failures stand, where there is none",
+        lambda f: f.add(
+            items, xs=collect(f.add(anything, x=each(f.input("xs", list[str]), on_error="collect")).out)
+        ),
+        [
+            "port 'items.xs' expects list[str], but collect(anything.out) is list[Any | Failure]"
+            + FAILURES_STAND
+        ],
+    ),
+    (
+        "the items of a list in which failures stand",
+        lambda f: f.add(
+            text, t=each(collect(f.add(text, t=each(f.input("xs", list[str]), on_error="collect")).out))
+        ),
+        ["port 'text_2.t' expects str, but each(collect(text.out)) is str | Failure"],
+    ),
+    (
+        "a list without what has failed",
+        lambda f: f.add(
+            items, xs=collect(f.add(text, t=each(f.input("xs", list[str]), on_error="skip")).out)
+        ),
+        [],
+    ),
+    (
+        "lists of lists, failures in the inner ones",
+        lambda f: f.add(
+            rows, xs=collect(collect(f.add(text, t=each(each([["a"]]), on_error="collect")).out))
+        ),
         [],
     ),
     (

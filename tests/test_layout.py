@@ -236,10 +236,7 @@ def settings() -> Flow:
     return flow
 
 
-UNUSED = (
-    "flow 'f' sets what has no effect in this release: memo of node 'inc', "
-    "max_concurrency of the map of 'inc_2', on_error of the map of 'inc_2'"
-)
+UNUSED = "flow 'f' sets what has no effect in this release: memo of node 'inc'"
 
 
 async def test_settings_without_an_effect_are_told_once_in_event_log_and_result(

@@ -18,6 +18,10 @@ async def text(t: str) -> str:
     return t
 
 
+async def wholes(ns: list[int]) -> int:
+    return sum(ns)
+
+
 async def anything(x: Any = None) -> Any:
     return x
 
@@ -83,4 +87,22 @@ def test_what_leaves_a_loop_keeps_its_type() -> None:
     assert flow.check() == [
         "port 'text_2.t' expects str, but loop.carry is int",
         "port 'whole.n' expects int, but loop.text is str",
+    ]
+
+
+def test_all_of_a_port_is_a_list_of_its_type() -> None:
+    flow = Flow()
+    with flow.loop(limit=2) as outer:
+        carry = outer.carry(0)
+        with flow.loop(limit=2) as inner:
+            step = flow.add(text, t="")
+        carry.next(carry.out)
+    flow.add(wholes, ns=outer.all(carry.out))
+    flow.add(wholes, ns=outer.all(step.out))  # type: ignore[arg-type]
+    flow.add(wholes, ns=outer.result(inner.all(step.out)))  # type: ignore[arg-type]
+    flow.add(wholes, ns=outer.all(inner.all(step.out)))  # type: ignore[arg-type]
+    assert flow.check() == [
+        "port 'wholes_2.ns' expects list[int], but loop.loop_2_text_all is list[str]",
+        "port 'wholes_3.ns' expects list[int], but loop.loop_2_text_all_2 is list[str]",
+        "port 'wholes_4.ns' expects list[int], but loop.loop_2_text_all_all is list[list[str]]",
     ]

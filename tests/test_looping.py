@@ -7,7 +7,10 @@ from collections.abc import Callable
 import pytest
 
 from dataflow import Carry, Failure, Flow, Loop, Signal, Step, When, merge
-from dataflow.wiring import Carried, LoopBlock, Reference
+from dataflow.functions import import_function
+from dataflow.nodetype import derive
+from dataflow.packs import find_type
+from dataflow.wiring import All, Block, Carried, Literally, LoopBlock, Placed, PlacedNode, Reference, Wiring
 
 
 async def inc(n: int) -> int:
@@ -263,3 +266,22 @@ async def test_a_loop_without_a_test_ends_at_its_limit_without_a_warning() -> No
     result = await flow.run()
     assert result["final"] == 3
     assert result.warnings == ()
+
+
+def test_all_is_the_same_port_as_often_as_it_is_asked_for() -> None:
+    with Flow() as flow:
+        with flow.loop(limit=2) as it:
+            v = it.carry(0)
+            step = flow.add(inc, n=v.out)
+            v.next(step.out)
+        ports = [it.all(step.out), it.all(step.out), it.all(v.out), it.all(merge(step.out, 1))]
+    assert [repr(port) for port in ports] == [
+        "'loop.inc_all'", "'loop.inc_all'", "'loop.carry_all'", "'loop.all'"
+    ]  # fmt: skip
+
+
+def test_all_anywhere_but_at_the_end_of_a_loop_is_a_problem() -> None:
+    nodes: dict[str, Placed] = {"inc": PlacedNode("inc", type=derive(inc), inputs={"n": Literally(1)})}
+    wiring = Wiring("f", block=Block(nodes, outputs={"o": All(Reference("inc"))}))
+    flow = Flow.from_wiring(wiring, find_type, import_function)
+    assert flow.check() == ["output 'o': `all` is an output of a loop, and nothing else"]

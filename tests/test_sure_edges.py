@@ -67,7 +67,11 @@ def in_a_loop(kind: str) -> Callable[[Flow], Any]:
             carry.next(step.out)
             if kind.startswith("while"):
                 it.while_(carry.out, lambda n: n < 3)
-        return carry.final if kind.endswith("final") else step.out
+        if kind.endswith("handled"):
+            flow.add(logs)  # type: ignore[call-arg]  # wired by name
+            flow.connect("loop.$error", "logs.failure")
+        leaving = {"final": carry.final, "all": it.all(step.out)}
+        return leaving.get(kind.rsplit(maxsplit=1)[-1], step.out)
 
     return wire
 
@@ -110,6 +114,9 @@ SURE: list[tuple[str, Callable[[Flow], Any], bool]] = [
     ("the last value of a loop", in_a_loop("last"), True),
     ("the final value of a while loop", in_a_loop("while final"), True),
     ("the last value of a while loop", in_a_loop("while last"), False),
+    ("all values of a loop", in_a_loop("all"), True),
+    ("all values of a while loop", in_a_loop("while all"), True),
+    ("the last value of a loop whose failure is wired", in_a_loop("handled"), False),
 ]
 
 

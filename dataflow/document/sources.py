@@ -100,7 +100,7 @@ class CollectSource(Part):
 
 
 class AllSource(Part):
-    """The list of the live values of all rounds; an output of a loop. Comes with a later release."""
+    """The list of the live values of all rounds; only an output of a loop."""
 
     all: Source
 

@@ -24,6 +24,7 @@ from dataflow.functions import NamedFunction, is_function_name, name_of_function
 from dataflow.names import parse_reference, write_reference
 from dataflow.policy import EachOptions
 from dataflow.wiring import (
+    All,
     Collect,
     Each,
     Fallback,
@@ -71,9 +72,17 @@ class SourceReading:
             case EachSource():
                 inner = self.read(part.each, (*path, "each"), mapped=True)
                 return Each(inner, self.options(part, path))
-            case AllSource() | MergeContextsSource():
+            case AllSource():
+                return self._refuse((*path, "all"), "`all` is an output of a loop, and nothing else")
+            case MergeContextsSource():
                 name = next(iter(type(part).model_fields))
                 return self._refuse((*path, name), f"`{name}` {LATER}")
+
+    def read_output_of_loop(self, part: SourcePart, path: Path) -> Source:
+        """Read what leaves a loop, which may be `all` values of a port."""
+        if isinstance(part, AllSource):
+            return All(self.read(part.all, (*path, "all")))
+        return self.read(part, path)
 
     def options(self, part: Any, path: Path) -> EachOptions:
         """Read the options of a map."""
@@ -122,6 +131,8 @@ class SourceWriting:
                 return {"each": self.write(inner, where), **self.options(options, where)}
             case Collect(inner):
                 return {"collect": self.write(inner, where)}
+            case All(inner):
+                return {"all": self.write(inner, where)}
 
     def write_all(self, sources: tuple[Source, ...], where: str) -> list[object]:
         """Write several sources in order."""

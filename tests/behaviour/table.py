@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Final, Literal
 
 from dataflow import Event, Flow, NodeState, Result, RunFailed
+from dataflow.tokens import LET_GO, UNSETTLED, is_dead
 from tests.behaviour.nodes import Tally, tallying
 
 ENDED: Final = {
@@ -75,6 +76,25 @@ async def play_unheard(flow: Flow, inputs: Mapping[str, Any], checkpoints: int =
             return Played(await flow.run(**inputs), tally)
         except RunFailed as failed:
             return Played(failed.result, tally, (), failed)
+
+
+def letting_go(flow: Flow) -> Flow:
+    """Return the flow with its settings, but for `keep=False`."""
+    settings = {one.name: getattr(flow.settings, one.name) for one in fields(flow.settings)}
+    return flow.using(**{**settings, "keep": False})
+
+
+def check_let_go(result: Result) -> None:
+    """See to it that nothing is held but outputs, constants, and the reasons of what has no value (S8.5)."""
+    plan, values = result._plan, result._root.values
+    kept = {slot for slot, value in enumerate(plan.root.initial) if value is not UNSETTLED}
+    kept.update(plan.outputs.values())
+    held = [name for slot, name in enumerate(plan.root.names) if slot not in kept and is_value(values[slot])]
+    assert held == []
+
+
+def is_value(token: Any) -> bool:
+    return not (is_dead(token) or token is UNSETTLED or token is LET_GO)
 
 
 def typed(value: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from typing import Protocol
 
 import pytest
 from anyio import Event, get_cancelled_exc_class, sleep_forever
@@ -23,10 +23,14 @@ async def shown(failure: Failure | int) -> str:
     return failure.message if isinstance(failure, Failure) else str(failure)
 
 
-def gated(*gates: Event) -> list[Callable[[int], Awaitable[int]]]:
+class Runner(Protocol):
+    async def __call__(self, x: int) -> int: ...
+
+
+def gated(*gates: Event) -> list[Runner]:
     """Make a node for each gate that waits for it."""
 
-    def made(gate: Event) -> Callable[[int], Awaitable[int]]:
+    def made(gate: Event) -> Runner:
         async def runner(x: int) -> int:
             await gate.wait()
             return x

@@ -11,18 +11,23 @@ from tests.behaviour.cases_attempts import ATTEMPTS
 from tests.behaviour.cases_branches import BRANCHES
 from tests.behaviour.cases_failures import FAILURES
 from tests.behaviour.cases_joins import JOINS
+from tests.behaviour.cases_loop_alls import LOOP_ALLS
 from tests.behaviour.cases_loop_ends import LOOP_ENDS
 from tests.behaviour.cases_loops import LOOPS
+from tests.behaviour.cases_map_options import MAP_OPTIONS
 from tests.behaviour.cases_maps import MAPS
+from tests.behaviour.cases_nested_loops import NESTED_LOOPS
 from tests.behaviour.cases_nesting import NESTING
 from tests.behaviour.cases_switches import SWITCHES
 from tests.behaviour.cases_values import VALUES
 from tests.behaviour.table import (
     Case,
     check_events,
+    check_let_go,
     check_order,
     check_outcome,
     check_telling,
+    letting_go,
     play,
     play_unheard,
 )
@@ -33,8 +38,11 @@ TABLE: Final[tuple[Case, ...]] = (
     *FAILURES,
     *JOINS,
     *LOOPS,
+    *LOOP_ALLS,
     *LOOP_ENDS,
     *MAPS,
+    *MAP_OPTIONS,
+    *NESTED_LOOPS,
     *NESTING,
     *SWITCHES,
     *VALUES,
@@ -59,6 +67,17 @@ async def test_a_flow_behaves_as_its_row_says(case: Case, checkpoints: int) -> N
 @each_case
 async def test_a_flow_behaves_the_same_with_nobody_listening(case: Case) -> None:
     check_outcome(case, await play_unheard(case.flow(), case.inputs))
+
+
+@each_pace
+@each_case
+async def test_a_flow_behaves_the_same_when_values_are_let_go(case: Case, checkpoints: int) -> None:
+    flow = letting_go(case.flow())
+    check_outcome(case, await play_unheard(flow, case.inputs, checkpoints))
+    played = await play(flow, case.inputs, checkpoints)
+    check_outcome(case, played)
+    check_events(case, played.events)
+    check_let_go(played.result)
 
 
 def test_each_row_has_an_id_of_its_own() -> None:

@@ -9,11 +9,12 @@ import pytest
 
 from dataflow import FlowInvalid, FormatError
 from dataflow.formats.native import load
+from tests.formats.nesting import nest
 
 
 def problems(text: str) -> list[str]:
     with pytest.raises(FlowInvalid) as caught:
-        load(text, "flow.yaml")
+        load(text, "flow.yaml", nest)
     assert caught.value.flow == "flow.yaml"
     return list(caught.value.problems)
 
@@ -46,7 +47,7 @@ def problems(text: str) -> list[str]:
 )
 def test_what_is_no_document_of_this_format_is_refused(text: str, told: str) -> None:
     with pytest.raises(FormatError) as caught:
-        load(text, "flow.yaml")
+        load(text, "flow.yaml", nest)
     assert str(caught.value) == told
 
 
@@ -234,10 +235,6 @@ def test_all_problems_are_told_at_once_with_their_places(case: str) -> None:
          "2:48 edges[0].each_round: edge a.out -> b.c: `each_round` comes with a later release; a loop node can be used instead"),
         ("edges: [{source: a, target: b, target_port: c, leave: all}]",
          "2:48 edges[0].leave: edge a.out -> b.c: `leave` comes with a later release; a loop node can be used instead"),
-        ("nodes: {sub: {flow: ./other.yaml}}", "2:15 nodes.sub.flow: a flow as a node comes with a later release"),
-        ("nodes: {sub: {flow: {dataflow: 1}}}", "2:15 nodes.sub.flow: a flow as a node comes with a later release"),
-        ("nodes: {a: {loop: {outputs: {x: {all: b}}}}}",
-         "2:34 nodes.a.loop.outputs.x.all: `all` comes with a later release"),
         ("outputs: {x: {merge: [a, {merge_contexts: [a], how: pick}]}}",
          "2:27 outputs.x.merge[1].merge_contexts: `merge_contexts` comes with a later release"),
         ("outputs: {x: {each: a, key: item.name}}",
@@ -249,3 +246,20 @@ def test_all_problems_are_told_at_once_with_their_places(case: str) -> None:
 )  # fmt: skip
 def test_what_comes_later_is_refused_by_name(text: str, told: str) -> None:
     assert problems(f"dataflow: 1\n{text}") == [told]
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("outputs: {x: {all: b}}", "2:15 outputs.x.all"),
+        ("nodes: {a: {type: t, inputs: {p: {all: b}}}}", "2:35 nodes.a.inputs.p.all"),
+        ("nodes: {a: {map: {over: {x: b}, outputs: {y: {all: b}}}}}", "2:47 nodes.a.map.outputs.y.all"),
+        (
+            "nodes: {a: {loop: {outputs: {y: {merge: [{all: b}]}}}}}",
+            "2:43 nodes.a.loop.outputs.y.merge[0].all",
+        ),
+        ("nodes: {a: {loop: {until: {all: b}}}}", "2:28 nodes.a.loop.until.all"),
+    ],
+)
+def test_all_stands_only_in_the_outputs_of_a_loop(text: str, where: str) -> None:
+    assert problems(f"dataflow: 1\n{text}") == [f"{where}: `all` is an output of a loop, and nothing else"]

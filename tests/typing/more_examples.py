@@ -176,6 +176,7 @@ def loops(f: Flow, text: str) -> None:
         assert_type(it.until(f.add(plain, 1).out, lambda quality: quality >= 0.8), None)
         last = it.result(better.out)
     assert_type(last, str)
+    assert_type(it.all(better.out), list[str])
     assert_type(draft.final, str)
     with f.loop() as counting:
         n = counting.carry(0)

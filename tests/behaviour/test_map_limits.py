@@ -1,0 +1,244 @@
+"""Items in flight are bounded exactly, and begin in item order (S7.2)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Literal
+
+import pytest
+from anyio import Event, wait_all_tasks_blocked
+
+from dataflow import Failure, Flow, RunFailed, collect, each
+from tests.behaviour.table import states_of
+
+
+class Gates:
+    """Items that wait until they are let through, and how many were in flight at most."""
+
+    def __init__(self) -> None:
+        self.begun: list[int] = []
+        self.in_flight: set[int] = set()
+        self.peak = 0
+        self._open: defaultdict[int, Event] = defaultdict(Event)
+        self._bad: set[int] = set()
+
+    async def hold(self, x: int) -> int:
+        self.begun.append(x)
+        self.in_flight.add(x)
+        self.peak = max(self.peak, len(self.in_flight))
+        await self._open[x].wait()
+        return x
+
+    async def leave(self, x: int) -> int:
+        self.in_flight.discard(x)
+        if x in self._bad:
+            raise ValueError(f"bad {x}")
+        return x * x
+
+    async def let(self, *items: int, bad: bool = False) -> None:
+        """Let items go, and wait until nothing moves any more."""
+        for item in items:
+            if bad:
+                self._bad.add(item)
+            self._open[item].set()
+        await wait_all_tasks_blocked()
+
+
+def bounded(
+    gates: Gates, most: int | None, items: int = 5, on_error: Literal["fail", "collect", "skip"] = "fail"
+) -> Flow:
+    with Flow() as f:
+        item = each(list(range(items)), max_concurrency=most, on_error=on_error)
+        f.output("o", collect(f.add(gates.leave, x=f.add(gates.hold, x=item).out).out))
+    return f
+
+
+async def test_one_at_a_time() -> None:
+    gates = Gates()
+    async with bounded(gates, 1).start() as run:
+        for number in range(5):
+            await wait_all_tasks_blocked()
+            assert gates.begun == list(range(number + 1))
+            await gates.let(number)
+        result = await run
+    assert (result["o"], gates.peak) == ([0, 1, 4, 9, 16], 1)
+
+
+async def test_two_at_a_time_in_item_order_whatever_ends_first() -> None:
+    gates = Gates()
+    seen = []
+    async with bounded(gates, 2).start() as run:
+        await wait_all_tasks_blocked()
+        for ended in (1, 0, 3, 2, 4):
+            seen.append(list(gates.begun))
+            await gates.let(ended)
+        result = await run
+    assert seen == [[0, 1], [0, 1, 2], [0, 1, 2, 3], [0, 1, 2, 3, 4], [0, 1, 2, 3, 4]]
+    assert (result["o"], gates.peak) == ([0, 1, 4, 9, 16], 2)
+
+
+@pytest.mark.parametrize("most", [5, 6, 1000, None])
+async def test_a_limit_that_is_no_less_than_the_items_bounds_nothing(most: int | None) -> None:
+    gates = Gates()
+    async with bounded(gates, most).start() as run:
+        await wait_all_tasks_blocked()
+        assert sorted(gates.begun) == [0, 1, 2, 3, 4]
+        await gates.let(*range(5))
+        result = await run
+    assert (result["o"], gates.peak) == ([0, 1, 4, 9, 16], 5)
+
+
+async def test_more_items_than_begin_in_one_step_keep_to_the_limit() -> None:
+    gates = Gates()
+    async with bounded(gates, 150, 400).start() as run:
+        await wait_all_tasks_blocked()
+        assert sorted(gates.begun) == list(range(150))
+        await gates.let(*range(150))
+        assert sorted(gates.begun) == list(range(300))
+        await gates.let(*range(150, 400))
+        result = await run
+    assert (result["o"], gates.peak) == ([x * x for x in range(400)], 150)
+
+
+async def test_an_item_is_in_flight_until_all_of_its_frame_has_ended() -> None:
+    gates, tail = Gates(), Event()
+
+    async def linger(x: int) -> int:
+        await tail.wait()
+        return x
+
+    with Flow() as f:
+        held = f.add(gates.hold, x=each([0, 1], max_concurrency=1))
+        f.add(linger, x=held.out)
+        f.output("o", collect(f.add(gates.leave, x=held.out).out))
+    async with f.start() as run:
+        await wait_all_tasks_blocked()
+        await gates.let(0)
+        assert (gates.begun, gates.in_flight) == ([0], set())  # what is collected is there, the rest is not
+        tail.set()
+        await gates.let(1)
+        assert (await run)["o"] == [0, 1]
+
+
+@pytest.mark.parametrize("on_error", ["collect", "skip"])
+async def test_an_item_that_fails_makes_room_for_the_next(on_error: Literal["collect", "skip"]) -> None:
+    gates = Gates()
+    async with bounded(gates, 1, 3, on_error).start() as run:
+        await wait_all_tasks_blocked()
+        await gates.let(0, bad=True)
+        assert gates.begun == [0, 1]
+        await gates.let(1)
+        await gates.let(2, bad=True)
+        result = await run
+    left = [x.message if isinstance(x, Failure) else x for x in result["o"]]
+    assert left == (["bad 0", 1, "bad 2"] if on_error == "collect" else [1])
+    assert gates.peak == 1
+
+
+async def test_items_that_have_not_begun_when_one_fails_the_map_never_begin() -> None:
+    gates = Gates()
+    async with bounded(gates, 2).start() as run:
+        await wait_all_tasks_blocked()
+        await gates.let(1, bad=True)
+        with pytest.raises(RunFailed) as failed:
+            await run
+    states = states_of(failed.value.result)
+    assert gates.begun == [0, 1]
+    assert states == {
+        "hold": "failed", "hold[0]": "cancelled", "hold[0]/leave": "not_run",
+        "hold[1]": "done", "hold[1]/leave": "failed",
+    }  # fmt: skip
+
+
+async def test_items_that_have_not_begun_when_the_run_is_cancelled_never_begin() -> None:
+    gates = Gates()
+    async with bounded(gates, 2).start() as run:
+        await wait_all_tasks_blocked()
+        await gates.let(0)
+        run.cancel("enough")
+        result = await run
+    assert gates.begun == [0, 1, 2]
+    assert (result.status, dict(result.outputs)) == ("cancelled", {})
+    assert states_of(result) == {
+        "hold": "cancelled", "hold[0]": "done", "hold[0]/leave": "done",
+        "hold[1]": "cancelled", "hold[1]/leave": "not_run",
+        "hold[2]": "cancelled", "hold[2]/leave": "not_run",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("on_error", ["collect", "skip"])
+async def test_a_cancelled_map_gives_no_list(on_error: Literal["collect", "skip"]) -> None:
+    gates = Gates()
+    async with bounded(gates, None, 2, on_error).start() as run:
+        await wait_all_tasks_blocked()
+        await gates.let(0, bad=True)
+        run.cancel("enough")
+        result = await run
+    assert (result.status, dict(result.outputs)) == ("cancelled", {})
+
+
+async def test_a_failure_beside_the_map_ends_it_with_items_waiting() -> None:
+    gates = Gates()
+
+    async def fail_late(x: int) -> int:
+        await gates.hold(x)
+        raise ValueError("beside")
+
+    with Flow() as f:
+        f.output("o", collect(f.add(gates.hold, x=each([0, 1, 2], max_concurrency=1, on_error="skip")).out))
+        f.add(fail_late, x=9)
+    async with f.start() as run:
+        await wait_all_tasks_blocked()
+        await gates.let(9)
+        with pytest.raises(RunFailed, match="beside") as failed:
+            await run
+    assert states_of(failed.value.result) == {
+        "hold": "cancelled", "hold[0]": "cancelled", "fail_late": "failed"
+    }  # fmt: skip
+
+
+async def test_each_frame_of_a_map_has_its_own_limit() -> None:
+    gates = Gates()
+    with Flow() as f:
+        row = each([[0, 1, 2], [10, 11, 12]])
+        f.output("o", collect(collect(f.add(gates.hold, x=each(row, max_concurrency=1)).out)))
+    async with f.start() as run:
+        await wait_all_tasks_blocked()
+        assert sorted(gates.begun) == [0, 10]
+        await gates.let(0)
+        assert sorted(gates.begun) == [0, 1, 10]
+        await gates.let(1, 2, 10, 11, 12)
+        assert (await run)["o"] == [[0, 1, 2], [10, 11, 12]]
+
+
+async def test_a_map_in_a_loop_keeps_its_limit_in_every_round() -> None:
+    gates = Gates()
+
+    async def ten_more(xs: list[int]) -> list[int]:
+        return [x + 10 for x in xs]
+
+    with Flow() as f:
+        with f.loop(limit=2) as it:
+            xs = it.carry([0, 1, 2])
+            held = collect(f.add(gates.leave, x=f.add(gates.hold, x=each(xs.out, max_concurrency=2)).out).out)
+            it.until(held, lambda _: False)
+            xs.next(f.add(ten_more, xs=xs.out).out)
+        f.output("o", it.result(held))
+    async with f.start() as run:
+        await gates.let(0)
+        assert gates.begun == [0, 1, 2]
+        await gates.let(1, 2)
+        assert gates.begun == [0, 1, 2, 10, 11]
+        await gates.let(10, 11, 12)
+        assert (await run)["o"] == [100, 121, 144]
+    assert gates.peak == 2
+
+
+@pytest.mark.parametrize("items", [[], [7]], ids=["none", "one"])
+async def test_a_limit_over_few_items_ends_like_any_map(items: list[int]) -> None:
+    gates = Gates()
+    with Flow() as f:
+        f.output("o", collect(f.add(gates.hold, x=each(f.input("xs", list[int]), max_concurrency=1)).out))
+    async with f.start(xs=items) as run:
+        await gates.let(7)
+        assert (await run)["o"] == items
