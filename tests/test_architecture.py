@@ -27,7 +27,7 @@ ROWS: Final[list[set[str]]] = [
     {"result"},
     {"engine"},
     {"workers"},
-    {"calling", "isolation", "sleepers"},
+    {"attempting", "calling", "isolation", "sleepers"},
     {
         "admission",
         "binding",

@@ -37,6 +37,8 @@ async def nothing_is_left() -> AsyncIterator[None]:
     tasks, threads = len(anyio.get_running_tasks()), set(threading.enumerate())
     yield
     assert len(anyio.get_running_tasks()) == tasks
+    for thread in set(threading.enumerate()) - threads:
+        thread.join(20)  # what it ran has returned, it may be about to end
     assert set(threading.enumerate()) <= threads
 
 
