@@ -42,7 +42,7 @@ def named_limits(vertices: Iterable[Vertex]) -> Iterator[tuple[str, str]]:
 def unused(vertices: Iterable[Vertex]) -> Iterator[str]:
     """Name the settings that are kept but have no effect yet."""
     for node, action, flow in _calls(vertices):
-        names = WITHOUT_EFFECT
+        names: tuple[str, ...] = WITHOUT_EFFECT
         if flow is not None:
             yield from flow.compile().unused_policies
             names = OF_FLOW_NODES

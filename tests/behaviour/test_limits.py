@@ -14,7 +14,7 @@ from anyio.lowlevel import checkpoint
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dataflow import Flow, FlowInvalid, Limit, RunFailed, collect, each, node
+from dataflow import Flow, FlowInvalid, Limit, collect, each, node
 from tests.behaviour.table import states_of
 
 
@@ -148,112 +148,23 @@ async def test_cancelling_ends_who_waits_for_a_slot() -> None:
     assert set(states_of(result).values()) == {"cancelled"}
 
 
-async def test_a_failed_frame_gives_back_its_slots_to_the_others() -> None:
-    """Each item fails while its second node has just been let through or waits."""
-    ran: list[int] = []
+async def test_a_failed_frame_gives_back_the_slots_of_what_had_not_begun_yet() -> None:
+    async def fails(x: int) -> int:
+        raise ValueError(f"no {x}")
 
-    async def fails(x: int) -> None:
-        raise ValueError("no")
+    async def never(x: int) -> int:
+        raise AssertionError("its frame has failed before its turn")
 
-    async def other(x: int) -> None:
-        ran.append(x)
+    async def count(xs: list[Any]) -> int:
+        return len(xs)
 
     with Flow("f") as f:
-        item = each([0, 1, 2])
-        f.add(node(on_error="skip")(fails), x=item)
-        f.add(node(other), x=item)
-    await f.using(max_concurrency=1).run()
-    assert ran == [0, 1, 2]
-
-
-async def test_a_failure_leaves_no_slot_of_a_shared_limit_behind() -> None:
-    shared, in_flight = Limit(2), InFlight()
-
-    async def fails(x: int) -> None:
-        await checkpoint()
-        raise ValueError("no")
-
-    with Flow("failing") as failing:
-        failing.add(node(limit="web")(fails), x=each(list(range(9))))
-    with pytest.raises(RunFailed):
-        await failing.using(limits={"web": shared}).run()
-    await mapped(in_flight, 5, limit="web").using(limits={"web": shared}).run()
-    assert in_flight.most["item"] == 2
-
-
-async def test_a_limit_given_to_two_flows_is_shared_by_their_runs() -> None:
-    shared, in_flight = Limit(2), InFlight()
-    flows = [mapped(in_flight, 8, limit="web").using(limits={"web": shared}) for _ in range(3)]
-    async with anyio.create_task_group() as group:
-        for one in (*flows, flows[0]):
-            group.start_soon(one.run)
-    assert in_flight.most["item"] == 2
-
-
-async def test_a_number_is_a_limit_of_each_run() -> None:
-    in_flight = InFlight()
-    flow = mapped(in_flight, 4, limit="web").using(limits={"web": 1})
-    async with anyio.create_task_group() as group:
-        for _ in range(3):
-            group.start_soon(flow.run)
-    assert in_flight.most["item"] == 3
-
-
-@pytest.mark.parametrize("most", [1, 3])
-def test_a_limit_is_shared_by_runs_in_several_threads(most: int) -> None:
-    shared, in_flight = Limit(most), InFlight()
-    flow = mapped(in_flight, 20, limit="web").using(limits={"web": shared}, max_concurrency=4)
-    results: list[list[int]] = []
-    threads = [threading.Thread(target=lambda: results.append(flow.run_sync()["o"])) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert results == [list(range(20))] * 4
-    assert in_flight.most["item"] <= most
-
-
-async def test_a_run_without_a_slot_of_its_own_holds_up_no_other_run_at_a_shared_limit() -> None:
-    shared, gate, begun = Limit(1), anyio.Event(), anyio.Event()
-
-    async def holds_the_run() -> None:
-        begun.set()
-        await gate.wait()
-
-    async def needs_both() -> None:
-        """Wait for a slot of the run, and for the limit."""
-
-    with Flow("full") as full:
-        full.add(holds_the_run)
-        full.add(node(limit="web")(needs_both))
-    in_flight = InFlight()
-    async with full.using(max_concurrency=1, limits={"web": shared}).start() as run:
-        await begun.wait()
-        await mapped(in_flight, 3, limit="web").using(limits={"web": shared}).run()
-        gate.set()
-        assert set(states_of(await run).values()) == {"done"}
-
-
-async def test_a_run_cancelled_in_the_line_of_a_shared_limit_lets_the_next_one_come() -> None:
-    shared, gate, begun, in_flight = Limit(1), anyio.Event(), anyio.Event(), InFlight()
-
-    async def holds() -> None:
-        begun.set()
-        await gate.wait()
-
-    with Flow("holding") as holding:
-        holding.add(node(limit="web")(holds))
-    async with holding.using(limits={"web": shared}).start() as first:
-        await begun.wait()
-        async with mapped(in_flight, 2, limit="web").using(limits={"web": shared}).start() as second:
-            for _ in range(5):
-                await checkpoint()
-            second.cancel("enough")
-            assert (await second).status == "cancelled"
-        async with mapped(in_flight, 2, limit="web").using(limits={"web": shared}).start() as third:
-            gate.set()
-            assert (await third)["o"] == [0, 1]
-        assert (await first).status == "completed"
+        item = each([0, 1, 2, 3], on_error="collect")
+        failed = f.add(fails, x=item)
+        f.add(node(limit="web")(never), x=item)
+        f.output("o", f.add(node(limit="web")(count), xs=collect(failed.out)).out)
+    result = await f.using(limits={"web": 1}).run()
+    assert result["o"] == 4
 
 
 async def test_starts_are_as_far_apart_as_the_limit_says() -> None:
@@ -314,7 +225,31 @@ async def test_a_limit_that_is_not_set_is_refused_with_those_that_are(
         await f.using(limits=limits).run()
 
 
-MANY = st.integers(1, 8)
+@pytest.mark.parametrize("set_by", ["the flow around it", "its own using", "both"])
+async def test_a_limit_in_a_nested_flow_is_that_of_the_nearest_flow_that_sets_it(set_by: str) -> None:
+    in_flight = InFlight()
+    with Flow("inner") as inner:
+        item = inner.input("x", int)
+        inner.output("o", inner.add(in_flight.node("web", pauses=20, limit="web"), x=item).out)
+    if set_by != "the flow around it":
+        inner = inner.using(limits={"web": 2})
+    with Flow("outer") as outer:
+        outer.output("o", collect(outer.add(inner, x=each([0, 1, 2, 3])).out.o))
+    if set_by != "its own using":
+        outer = outer.using(limits={"web": 2 if set_by == "the flow around it" else 1})
+    assert (await outer.run())["o"] == [0, 1, 2, 3]
+    assert in_flight.most["web"] == 2
+
+
+async def test_a_limit_that_no_flow_around_a_nested_one_sets_is_refused_with_the_path() -> None:
+    with Flow("inner") as inner:
+        inner.output("o", inner.add(InFlight().node("web", limit="web"), x=1).out)
+    with Flow("outer") as outer:
+        outer.add(inner)
+    with pytest.raises(FlowInvalid, match="node 'inner/web' has the limit 'web'"):
+        await outer.run()
+
+
 LIMITS = st.one_of(st.none(), st.sampled_from(["a", "b", "shared"]), st.integers(1, 3))
 
 

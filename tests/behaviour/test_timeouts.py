@@ -224,6 +224,29 @@ async def test_a_firing_whose_frame_fails_is_cancelled_and_not_timed_out() -> No
     assert states_of(failed.value.result) == {"waits": "cancelled", "fails": "failed"}
 
 
+async def test_a_firing_that_is_cancelled_and_comes_back_after_its_time_is_cancelled() -> None:
+    waiting = anyio.Event()
+
+    async def clears_up() -> None:
+        waiting.set()
+        try:
+            await anyio.sleep_forever()
+        finally:
+            with anyio.CancelScope(shield=True):
+                await anyio.sleep(0.15)
+
+    async def fails() -> None:
+        await waiting.wait()
+        raise ValueError("no")
+
+    with Flow("f") as f:
+        f.add(node(timeout=0.1, retries=3)(clears_up))
+        f.add(fails)
+    with pytest.raises(RunFailed) as failed:
+        await f.run()
+    assert states_of(failed.value.result) == {"clears_up": "cancelled", "fails": "failed"}
+
+
 async def test_a_thread_that_runs_on_is_told_once_in_event_and_result() -> None:
     with blocking() as code:
         events, result = await played(only(threaded(code), timeout=0.1, default="instead"))
