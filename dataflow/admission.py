@@ -7,7 +7,7 @@ import threading
 from collections import deque
 from functools import partial
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from dataflow.errors import choices
 from dataflow.limits import TAKEN, Gate
@@ -17,7 +17,7 @@ from dataflow.ports import MISSING
 from dataflow.states import READY
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from dataflow.frames import Frame
     from dataflow.plan import FlowPlan, ScopePlan
@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 __all__ = ["Admission", "unknown_limits"]
 
 FiringId: TypeAlias = "tuple[Frame, int]"
-#: What a queue is for: a limit by its name, or the limit of one node; None for the run's own slots alone.
-Key: TypeAlias = "tuple[FlowPlan, str] | tuple[ScopePlan, int] | None"
+#: What a queue is for: a limit of the run by its name, one of a flow node, the limit of one node; None for
+#: the run's own slots alone.
+Key: TypeAlias = "str | tuple[FlowOf, str] | tuple[ScopePlan, int] | None"
 
 #: Has the run's event loop take a step of the scheduler soon; any thread may call it.
 Later: TypeAlias = "Callable[[Callable[[], None]], None]"
@@ -88,11 +89,10 @@ class Admission:
     of their first firing, so that letting one go costs no look at the others that wait.
     """
 
-    def __init__(self, plan: FlowPlan, settings: Settings, timers: Timers) -> None:
+    def __init__(self, settings: Settings, timers: Timers) -> None:
         self.later: Later | None = None  # set by the acting side
         self._timers = timers
-        self._plan = plan
-        self._limits = settings.limits or {}
+        self._limits: Final = settings.limits or {}
         self._is_bounded = settings.max_concurrency is not None
         self._free: float = math.inf if settings.max_concurrency is None else settings.max_concurrency
         self._queues: dict[Key, _Queue] = {}
@@ -166,32 +166,28 @@ class Admission:
         self._waiting = 0
 
     def _queue_of(self, firing: FiringId) -> _Queue | None:
-        frame, index = firing
-        action = frame.plan.nodes[index].action
-        assert isinstance(action, Call), "only calls hold slots"
-        limit = action.policy.limit
-        key: Key = None
-        if isinstance(limit, str):
-            name = limit
-            plan, limit = self._named(frame, name)
-            key = plan, name
-        elif limit is not MISSING and limit is not None:
-            key = frame.plan, index
-        elif not self._is_bounded:
+        key, limit = self._limit_of(*firing)
+        if key is None and not self._is_bounded:
             return None
         queue = self._queues.get(key)
         if queue is None:
-            queue = self._queues[key] = _Queue(_gate(limit), self._wake)
+            gate = limit.gate if isinstance(limit, Limit) else Gate(limit) if limit is not None else None
+            queue = self._queues[key] = _Queue(gate, self._wake)
         return queue
 
-    def _named(self, frame: Frame, name: str) -> tuple[FlowPlan, Limit | int]:
-        """Find a limit: the nearest flow around that sets one of the name, with it."""
-        while frame.parent is not None:
-            owner = frame.parent.plan.nodes[frame.owner].action
-            if isinstance(owner, FlowOf) and name in (limits := owner.settings.limits or {}):
-                return owner.plan, limits[name]
-            frame = frame.parent
-        return self._plan, self._limits[name]
+    def _limit_of(self, frame: Frame, index: int) -> tuple[Key, Limit | int | None]:
+        """Return the limit of a node; a name is looked up in the flows around it, then in the run's."""
+        action = frame.plan.nodes[index].action
+        assert isinstance(action, Call), "only calls hold slots"
+        limit = action.policy.limit
+        if limit is MISSING or limit is None:
+            return None, None
+        if not isinstance(limit, str):
+            return (frame.plan, index), limit
+        for flow in _flows_around(frame):
+            if flow.settings.limits is not None and limit in flow.settings.limits:
+                return (flow, limit), flow.settings.limits[limit]
+        return limit, self._limits[limit]
 
     def _offer(self, queue: _Queue) -> None:
         queue.is_open = True
@@ -270,18 +266,17 @@ class Admission:
         self._free += 1
 
 
-def _gate(limit: Limit | int | Any | None) -> Gate | None:
-    match limit:
-        case Limit():
-            return limit.gate
-        case int():
-            return Gate(limit)
-        case _:
-            return None
-
-
 def _nothing() -> None:
     """Keep nothing, so there is nothing to give back."""
+
+
+def _flows_around(frame: Frame) -> Iterator[FlowOf]:
+    """Go through the flow nodes that a frame is inside of, inmost first."""
+    while frame.parent is not None:
+        action = frame.parent.plan.nodes[frame.owner].action
+        if isinstance(action, FlowOf):
+            yield action
+        frame = frame.parent
 
 
 def unknown_limits(plan: FlowPlan, limits: Mapping[str, object] | None) -> list[str]:

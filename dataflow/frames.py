@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from dataflow.attempts import Attempts
+    from dataflow.errors import NodeTimeout
     from dataflow.failure import Failure
     from dataflow.plan import PlanNode, ScopePlan
     from dataflow.policy import Errors
@@ -49,10 +50,9 @@ class Frame:
     """One instance of a scope. `values` is indexed by slot; `waits` and `states` by node."""
 
     __slots__ = (
-        "attempts", "awaits", "closed_by", "errors", "failures", "holders", "is_closing", "lost", "name",
-        "number", "odd",
-        "opened", "owner", "parent", "plan", "position", "reasons", "states", "taken", "unsettled", "values",
-        "waits", "withdrawn",
+        "attempts", "awaits", "closed_by", "errors", "failures", "holders", "is_closing", "lost", "metadata",
+        "name", "number", "odd", "opened", "owner", "parent", "plan", "position", "reasons", "states",
+        "taken", "unsettled", "values", "waits", "withdrawn",
     )  # fmt: skip
 
     def __init__(
@@ -85,6 +85,7 @@ class Frame:
         self.attempts: dict[int, Attempts] = {}  # of nodes that may have several, or gave out pieces
         self.opened: dict[int, Opened] = {}  # by the node that opened it
         self.reasons: dict[int, Skip | Errored] = {}  # why nodes were skipped, not run, failed or cancelled
+        self.metadata: dict[int, Any] = {}  # what raw nodes told of their firings
         self.failures: list[Unhandled] = []  # what nothing in the frame handled
         self.closed_by: Skip | Errored | None = None  # why it is closing
         self.is_closing = False  # failed or cancelled: nothing more starts in it
@@ -113,15 +114,6 @@ class Frame:
             return path
         return f"{path}/{node.label}" if path else node.label
 
-    def has_stopped(self, index: int) -> bool:
-        """Tell whether a node is not to run any more: its frame was closed, or it lost a race."""
-        return self.is_closing or index in self.withdrawn
-
-    def attempt_of(self, index: int) -> int:
-        """Return which attempt at a node is the current one, or was the last, from 1."""
-        attempts = self.attempts.get(index)
-        return 1 if attempts is None else attempts.number
-
     def let_go(self, slots: Iterable[int]) -> None:
         """Count one holder less of each slot; a value without holders goes, skips and errors stay (S8.5)."""
         holders = self.holders
@@ -131,6 +123,15 @@ class Frame:
             holders[slot] -= 1
             if not holders[slot] and not is_dead(self.values[slot]):
                 self.values[slot] = LET_GO
+
+    def has_stopped(self, index: int) -> bool:
+        """Tell whether a node is not to run any more: its frame was closed, or it lost a race."""
+        return self.is_closing or index in self.withdrawn
+
+    def attempt_of(self, index: int) -> int:
+        """Return which attempt at a node is the current one, or was the last, from 1."""
+        attempts = self.attempts.get(index)
+        return 1 if attempts is None else attempts.number
 
     def release(self) -> None:
         """Let the values go; states and reasons stay (S8.5)."""
@@ -170,6 +171,7 @@ class OpenedFlow:
 
     live: dict[int, Frame] = field(default_factory=dict)  # the frame that has not ended, by its number
     frames: list[Frame] = field(default_factory=list)
+    late: NodeTimeout | None = None  # the current attempt has taken too long and is being ended
 
     def release(self) -> None:
         """Keep the frames, with their states and reasons; they let their values go themselves (S8.5)."""

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from dataflow.attempts import bounds_of
-from dataflow.branching import BUILT_IN
+from dataflow.branching import BRANCHES
 from dataflow.failure import takes_failure
 from dataflow.graph import (
     CallAction,
@@ -23,6 +23,7 @@ from dataflow.graph import (
 )
 from dataflow.names import encode
 from dataflow.plan import Call, Feed, FlowOf, FlowPlan, JoinOf, LoopOf, MapOf, PlanNode, ScopePlan
+from dataflow.policy import Policy
 from dataflow.ports import MISSING, PortKind
 from dataflow.provisions import has_limits, named_limits, unused
 from dataflow.slots import Slots
@@ -112,8 +113,8 @@ class _Laying:
                 if node_type.flow is not None:
                     return self.flow(self.vertex.action, node_type.flow), feeds
                 return self.call(self.vertex.action), feeds
-            case JoinAction(mode=mode):
-                return JoinOf(mode), feeds
+            case JoinAction(mode=mode, how=how):
+                return JoinOf(mode, how), feeds
             case LoopAction():
                 return self.loop(self.vertex.action), feeds
             case MapAction():
@@ -133,7 +134,7 @@ class _Laying:
         star = self.feeds.get(parameters.star) if parameters.star is not None else None
         direct = _direct(positional) if star is None and not keywords and AFTER not in self.feeds else None
         return Call(
-            node_type, action.policy, positional, keywords, star, direct, node_type.id in BUILT_IN,
+            node_type, action.policy, positional, keywords, star, direct, node_type.id in BRANCHES,
             bounds_of(action.policy),
         )  # fmt: skip
 
@@ -141,7 +142,8 @@ class _Laying:
         plan, own = flow.compile(), self.slots.outputs(self.vertex)
         inputs = {plan.root.parameters[name]: self.given(action, name) for name in action.type.inputs}
         results = {own[name]: slot for name, slot in plan.outputs.items()}
-        return FlowOf(plan, flow.settings, action.policy, inputs, results)
+        bounds = bounds_of(action.policy.over(Policy(timeout=flow.settings.timeout or MISSING)))
+        return FlowOf(plan, flow.settings, action.policy, bounds, inputs, results)
 
     def given(self, action: CallAction, name: str) -> Feed | int:
         """Return what a parameter is given: its feed, the config, or its default as a constant."""
@@ -199,7 +201,7 @@ def _connect(slots: Slots, scope: Scope, plan: ScopePlan) -> None:
     early: dict[int, list[int]] = {}
     for node in plan.nodes:
         awaited = dict.fromkeys(s for feed in node.feeds for s in feed.slots if plan.initial[s] is UNSETTLED)
-        is_early = isinstance(node.action, JoinOf) and node.action.mode is not Join.GATHER
+        is_early = isinstance(node.action, JoinOf) and node.action.mode not in (Join.GATHER, Join.CONTEXTS)
         if is_early:
             for slot in node.feeds[0].slots:
                 early.setdefault(slot, []).append(node.index)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from dataflow.attempts import Bounds
     from dataflow.graph import Join
+    from dataflow.merging import MergeFunction
     from dataflow.nodetype import NodeType
     from dataflow.policy import EachOptions, Policy, Settings
     from dataflow.uses import Uses
@@ -59,9 +60,10 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class JoinOf:
-    """Join the slots (S5.3)."""
+    """Join the slots (S5.3). `how` makes one context of several (S10.4)."""
 
     mode: Join
+    how: MergeFunction | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,7 @@ class MapOf:
     lists: Mapping[int, Feed]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class FlowOf:
     """Run a flow in a frame of its own (S7.3).
 
@@ -104,6 +106,7 @@ class FlowOf:
     plan: FlowPlan
     settings: Settings
     policy: Policy
+    bounds: Bounds | None  # of its attempts
     inputs: Mapping[int, Feed | int]
     results: Mapping[int, int]
 
@@ -176,4 +179,4 @@ class FlowPlan:
     outputs: Mapping[str, int]  # flow output -> slot of the root
     unused_policies: tuple[str, ...] = ()  # settings that have no effect yet
     has_limits: bool = False  # a node has a limit
-    named_limits: tuple[tuple[str, str], ...] = ()  # node id, name of its limit
+    named_limits: tuple[tuple[str, str], ...] = ()  # path of a node, name of its limit

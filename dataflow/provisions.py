@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from dataflow.graph import CallAction
 from dataflow.markers import MISSING
@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from dataflow.wiring import Nested
 
 __all__ = ["has_limits", "named_limits", "unused"]
-
-#: Settings of flow nodes that are kept but do nothing yet.
-OF_FLOW_NODES: Final = ("retry", "timeout", "deadline", *WITHOUT_EFFECT)
 
 
 def has_limits(vertices: Iterable[Vertex]) -> bool:
@@ -42,17 +39,12 @@ def named_limits(vertices: Iterable[Vertex]) -> Iterator[tuple[str, str]]:
 def unused(vertices: Iterable[Vertex]) -> Iterator[str]:
     """Name the settings that are kept but have no effect yet."""
     for node, action, flow in _calls(vertices):
-        names: tuple[str, ...] = WITHOUT_EFFECT
         if flow is not None:
             yield from flow.compile().unused_policies
-            names = OF_FLOW_NODES
-            given = [
-                name for name in ("max_concurrency", "timeout") if getattr(flow.settings, name) is not None
-            ]
-            yield from (f"{name} of the flow of node {node!r}" for name in given)
-        yield from (
-            f"{name} of node {node!r}" for name in names if getattr(action.policy, name) is not MISSING
-        )
+            if flow.settings.max_concurrency is not None:
+                yield f"max_concurrency of the flow of node {node!r}"
+        given = (name for name in WITHOUT_EFFECT if getattr(action.policy, name) is not MISSING)
+        yield from (f"{name} of node {node!r}" for name in given)
 
 
 def _calls(vertices: Iterable[Vertex]) -> Iterator[tuple[str, CallAction, Nested | None]]:

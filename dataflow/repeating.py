@@ -1,22 +1,25 @@
-"""Repeating: a call that failed waits and is attempted again, as its settings say (S9.1)."""
+"""Repeating: a node that failed waits and is attempted again, as its settings say (S9.1)."""
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from dataflow.attempts import wait_before_next
 from dataflow.events import EventKind
 from dataflow.failure import failure_of
-from dataflow.plan import Call
 from dataflow.states import READY
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dataflow.attempts import Bounds
     from dataflow.frames import Frame
     from dataflow.plan import PlanNode
     from dataflow.scheduler import Scheduler
 
 __all__ = ["Repeating"]
+
+Step: TypeAlias = "Callable[[], None]"
 
 
 class Repeating:
@@ -25,22 +28,22 @@ class Repeating:
     def __init__(self, scheduler: Scheduler) -> None:
         self.scheduler = scheduler
 
-    def attempt_again(self, frame: Frame, node: PlanNode, error: BaseException) -> bool:
-        """Have a failed call attempted once more, after a wait; tells whether it will be.
+    def attempt_again(
+        self, frame: Frame, node: PlanNode, bounds: Bounds | None, error: BaseException, again: Step
+    ) -> bool:
+        """Have `again` begin another attempt at a node, after a wait; tells whether it will.
 
-        While it waits it is ready: it has no slot and no worker, and closing its frame cancels it.
+        While it waits the node is ready: it has no slot and no worker, and closing its frame cancels it.
         """
-        action, attempts = node.action, frame.attempts.get(node.index)
-        assert isinstance(action, Call), "only calls are attempted again here"
-        if attempts is None or action.bounds is None or attempts.is_last or frame.has_stopped(node.index):
+        attempts = frame.attempts.get(node.index)
+        if attempts is None or bounds is None or attempts.is_last or frame.has_stopped(node.index):
             return False
-        wait = wait_before_next(action.bounds.retry, attempts.number, error)
+        wait = wait_before_next(bounds.retry, attempts.number, error)
         if wait is None:
             return False
-        deadline = action.bounds.deadline
-        if deadline is not None:
+        if bounds.deadline is not None:
             assert attempts.begun is not None, "an attempt that failed has begun"
-            if self.scheduler.clock() + wait >= attempts.begun + deadline:
+            if self.scheduler.clock() + wait >= attempts.begun + bounds.deadline:
                 return False
         failure = failure_of(error, node.id, frame.path_of(node), attempts.number)
         self.scheduler.report(
@@ -49,11 +52,10 @@ class Repeating:
         self.void_pieces(frame, node)
         attempts.number += 1
         frame.states[node.index] = READY
-        make_ready = partial(self.scheduler.make_ready, frame, node.index)
         if wait:
-            attempts.waits = self.scheduler.timers.set(wait, make_ready, frame)
+            attempts.waits = self.scheduler.timers.set(wait, again, frame)
         else:
-            make_ready()
+            again()
         return True
 
     def give_up(self, frame: Frame, node: PlanNode) -> None:

@@ -7,6 +7,7 @@ carries what has settled, so that a long dead path needs no recursion.
 from __future__ import annotations
 
 from collections import deque
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -51,9 +52,9 @@ MOST_STEPS: Final = 1_000
 class Scheduler:
     """The state of one run and the rules that move it on.
 
-    The engine calls `start`, `succeed`, `fail`, `cancelled`, `due` and `abort`. The other public methods
-    are for `Opening`, `Releasing`, `Racing`, `Repeating`, `Loops`, `Maps`, `Nesting`, `Failing` and
-    `Timers`, which are parts of it.
+    The engine calls `start`, `succeed`, `fail`, `cancelled`, `due` and `abort`. The other public methods are
+    for its parts: `Opening`, `Pushing`, `Releasing`, `Racing`, `Repeating`, `Loops`, `Maps`, `Nesting`,
+    `Failing` and `Timers`.
     """
 
     def __init__(
@@ -79,7 +80,7 @@ class Scheduler:
         self.pushing = Pushing(self)
         self.timers = Timers(self)
         is_limited = plan.has_limits or settings.max_concurrency is not None
-        self.admission = Admission(plan, settings, self.timers) if is_limited else None
+        self.admission = Admission(settings, self.timers) if is_limited else None
         self._newly: list[FiringId] = []
         self.has_more = False  # the work list was left before its end
         self._is_working = False  # a user's test or key may call back while it is
@@ -119,7 +120,10 @@ class Scheduler:
         if self.admission is not None:
             self.admission.ended((frame, index))
         node = frame.plan.nodes[index]
-        if not self.repeating.attempt_again(frame, node, error):
+        action = node.action
+        assert isinstance(action, Call), "only calls are fired by the engine"
+        again = partial(self.make_ready, frame, index)
+        if not self.repeating.attempt_again(frame, node, action.bounds, error, again):
             self.failing.failed(frame, node, error)
         return self._advance()
 
@@ -198,7 +202,7 @@ class Scheduler:
         frame.unsettled -= 1
         if not frame.unsettled:
             self._ended.append(frame)
-        if self.reporter.is_listening and node.is_visible:
+        if self.reporter.is_listening:
             report_end(self.reporter, frame, node, state)
         if frame.holders is not None:
             frame.let_go(frame.plan.held[node.index])
