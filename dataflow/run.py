@@ -155,7 +155,7 @@ async def executing(
                     engine.cancel(f"the block that owns the run was left by {type(error).__name__}")
                 await engine.ended.wait()
             except BaseException:
-                engine.workers.is_leaving = True  # what the workers see now is a real cancellation
+                engine.workers.leave()  # what the workers see now is a real cancellation
                 raise
     finally:
         if run is not None:

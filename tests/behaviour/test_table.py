@@ -7,6 +7,7 @@ from typing import Final
 
 import pytest
 
+from tests.behaviour.cases_attempts import ATTEMPTS
 from tests.behaviour.cases_branches import BRANCHES
 from tests.behaviour.cases_conditions import CONDITIONS
 from tests.behaviour.cases_failures import FAILURES
@@ -33,6 +34,7 @@ from tests.behaviour.table import (
 )
 
 TABLE: Final[tuple[Case, ...]] = (
+    *ATTEMPTS,
     *BRANCHES,
     *CONDITIONS,
     *FAILURES,
