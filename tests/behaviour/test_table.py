@@ -8,6 +8,7 @@ from typing import Final
 import pytest
 
 from tests.behaviour.cases_branches import BRANCHES
+from tests.behaviour.cases_dead_ports import DEAD_PORTS
 from tests.behaviour.cases_failures import FAILURES
 from tests.behaviour.cases_joins import JOINS
 from tests.behaviour.cases_loop_alls import LOOP_ALLS
@@ -33,6 +34,7 @@ from tests.behaviour.table import (
 
 TABLE: Final[tuple[Case, ...]] = (
     *BRANCHES,
+    *DEAD_PORTS,
     *FAILURES,
     *JOINS,
     *LOOPS,
