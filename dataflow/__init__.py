@@ -18,6 +18,7 @@ from dataflow.errors import (
     FormatError,
     LoopLimit,
     NodeFailed,
+    NodeTimeout,
     PackError,
     PortMisuse,
     RunFailed,
@@ -25,8 +26,8 @@ from dataflow.errors import (
 )
 from dataflow.events import Event, EventKind
 from dataflow.failure import Failure
-from dataflow.flows import Flow, TypedFlow, flow
-from dataflow.joins import collect, each, fallback, gather, merge
+from dataflow.flows import Flow
+from dataflow.joins import collect, each, fallback, gather, merge, race
 from dataflow.looping import Carry, Loop, When
 from dataflow.packs import Pack
 from dataflow.policy import Limit, Retry
@@ -35,6 +36,7 @@ from dataflow.result import Result
 from dataflow.run import Run
 from dataflow.states import NodeState
 from dataflow.steps import Step
+from dataflow.typed_flows import TypedFlow, flow
 
 __all__ = [
     "SKIP",
@@ -57,6 +59,7 @@ __all__ = [
     "Node",
     "NodeFailed",
     "NodeState",
+    "NodeTimeout",
     "Pack",
     "PackError",
     "Port",
@@ -79,6 +82,7 @@ __all__ = [
     "gather",
     "merge",
     "node",
+    "race",
     "this_firing",
     "threaded",
 ]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from dataflow.frames import Frame
     from dataflow.plan import Call, Feed, PlanNode
 
-__all__ = ["bind"]
+__all__ = ["argument", "bind"]
 
 
 def bind(frame: Frame, node: PlanNode, call: Call) -> tuple[list[Any], Mapping[str, Any]]:
@@ -24,13 +24,14 @@ def bind(frame: Frame, node: PlanNode, call: Call) -> tuple[list[Any], Mapping[s
     if call.direct is not None and node.index not in frame.odd:
         values, shared = frame.values, frame.plan.shared
         return [separate(values[slot]) if shared[slot] else values[slot] for slot in call.direct], {}
-    positional = [_argument(frame, node, given) for given in call.positional]
+    positional = [argument(frame, node, given) for given in call.positional]
     if call.star is not None:
-        positional += _argument(frame, node, call.star)
-    return positional, {name: _argument(frame, node, given) for name, given in call.keywords.items()}
+        positional += argument(frame, node, call.star)
+    return positional, {name: argument(frame, node, given) for name, given in call.keywords.items()}
 
 
-def _argument(frame: Frame, node: PlanNode, given: Feed | int) -> Any:
+def argument(frame: Frame, node: PlanNode, given: Feed | int) -> Any:
+    """Return what a parameter is given; raises NodeFailed if a checked value does not fit."""
     if isinstance(given, int):
         return separate(frame.values[given])
     values = [_token(frame, slot) for slot in given.slots if _is_live(frame.values[slot], given)]

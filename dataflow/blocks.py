@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from dataflow.markers import Marker
+from dataflow.nodetype import NodeType
 from dataflow.placeholders import Expression, Handle, PortRef, ports_within
 from dataflow.signature import Shape
 from dataflow.steps import Step
@@ -83,9 +84,9 @@ class OpenBlock:
     def has_keys(self, reference: Reference) -> bool:
         """Tell whether a port is the whole of a TypedDict, whose keys are ports."""
         placed = self.block.nodes.get(reference.node)
-        if reference.port != "out" or not isinstance(placed, PlacedNode) or isinstance(placed.type, str):
+        if reference.port != "out" or not isinstance(placed, PlacedNode):
             return False
-        return placed.type.shape is Shape.KEYS
+        return isinstance(placed.type, NodeType) and placed.type.shape is Shape.KEYS
 
     def changed(self) -> None:
         """Note that the flow is no longer what was compiled."""

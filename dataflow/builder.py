@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from dataflow.plan import FlowPlan
+    from dataflow.wiring import Version
 
 __all__ = ["Builder"]
 
@@ -59,7 +60,7 @@ class Builder:
         self._open = OpenBlock(self._wiring.block, self._wiring)
         self._open.within.update(ids_within(self._wiring.block))
         self._types: dict[Callable[..., Any], NodeType] = {}
-        self._compiled: dict[int, FlowPlan] = {}  # the newest, by the version of the wiring
+        self._compiled: dict[Version, FlowPlan] = {}  # the newest, by the version of the flow
 
     def __repr__(self) -> str:
         return f"<flow {self._name}>"
@@ -97,13 +98,13 @@ class Builder:
         self._wiring.block.outputs[name] = source_of(root, literally(port), f"output {name!r}")
 
     def add(self, fn: Callable[P, Awaitable[R]], /, *args: P.args, **kwargs: P.kwargs) -> Step[R]:
-        """Place a node; each argument is a port, an expression over ports or a constant."""
+        """Place a node: an async function, a `Node` or a flow.
+
+        Each argument is a port, an expression over ports or a constant.
+        """
         given: object = fn
         if isinstance(given, Builder):
-            self._wiring.problems.append(
-                f"flow {given.name!r} as a node: flow nodes come with a later release"
-            )
-            return Step(self._open, place(self._open, opaque_type(given.name), given.name).id)
+            return Step(self._open, given.place_in(self._open, args, kwargs).id)
         explicit = fn.placed_as if isinstance(fn, Node) else None
         try:
             node_type = fn.type if isinstance(fn, Node) else self._type_of(fn)
@@ -196,6 +197,15 @@ class Builder:
         while block.parent is not None:
             block = block.parent
         return block
+
+    @property
+    def node_type(self) -> NodeType:
+        """This flow as a node type."""
+        raise NotImplementedError("a builder that is no Flow cannot run")
+
+    def place_in(self, block: OpenBlock, args: Sequence[Any], kwargs: Mapping[str, Any]) -> PlacedNode:
+        """Place this flow as a node of another."""
+        raise NotImplementedError("a builder that is no Flow cannot run")
 
     def _exit(self, placed: PlacedNode, name: str) -> Any:
         return PortRef(self._open, Reference(placed.id, name))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
+from dataflow.attempts import Attempts
 from dataflow.binding import bind
 from dataflow.current import CURRENT, Firing
 from dataflow.events import EventKind
@@ -17,54 +19,107 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from contextvars import Context
 
-    from dataflow.events import Reporter
+    import anyio
+
     from dataflow.frames import Frame
-    from dataflow.plan import Call, PlanNode
+    from dataflow.plan import Call
+    from dataflow.scheduler import Scheduler
 
 __all__ = ["CurrentFiring", "call"]
 
+LOG: Final = logging.getLogger("dataflow.calling")
+
 
 class CurrentFiring:
-    """What `this_firing` finds in the context of a firing, also after the firing has ended."""
+    """What `this_firing` finds in the context of an attempt, also after the attempt has ended."""
 
-    __slots__ = ("_frame", "_index", "_reporter")
+    __slots__ = ("_scheduler", "attempt", "frame", "index", "is_cancelled", "scope")
 
-    def __init__(self, reporter: Reporter, frame: Frame, index: int) -> None:
-        self._reporter = reporter
-        self._frame = frame
-        self._index = index
+    def __init__(self, scheduler: Scheduler, frame: Frame, index: int) -> None:
+        self._scheduler = scheduler
+        self.frame = frame
+        self.index = index
+        self.attempt = frame.attempt_of(index) if frame.attempts else 1
+        self.is_cancelled = False
+        self.scope: anyio.CancelScope | None = None  # while a time limit may end it
 
     def this_firing(self) -> Firing:
-        return Firing(self._reporter.run, self._path(), 1, self.emit)
+        return Firing(
+            self._scheduler.reporter.run, self._path(), self.attempt, self.emit, self._is_no_longer_wanted
+        )
 
     def emit(self, piece: object, port: str) -> None:
-        """Report a piece, unless the firing has ended and the piece comes too late."""
-        if self._reporter.is_listening:
-            self._reporter.in_loop(partial(self._report, {"port": port, "piece": separate(piece)}))
+        """Report a piece, unless the attempt has ended and the piece comes too late."""
+        reporter = self._scheduler.reporter
+        if reporter.is_listening:
+            reporter.in_loop(partial(self._report, {"port": port, "piece": separate(piece)}))
 
     def _report(self, data: dict[str, Any]) -> None:
-        if self._reporter.is_listening and self._frame.states[self._index] == RUNNING:
-            self._reporter.emit(EventKind.PIECE, self._path(), data)
+        frame, index, reporter = self.frame, self.index, self._scheduler.reporter
+        if (
+            reporter.is_listening
+            and frame.states[index] == RUNNING
+            and frame.attempt_of(index) == self.attempt
+            and not self.is_cancelled
+        ):
+            frame.attempts.setdefault(index, Attempts()).has_pieces = True
+            reporter.emit(EventKind.PIECE, self._path(), data)
+
+    def _is_no_longer_wanted(self) -> bool:
+        """Tell whether it was cancelled or timed out; any thread may ask."""
+        if self.is_cancelled or self.frame.has_stopped(self.index):
+            return True
+        scope = self.scope
+        return scope is not None and self._scheduler.reporter.is_here and scope.cancel_called
+
+    def abandon(self) -> Callable[[], None]:
+        """Warn that a thread runs on, and return what to call when its function returns (S9.2)."""
+        self.is_cancelled = True
+        path = self._path()
+        text = f"{path} was given up while its code blocked: its thread runs on until that returns"
+        node = self.frame.plan.nodes[self.index]
+        self._scheduler.warn("thread_abandoned", text, self.frame, node)
+        admission = self._scheduler.admission
+        return _nothing if admission is None else admission.keep((self.frame, self.index))
+
+    def blocked(self, seconds: float) -> None:
+        """Warn that one step of the node kept the event loop from everything else (S9.2)."""
+        text = (
+            f"{self._path()} blocked the event loop for {seconds:.3f} s; declare blocking code with threaded"
+        )
+        LOG.warning("%s", text)
+        self._scheduler.report(
+            EventKind.WARNING, self.frame, self.frame.plan.nodes[self.index],
+            code="loop_blocked", text=text, seconds=seconds,
+        )  # fmt: skip
 
     def _path(self) -> str:
-        return self._frame.path_of(self._frame.plan.nodes[self._index])
+        return self.frame.path_of(self.frame.plan.nodes[self.index])
 
 
-async def call(
-    frame: Frame,
-    node: PlanNode,
-    action: Call,
-    current: CurrentFiring,
-    context: Context,
-    suspended: Callable[[], None],
-) -> Any:
+def _nothing() -> None:
+    """Without limits a thread keeps nothing of the run."""
+
+
+async def call(current: CurrentFiring, action: Call, context: Context, suspended: Callable[[], None]) -> Any:
     """Call the function of a firing in a context of its own; `suspended` is called when it first waits."""
-    positional, keywords = bind(frame, node, action)
+    frame = current.frame
+    positional, keywords = bind(frame, frame.plan.nodes[current.index], action)
     context.run(CURRENT.set, current)
+    if action.bounds is not None:
+        _prepare(current, action, context)
     called = context.run(action.type.call, *positional, **keywords)
     if action.type.shape is Shape.PIECES:
         called = _read_pieces(current, called)
-    return await isolated(as_coroutine(called), context, suspended)
+    return await isolated(as_coroutine(called), context, suspended, current)
+
+
+def _prepare(current: CurrentFiring, action: Call, context: Context) -> None:
+    """Let the author do something before an extra attempt; from here on a failure is one of the call."""
+    bounds = action.bounds
+    if current.attempt > 1 and bounds is not None and bounds.retry is not None and bounds.retry.before:
+        context.run(bounds.retry.before, current.this_firing())
+    current.frame.attempts[current.index].is_last = False
 
 
 async def _read_pieces(current: CurrentFiring, pieces: AsyncIterator[Any]) -> list[Any]:

@@ -25,7 +25,7 @@ from dataflow.graph import (
     Wire,
 )
 from dataflow.placeholders import is_no_constant
-from dataflow.ports import DONE, ERROR, MISSING, InPort, PortKind, Signal, kind_of, plain_type
+from dataflow.ports import DONE, ERROR, MISSING, InPort, OutPort, PortKind, Signal, kind_of, plain_type
 from dataflow.scoping import resolved, scope_of, wires_of, wires_within
 
 if TYPE_CHECKING:
@@ -45,6 +45,9 @@ def check(graph: Graph, ordered: list[Vertex]) -> None:
         checker.check(vertex)
     for name, wire in graph.outputs.items():
         checker.check_reach(wire, graph.root, f"output {name!r}")
+        found = plain_type(types.of(wire.source))
+        sure = checker.is_sure_edge(wire.source)
+        graph.output_ports[name] = OutPort(name, found, kind_of(found), conditional=not sure)
 
 
 class _Types:
@@ -63,11 +66,12 @@ class _Types:
 
     def infer(self, vertex: Vertex) -> None:
         match vertex.action:
-            case CallAction(type=node_type):
+            case CallAction(type=node_type, policy=policy):
                 for port in node_type.outputs.values():
                     passed = vertex.inputs.get(port.same_as) if port.same_as else None
+                    found = self.union(passed.wires) if passed else port.type
                     self.known[Terminal(vertex, port.name)] = (
-                        self.union(passed.wires) if passed else port.type
+                        found if policy.errors != "collect" else _or_failure(found)
                     )
             case JoinAction(mode=mode):
                 joined = self.union(vertex.inputs["sources"].wires)
@@ -121,12 +125,7 @@ class _Types:
 
     def union(self, wires: list[Wire]) -> object:
         found = [self.of(wire.source) for wire in wires]
-        if not found or any(is_any(one) for one in found):
-            return Any
-        try:
-            return Union[tuple(found)]  # noqa: UP007 - of members known at run time only
-        except TypeError:  # an annotation that cannot be a member of a union
-            return Any
+        return _united(found) if found else Any
 
     def carried(self, given: Input) -> object:
         if not given.wires:
@@ -184,9 +183,18 @@ def _widened(annotation: object) -> object:
 
 
 def _or_failure(item: object) -> object:
-    """Return the type of the items of a map that collects their failures (S7.2)."""
+    """Return the type of what may be a failure: a collected item, an output of a flow (S7.2, S7.3)."""
     try:
         return Union[item, Failure]  # noqa: UP007 - known at run time only
+    except TypeError:  # an annotation that cannot be a member of a union
+        return Any
+
+
+def _united(members: list[object]) -> object:
+    if any(is_any(one) for one in members):
+        return Any
+    try:
+        return Union[tuple(members)]  # noqa: UP007 - of members known at run time only
     except TypeError:  # an annotation that cannot be a member of a union
         return Any
 

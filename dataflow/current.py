@@ -16,6 +16,11 @@ def _drop(piece: object, port: str) -> None:
     """Outside a run nobody listens to pieces."""
 
 
+def _never() -> bool:
+    """Outside a run nothing is cancelled."""
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Firing:
     """One firing: the run, its path in it (S2.2) and which attempt this is, from 1."""
@@ -24,6 +29,16 @@ class Firing:
     path: str
     attempt: int = 1
     _emit: Callable[[object, str], None] = _drop
+    _is_cancelled: Callable[[], bool] = _never
+
+    @property
+    def key(self) -> str:
+        """The same for every attempt and again after a resume: an idempotency key (S12.2)."""
+        return f"{self.run_id}/{self.path}" if self.run_id else ""
+
+    def cancelled(self) -> bool:
+        """Tell whether what this firing does is no longer wanted; blocking code asks, to stop early."""
+        return self._is_cancelled()
 
     def emit(self, piece: object, *, port: str = "out") -> None:
         """Give out a piece of a port while the node runs; its value is what the node returns (S3.5)."""
@@ -34,6 +49,10 @@ class FiringSource(Protocol):
     """Whoever runs firings and can tell which one runs now."""
 
     def this_firing(self) -> Firing: ...
+
+    def abandon(self) -> Callable[[], None]:
+        """Note that a thread runs on whose caller was cancelled; returns what to call at its end."""
+        ...
 
 
 CURRENT: Final[ContextVar[FiringSource]] = ContextVar("dataflow firing")

@@ -158,9 +158,10 @@ def node(
 ) -> Any:
     """Declare an async function as a node type, with settings if wanted.
 
-    `retries` (extra attempts), `timeout` and `deadline` (seconds), `memo` and `limit` are kept and have no
-    effect yet, and a run of a flow that sets one says so. `ports` names the ports that
-    depend on the config. Raises ValueError for a setting that cannot be.
+    `retries` are extra attempts, or a `Retry`; `timeout` bounds one attempt and `deadline` all of them, in
+    seconds; `limit` is the name of a limit in `using(limits=)`, or how many firings of the node may run at
+    once. `memo` is kept and has no effect yet. `ports` names the ports that depend on the config. Raises
+    ValueError for a setting that cannot be.
     """
     policy = policy_of(**settings)
 

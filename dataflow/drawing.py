@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from dataflow.nodetype import NodeType
 from dataflow.wiring import (
     CARRY,
     INPUT,
@@ -24,13 +25,14 @@ from dataflow.wiring import (
     MapBlock,
     Merge,
     PlacedNode,
+    Race,
     Reference,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from dataflow.wiring import Block, Source, Wiring
+    from dataflow.wiring import Block, Nested, Source, Wiring
 
 __all__ = ["dot", "mermaid", "outline"]
 
@@ -90,7 +92,7 @@ def _references(source: Source | Many) -> Iterator[tuple[Reference, str]]:
                 yield from (
                     (reference, f"fallback {words}".strip()) for reference, words in _references(part)
                 )
-        case Merge(sources) | Gather(sources) | Many(sources):
+        case Merge(sources) | Gather(sources) | Race(sources) | Many(sources):
             word = type(source).__name__.lower() if not isinstance(source, Many) else ""
             for part in sources:
                 yield from ((reference, f"{word} {words}".strip()) for reference, words in _references(part))
@@ -113,9 +115,7 @@ def _declare(group: Group, block: Block) -> None:
     for placed in block.nodes.values():
         match placed:
             case PlacedNode(id=id, type=node_type):
-                group.names["", id] = Shape(
-                    id, type=node_type if isinstance(node_type, str) else node_type.id
-                )
+                group.names["", id] = Shape(id, type=_type_name(node_type))
             case LoopBlock(id=id, carries=carries, body=body, limit=limit):
                 inner = group.names["", id] = Group(id, f"loop {id}, limit {limit}", group)
                 inner.names |= {(CARRY, name): Shape(name, is_round=True) for name in carries}
@@ -124,6 +124,12 @@ def _declare(group: Group, block: Block) -> None:
                 inner = group.names["", id] = Group(id, f"map {id}", group)
                 inner.names |= {(ITEM, name): Shape(name, is_round=True) for name in over}
                 _declare(inner, body)
+
+
+def _type_name(node_type: NodeType | Nested | str) -> str:
+    if isinstance(node_type, str):
+        return node_type
+    return node_type.id if isinstance(node_type, NodeType) else f"flow {node_type.name}"
 
 
 def _connect(group: Group, block: Block) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import anyio
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from dataflow.plan import FlowPlan
     from dataflow.policy import Settings
     from dataflow.scheduler import FiringId
-    from dataflow.workers import Spawn
+    from dataflow.sleepers import Spawn
 
 __all__ = ["Engine"]
 
@@ -37,7 +38,7 @@ class Engine:
     ) -> None:
         self.plan = plan
         self.reporter = Reporter(run_id, call=caller())
-        self.scheduler = Scheduler(plan, settings.errors, self.reporter, keep=settings.keep)
+        self.scheduler = Scheduler(plan, settings, self.reporter, anyio.current_time)
         self.workers = Workers(self.scheduler, spawn, self._look_around)
         self.status = RunStatus.RUNNING
         self.ended = anyio.Event()
@@ -58,8 +59,8 @@ class Engine:
             self._cancel_reason = reason
         self._start()
         self.scheduler.abort(reason)
-        self.workers.cancel_closed()
-        if self.workers.are_idle:
+        self.workers.act()
+        if self.workers.are_idle or self.scheduler.has_ended:
             self._conclude()
 
     def left(self) -> None:
@@ -76,6 +77,9 @@ class Engine:
         if self.scheduler.has_ended:  # cancelled before it began
             return []
         self._start()
+        if self._settings.timeout is not None:
+            end = partial(self.scheduler.failing.run_timed_out, self._settings.timeout)
+            self.scheduler.timers.set(self._settings.timeout, end, is_awaited=False)
         ready = self.scheduler.start(self._inputs)
         self._inputs.clear()
         return ready
@@ -88,7 +92,7 @@ class Engine:
         if self.reporter.is_listening:
             data = {"flow": self.plan.name, "inputs": separate(dict(self._inputs))}
             self.reporter.emit(EventKind.RUN_STARTED, "", data)
-        unused = [*self.plan.unused_policies, *self._settings.without_effect()]
+        unused = self.plan.unused_policies
         if unused:
             text = f"flow {self.plan.name!r} sets what has no effect in this release: {', '.join(unused)}"
             LOG.warning("%s", text)
@@ -111,6 +115,8 @@ class Engine:
         """Tell once and for all how the run has ended (S18)."""
         if self.status is not RunStatus.RUNNING:
             return
+        self.scheduler.let_go()
+        self.workers.act()
         if self._cancel_reason is not None:
             self.status = RunStatus.CANCELLED
         elif self.scheduler.root.failures or self.scheduler.interruption is not None:

@@ -6,6 +6,7 @@ DataflowError
 ├── ValueMismatch      a value does not have the type of the port or config field it enters
 ├── NodeFailed         a node broke its contract (S3.2) or ended in a way the engine cannot accept
 │   └── LoopLimit      a loop reached its limit and `on_limit` is "fail"
+├── NodeTimeout        a node, or a whole run, took longer than it may; also a TimeoutError
 ├── RunFailed          a run ended as failed; carries the result and every failure
 ├── PackError          a pack cannot be found, imported or used
 └── FormatError        a file is not a flow document; carries line and column where known
@@ -14,7 +15,7 @@ DataflowError
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -28,6 +29,7 @@ __all__ = [
     "FormatError",
     "LoopLimit",
     "NodeFailed",
+    "NodeTimeout",
     "PackError",
     "PortMisuse",
     "RunFailed",
@@ -118,6 +120,23 @@ class LoopLimit(NodeFailed):
         self.loop = loop
         self.limit = limit
         super().__init__(loop, f"reached its limit of {limit} rounds and its test still asks for another")
+
+
+class NodeTimeout(DataflowError, TimeoutError):
+    """Raised when a node, or the run of a flow, takes longer than its `timeout` or `deadline` (S9.2)."""
+
+    def __init__(
+        self,
+        node: str,
+        seconds: float,
+        bound: Literal["timeout", "deadline"] = "timeout",
+        what: Literal["node", "flow"] = "node",
+    ) -> None:
+        self.node = node
+        self.seconds = seconds
+        self.bound = bound
+        self.what = what
+        super().__init__(f"{what} {node!r} took longer than its {bound} of {seconds:g} s")
 
 
 class RunFailed(DataflowError):

@@ -24,13 +24,16 @@ class EventKind(StrEnum):
     RUN_STARTED = "run_started"
     RUN_FINISHED = "run_finished"
     NODE_STARTED = "node_started"
+    ATTEMPT_FAILED = "attempt_failed"
     NODE_FINISHED = "node_finished"
     BRANCH_EVALUATED = "branch_evaluated"
     LOOP_ROUND = "loop_round"
     LOOP_EXITED = "loop_exited"
     MAP_OPENED = "map_opened"
+    RACE_DECIDED = "race_decided"
     WARNING = "warning"
     PIECE = "piece"
+    PIECES_VOID = "pieces_void"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +98,16 @@ class Reporter:
             callback()
         else:
             self._call(callback)
+
+    def later(self, callback: Callable[[], object]) -> None:
+        """Call back as soon as the event loop of the run can; any thread may ask for it."""
+        if self._call is not None:
+            self._call(callback)
+
+    @property
+    def is_here(self) -> bool:
+        """Whether the caller is in the thread of the run."""
+        return get_ident() == self._thread
 
     def close(self) -> None:
         """End every stream: the run has ended, however it ended."""

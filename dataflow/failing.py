@@ -7,12 +7,12 @@ from collections import deque
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from dataflow.errors import NodeTimeout
 from dataflow.failure import failure_of
 from dataflow.frames import Unhandled
-from dataflow.plan import Call
 from dataflow.ports import DONE, ERROR, MISSING, Signal
 from dataflow.separation import separate
-from dataflow.states import CANCELLED, FAILED, NOT_RUN, READY, WAITING
+from dataflow.states import CANCELLED, FAILED, NOT_RUN, READY, TIMED_OUT, WAITING
 from dataflow.tokens import UNSETTLED, Errored, Skip
 
 if TYPE_CHECKING:
@@ -40,13 +40,16 @@ class Failing:
     def failed(self, frame: Frame, node: PlanNode, error: BaseException) -> None:
         """Handle the failure of a node as its settings say, or fail its frame (S9.3)."""
         failure = self._failure(frame, node, error)
-        if not self._handle(frame, node, failure):
-            self._break(frame, node, [Unhandled(node.index, failure, error)])
+        state = TIMED_OUT if isinstance(error, NodeTimeout) else FAILED
+        self.scheduler.repeating.void_pieces(frame, node)
+        unhandled = [Unhandled(node.index, failure, error)]
+        if not self._handle(frame, node, unhandled, state):
+            self._break(frame, node, unhandled, state)
 
     def opener_failed(self, frame: Frame, node: PlanNode, unhandled: Sequence[Unhandled]) -> None:
         """Let the failures of frames be those of the loop or map that opened them (S9.4)."""
-        if not self._handle(frame, node, unhandled[0].failure):
-            self._break(frame, node, unhandled)
+        if not self._handle(frame, node, unhandled, FAILED):
+            self._break(frame, node, unhandled, FAILED)
 
     def test_failed(self, frame: Frame, node: PlanNode, body: Frame, error: BaseException) -> None:
         """Fail the round whose test raised; the loop fails with it (S6.1)."""
@@ -54,8 +57,32 @@ class Failing:
         body.failures.append(Unhandled(len(body.plan.nodes), failure, error))
         self._close_later(body, Errored(failure.path, failure))
 
-    def _handle(self, frame: Frame, node: PlanNode, failure: Failure) -> bool:
+    def run_timed_out(self, seconds: float) -> None:
+        """Fail the run, which has taken longer than it may: what waits is not run, what runs is cancelled."""
+        name = self.scheduler.plan.name
+        error, root = NodeTimeout(name, seconds, what="flow"), self.scheduler.root
+        failure = failure_of(error, "", "", 1)
+        root.failures.append(Unhandled(len(root.plan.nodes), failure, error))
+        self.close(root, Errored("", failure))
+
+    def race_lost(
+        self, frame: Frame, node: PlanNode, causes: Sequence[Errored], unhandled: Sequence[Unhandled]
+    ) -> None:
+        """Settle a race that nobody won; failures that were left to it are now the frame's (S9.4)."""
+        first, *besides = causes
+        cause = Errored(frame.path_of(node), first.failure, first, tuple(besides))
+        frame.reasons[node.index] = cause
+        self.scheduler.put(frame, node.outputs["out"], cause)
+        self.scheduler.finish(frame, node, NOT_RUN)
+        if node.failure_is_taken:
+            frame.taken = {**frame.taken, node.index: unhandled}
+        elif unhandled:
+            frame.failures += [replace(one, index=node.index) for one in unhandled]
+            self._close_later(frame, cause)
+
+    def _handle(self, frame: Frame, node: PlanNode, unhandled: Sequence[Unhandled], state: int) -> bool:
         """Settle the ports of a failed node if its failure is handled; tells whether it is."""
+        failure = unhandled[0].failure
         cause = Errored(frame.path_of(node), failure)
         frame.reasons[node.index] = cause
         if frame.is_closing:
@@ -64,15 +91,16 @@ class Failing:
         left: Skip | Errored = Skip(frame.path_of(node), "failed, and the failure is handled", cause)
         if handled is None and node.failure_is_taken:
             handled, left = {}, cause  # the error itself stands on the ports, for those who take it
+            frame.taken = {**frame.taken, node.index: unhandled}
         if handled is None:
             return False
         for port, slot in node.outputs.items():
             if frame.values[slot] is UNSETTLED:
                 self.scheduler.put(frame, slot, handled.get(port, left))
-        self.scheduler.finish(frame, node, FAILED)
+        self.scheduler.finish(frame, node, state)
         return True
 
-    def _break(self, frame: Frame, node: PlanNode, unhandled: Sequence[Unhandled]) -> None:
+    def _break(self, frame: Frame, node: PlanNode, unhandled: Sequence[Unhandled], state: int) -> None:
         """Fail the frame of a node whose failure nothing handled (S9.4)."""
         cause = Errored(frame.path_of(node), unhandled[0].failure)
         frame.failures += [replace(one, index=node.index) for one in unhandled]
@@ -80,16 +108,16 @@ class Failing:
             for slot in node.outputs.values():
                 if frame.values[slot] is UNSETTLED:
                     self.scheduler.put(frame, slot, cause)
-        self.scheduler.finish(frame, node, FAILED)
+        self.scheduler.finish(frame, node, state)
         self._close_later(frame, cause)
 
     def _failure(self, frame: Frame, node: PlanNode, error: BaseException) -> Failure:
         if not isinstance(error, Exception | asyncio.CancelledError):  # what a task raised that was cancelled
             self.scheduler.interruption = self.scheduler.interruption or error
-        return failure_of(error, node.id, frame.path_of(node), 1)
+        return failure_of(error, node.id, frame.path_of(node), frame.attempt_of(node.index))
 
     def _close_later(self, frame: Frame, cause: Errored) -> None:
-        if self.scheduler.errors == "fail_fast":
+        if frame.errors == "fail_fast":
             self._frames.append((frame, cause))
 
     def close_next(self) -> None:
@@ -105,7 +133,8 @@ class Failing:
                 continue
             closing.is_closing = True
             closing.closed_by = cause
-            self.scheduler.to_cancel = True
+            self.scheduler.to_act = True
+            self.scheduler.timers.drop_of(closing)
             for node in closing.plan.nodes:
                 state = closing.states[node.index]
                 if state in (WAITING, READY):  # what was about to start is cancelled, the rest never ran
@@ -118,7 +147,7 @@ class Failing:
 
 def _handled(node: PlanNode, failure: Failure) -> Mapping[str, Any] | None:
     """Return what a handled failure leaves on the node's ports, None if nothing handles it."""
-    policy = node.action.policy if isinstance(node.action, Call) else None
+    policy = node.policy
     if policy is not None and policy.default is not MISSING:
         return {"out": separate(policy.default), DONE: Signal()}
     if policy is not None and policy.on_error == "skip":

@@ -1,53 +1,55 @@
-"""Flows: a builder that can be checked, run, drawn, loaded and saved; and functions that wire one."""
+"""Flows: a builder that can be checked, run, nested, drawn, loaded and saved."""
 
 from __future__ import annotations
 
-import contextvars
 import copy
-import inspect
-import threading
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self
 
 import anyio
 
-from dataflow.backend import in_event_loop, waker
+from dataflow.admission import unknown_limits
+from dataflow.backend import in_event_loop
 from dataflow.builder import Builder
-from dataflow.checking import check_value
 from dataflow.compiling import compile_flow, examine
-from dataflow.errors import FlowInvalid, ValueMismatch, choices
+from dataflow.entering import read_inputs
+from dataflow.errors import FlowInvalid
 from dataflow.functions import import_function
+from dataflow.nodetype import flow_type
 from dataflow.packs import find_type
-from dataflow.placeholders import Placeholder
-from dataflow.policy import Settings
-from dataflow.ports import MISSING
+from dataflow.placing import place_flow
+from dataflow.policy import Policy, Settings, policy_of
+from dataflow.ports import MISSING, InPort, kind_of
 from dataflow.run import Run, executing, new_run_id
-from dataflow.separation import separate
-from dataflow.signature import hints_of
+from dataflow.sync import run_in_thread
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping
+    from collections.abc import AsyncIterator, Mapping, Sequence
     from contextlib import AbstractAsyncContextManager
     from os import PathLike
 
+    from dataflow.blocks import OpenBlock
     from dataflow.graph import Graph
     from dataflow.lookup import FindFunction, FindType
+    from dataflow.nodetype import NodeType
     from dataflow.plan import FlowPlan
-    from dataflow.policy import Errors, Limit
+    from dataflow.policy import Errors, Limit, NodeErrors, OnError, Retry
     from dataflow.result import Result
-    from dataflow.wiring import FlowInput, Wiring
+    from dataflow.wiring import FlowInput, PlacedNode, Version, Wiring
 
-__all__ = ["Flow", "TypedFlow", "flow"]
+__all__ = ["Flow"]
 
-P = ParamSpec("P")
-R = TypeVar("R")
+_UNSET: Any = MISSING  # typed as every setting, so that signatures show what a setting takes
 
 
 class Flow(Builder):
     """A flow: wire it, then run it. `with Flow("name") as f:` checks it at the end of the block."""
 
-    _settings = Settings()
+    settings = Settings()
+    _policy = Policy()  # for its use as a node
+    _placed_as: str | None = None
+    _described: tuple[Version, NodeType, tuple[str, ...]] | None = None  # the newest
     _find_type: FindType = staticmethod(find_type)
     _find_function: FindFunction = staticmethod(import_function)
 
@@ -56,7 +58,7 @@ class Flow(Builder):
         """Make a flow of a wiring that a format has read."""
         made = Flow(wiring.name)
         made._restart(wiring)
-        made._settings = wiring.settings
+        made.settings = wiring.settings
         made._find_type = find_type
         made._find_function = find_function
         return made
@@ -78,6 +80,38 @@ class Flow(Builder):
         """The flow as wired."""
         return self._wiring
 
+    @property
+    def version(self) -> Version:
+        """What changes with every change of the flow and of the flows in it."""
+        wiring = self.wiring
+        return (wiring.version, *(nested.version for nested in wiring.nested))
+
+    @property
+    def node_type(self) -> NodeType:
+        """The flow as a node type: its inputs and outputs are the ports (S1.1). Raises FlowInvalid."""
+        version = self.version
+        if self._described is None or self._described[0] != version:
+            graph = self.examine()
+            if graph.problems:
+                raise FlowInvalid(self.name, list(dict.fromkeys(graph.problems)))
+            inputs = {
+                name: InPort(name, given.type, kind_of(given.type), given.default)
+                for name, given in self._wiring.inputs.items()
+            }
+            self._described = version, flow_type(self, inputs, graph.output_ports), tuple(graph.opaque)
+        return self._described[1]
+
+    @property
+    def opaque(self) -> Sequence[str]:
+        """The names in the flow that were not looked into (S20, trust)."""
+        _ = self.node_type
+        assert self._described is not None, "it has just been described"
+        return self._described[2]
+
+    def place_in(self, block: OpenBlock, args: Sequence[Any], kwargs: Mapping[str, Any]) -> PlacedNode:
+        """Place the flow as a node of another."""
+        return place_flow(block, self, self._policy, self._placed_as, args, kwargs)
+
     def check(self) -> list[str]:
         """List every problem of the flow; an empty list means that it can run."""
         return list(dict.fromkeys(self.examine().problems))
@@ -89,13 +123,13 @@ class Flow(Builder):
 
     def compile(self) -> FlowPlan:
         """Compile the flow unless it has not changed since; raises FlowInvalid."""
-        wiring = self.wiring
+        wiring, version = self.wiring, self.version
         with self._lock:
-            plan = self._compiled.get(wiring.version)
+            plan = self._compiled.get(version)
             if plan is None:
                 plan = compile_flow(wiring, self._find_type, self._find_function)
                 self._compiled.clear()
-                self._compiled[wiring.version] = plan
+                self._compiled[version] = plan
             return plan
 
     def using(
@@ -103,20 +137,56 @@ class Flow(Builder):
         *,
         max_concurrency: int | None = None,
         limits: Mapping[str, Limit | int] | None = None,
-        errors: Errors = "fail_fast",
+        errors: Errors | None = None,
         timeout: float | None = None,
         keep: bool = True,
     ) -> Self:
         """Return the flow with these settings for its runs, the others by default; this one is not changed.
 
-        `errors="continue"` finishes what does not depend on a failure before the run fails (S9.4).
-        With `keep=False` a value is let go when its last reader has come to its end; the result then has
-        the outputs of the flow and no other value (S8.5).
+        `errors` is `fail_fast` unless set, or as in the flow around it; `continue` finishes what does not
+        depend on a failure before the run fails (S9.4). With `keep=False` a value is let go when its last
+        reader has come to its end; the result then has the outputs of the flow and no other value (S8.5).
         """
-        self.compile()
-        other = copy.copy(self)
-        other._settings = Settings(errors, max_concurrency, limits, timeout, keep)  # noqa: SLF001 - of its own class
+        other = self._copied()
+        other.settings = Settings(errors, max_concurrency, limits, timeout, keep)
         return other
+
+    def with_(
+        self,
+        *,
+        name: str = _UNSET,
+        retries: Retry | int = _UNSET,
+        timeout: float | None = _UNSET,
+        deadline: float | None = _UNSET,
+        on_error: OnError = _UNSET,
+        default: object = _UNSET,
+        enabled: bool = _UNSET,
+        errors: NodeErrors = _UNSET,
+    ) -> Self:
+        """Return the flow with a name or settings for its use as a node; this one is not changed (S7.3).
+
+        `errors="collect"` lets what is independent of a failure finish, and puts a `Failure` in place of
+        each output that failed.
+        """
+        policy = policy_of(
+            retries=retries, timeout=timeout, deadline=deadline, on_error=on_error, default=default,
+            enabled=enabled, errors=errors,
+        )  # fmt: skip
+        other = self._copied()
+        other._policy = policy.over(self._policy)  # noqa: SLF001 - of its own class
+        other._placed_as = self._placed_as if name is _UNSET else name  # noqa: SLF001 - as above
+        return other
+
+    def _copied(self) -> Self:
+        """Copy a flow that is wired: both see the same wiring."""
+        _ = self.wiring
+        other = copy.copy(self)
+        other._described = None  # noqa: SLF001 - of its own class
+        return other
+
+    async def __call__(self, /, **inputs: Any) -> Any:
+        """Run the flow and return its outputs by name, without those that were skipped."""
+        return (await self.run(**inputs)).outputs
 
     async def run(self, /, **inputs: Any) -> Result:
         """Run the flow to its end; raises RunFailed if it fails, FlowInvalid for wrong inputs."""
@@ -130,37 +200,7 @@ class Flow(Builder):
         inputs.clear()  # from here on only the run holds them (S8.5)
         if not in_event_loop():
             return anyio.run(_run, started)
-        outcome: list[Result | BaseException] = []
-        context = contextvars.copy_context()
-        cancel: list[Callable[[], None]] = []
-
-        async def seeded() -> Result:
-            """Run with the caller's contextvars; those of the new event loop itself stay."""
-            for variable, value in context.items():
-                if variable not in contextvars.copy_context():
-                    variable.set(value)
-            async with started as run:
-                cancel.append(waker(lambda: run.cancel("interrupted")))
-                return await run
-
-        def work() -> None:
-            try:
-                outcome.append(anyio.run(seeded))
-            except BaseException as error:  # noqa: BLE001 - raised again in the calling thread
-                outcome.append(error)
-
-        thread = threading.Thread(target=work, daemon=True, name=f"dataflow run_sync {self.name}")
-        thread.start()
-        try:
-            thread.join()
-        except BaseException:  # Ctrl-C: nothing of the run outlives this call (S9.6)
-            for wake in cancel:
-                wake()
-            thread.join()
-            raise
-        if isinstance(outcome[0], BaseException):
-            raise outcome[0]
-        return outcome[0]
+        return run_in_thread(started, f"dataflow run_sync {self.name}")
 
     @asynccontextmanager
     async def start(self, /, **inputs: Any) -> AsyncIterator[Run]:
@@ -169,30 +209,12 @@ class Flow(Builder):
         Call `run.events()` first thing to miss none. A failure that nobody awaited is raised at the end.
         """
         plan = self.compile()
-        values = self._read_inputs(inputs)
-        inputs.clear()
-        async with executing(plan, values, self._settings, new_run_id()) as run:
-            yield run
-
-    def _read_inputs(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Check what a run is given (S1.7); raises FlowInvalid with every problem."""
-        declared = self._wiring.inputs
-        problems = [
-            f"there is no input {name!r}; {choices(declared)}" for name in given if name not in declared
-        ]
-        values = {}
-        for name, port in declared.items():
-            value = given.get(name, port.default)
-            if value is MISSING:
-                problems.append(f"input {name!r} is required")
-                continue
-            try:
-                values[name] = separate(check_value(value, port.type))  # the caller keeps its own (S3.4)
-            except ValueMismatch as mismatch:
-                problems.append(f"input {name!r}: {mismatch}")
-        if problems:
+        if problems := unknown_limits(plan, self.settings.limits):
             raise FlowInvalid(self.name, problems)
-        return values
+        values = read_inputs(self.name, plan.wiring.inputs, inputs)
+        inputs.clear()
+        async with executing(plan, values, self.settings, new_run_id()) as run:
+            yield run
 
     def to_mermaid(self) -> str:
         """Draw the flow as Mermaid text."""
@@ -205,7 +227,7 @@ class Flow(Builder):
         from dataflow.formats.native_dump import dump  # as above
 
         self.compile()
-        return dump(replace(self.wiring, settings=self._settings))
+        return dump(replace(self.wiring, settings=self.settings))
 
     @classmethod
     def load(cls, path: str | PathLike[str], *, format: str | None = None) -> Flow:
@@ -215,89 +237,10 @@ class Flow(Builder):
         """
         from dataflow.loading import read_document  # as above
 
-        with Flow.from_wiring(*read_document(path, format=format)) as loaded:
+        with Flow.from_wiring(*read_document(path, Flow.from_wiring, format=format)) as loaded:
             return loaded
 
 
 async def _run(started: AbstractAsyncContextManager[Run]) -> Result:
     async with started as run:
         return await run
-
-
-class TypedFlow(Flow, Generic[P, R]):
-    """A function that wires a flow; calling it runs the flow, typed in and typed out."""
-
-    def __init__(self, fn: Callable[Concatenate[Flow, P], R]) -> None:
-        super().__init__(getattr(fn, "__name__", "flow"))
-        self._fn = fn
-        self._is_traced = False
-        self._single = True
-        self.__doc__ = fn.__doc__
-        self.__name__ = self.name
-
-    async def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Run the flow and return its output; raises RunFailed, or KeyError if the output was skipped."""
-        self.compile()
-        parameters = list(inspect.signature(self._fn).parameters.values())[1:]
-        bound = inspect.Signature(parameters).bind(*args, **kwargs)
-        running = self.run(**bound.arguments)
-        del args, kwargs, bound  # from here on only the run holds them (S8.5)
-        result = await running
-        if self._single:
-            return result["out"]  # type: ignore[no-any-return]  # typed by the function
-        whole: Any = self._returns
-        return whole(**{name: result[name] for name in self._wiring.block.outputs})  # type: ignore[no-any-return]  # as above
-
-    @property
-    def wiring(self) -> Wiring:
-        """The flow as wired by the function, which is called on first use."""
-        with self._lock:  # entered again by what the function itself does with the flow
-            if not self._is_traced:
-                self._is_traced = True
-                try:
-                    self._trace()
-                except BaseException:
-                    self._restart()
-                    self._is_traced = False
-                    raise
-            return self._wiring
-
-    def _trace(self) -> None:
-        """Call the function once, with ports for its parameters."""
-        hints, problems = hints_of(self._fn)
-        self._wiring.problems.extend(problems)
-        positional: list[Any] = []
-        named: dict[str, Any] = {}
-        for parameter in list(inspect.signature(self._fn).parameters.values())[1:]:
-            if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-                self._wiring.problems.append(
-                    f"@flow function {self.name!r}: inputs have names, found {parameter}"
-                )
-                continue
-            default = MISSING if parameter.default is parameter.empty else parameter.default
-            port = self.input(parameter.name, hints.get(parameter.name, Any), default)
-            if parameter.kind is parameter.POSITIONAL_ONLY:
-                positional.append(port)
-            else:
-                named[parameter.name] = port
-        fn: Any = self._fn
-        self._return(fn(self, *positional, **named))
-
-    def _return(self, returned: object) -> None:
-        """Make what the function returned the outputs of the flow."""
-        if isinstance(returned, Placeholder):
-            self.output("out", returned)
-        elif isinstance(returned, tuple) and hasattr(returned, "_fields"):
-            self._single, self._returns = False, type(returned)
-            for name in returned._fields:
-                self.output(name, getattr(returned, name))
-        else:
-            self._wiring.problems.append(
-                f"@flow function {self.name!r} returned {type(returned).__name__}; expected a port, "
-                "or a NamedTuple of ports for several outputs"
-            )
-
-
-def flow(fn: Callable[Concatenate[Flow, P], R], /) -> TypedFlow[P, R]:
-    """Turn a function that wires a flow into the flow; it is called once, on first use."""
-    return TypedFlow(fn)

@@ -1,21 +1,28 @@
-"""Frames: the state of one instance of a scope, and of what a loop or map has opened (S2.4)."""
+"""Frames: the state of one instance of a scope, and of what a loop, map or flow node has opened (S2.4)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, TypeAlias
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from dataflow.plan import FlowOf
 from dataflow.tokens import LET_GO, is_dead
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from dataflow.attempts import Attempts
+    from dataflow.errors import NodeTimeout
     from dataflow.failure import Failure
     from dataflow.plan import PlanNode, ScopePlan
+    from dataflow.policy import Errors
     from dataflow.tokens import Errored, Skip
 
-__all__ = ["Frame", "LoopEnd", "Opened", "OpenedLoop", "OpenedMap", "Unhandled"]
+_NONE: Final[Mapping[Any, Any]] = MappingProxyType({})
+
+__all__ = ["Frame", "LoopEnd", "Opened", "OpenedFlow", "OpenedLoop", "OpenedMap", "Unhandled"]
 
 
 class LoopEnd(StrEnum):
@@ -43,14 +50,17 @@ class Frame:
     """One instance of a scope. `values` is indexed by slot; `waits` and `states` by node."""
 
     __slots__ = (
-        "awaits", "closed_by", "failures", "holders", "is_closing", "name", "number", "odd", "opened",
-        "owner", "parent", "plan", "position", "reasons", "states", "unsettled", "values", "waits",
+        "attempts", "awaits", "closed_by", "errors", "failures", "holders", "is_closing", "lost", "name",
+        "number", "odd",
+        "opened", "owner", "parent", "plan", "position", "reasons", "states", "taken", "unsettled", "values",
+        "waits", "withdrawn",
     )  # fmt: skip
 
     def __init__(
         self,
         plan: ScopePlan,
         number: int,
+        errors: Errors,
         parent: Frame | None = None,
         owner: int = -1,
         name: str = "",
@@ -59,9 +69,10 @@ class Frame:
     ) -> None:
         self.plan = plan
         self.number = number  # frames are numbered as they open
+        self.errors = errors  # what an unhandled failure does to the frame (S9.4)
         self.parent = parent
         self.owner = owner  # the node of the parent that opened it
-        self.name = name  # the round, the index or the key
+        self.name = name  # the round, the index, the key, or the attempt from the second on
         self.position = 0  # of an item in its map
         self.values: list[Any] = plan.initial.copy()
         self.waits = plan.waits.copy()  # slots that each node still waits for
@@ -72,11 +83,15 @@ class Frame:
         self.unsettled = len(plan.nodes)  # nodes and awaited imports that have not come to their end
         self.awaits: set[int] = set()  # the imports among them
         self.odd: set[int] = set()  # nodes of which an input is a skip or an error
+        self.attempts: dict[int, Attempts] = {}  # of nodes that may have several, or gave out pieces
         self.opened: dict[int, Opened] = {}  # by the node that opened it
         self.reasons: dict[int, Skip | Errored] = {}  # why nodes were skipped, not run, failed or cancelled
         self.failures: list[Unhandled] = []  # what nothing in the frame handled
         self.closed_by: Skip | Errored | None = None  # why it is closing
         self.is_closing = False  # failed or cancelled: nothing more starts in it
+        self.lost: frozenset[tuple[int, int]] = frozenset()  # edges that lost a race, as race and slot
+        self.withdrawn: frozenset[int] = frozenset()  # nodes that only such edges needed
+        self.taken: Mapping[int, Sequence[Unhandled]] = _NONE  # by node: failures left to races
 
     def path(self) -> str:
         """Return the frame's part of its nodes' paths; empty for the root (S2.2)."""
@@ -87,7 +102,8 @@ class Frame:
             label = (
                 "" if owner.names_frame else f"{'/' if frame.parent.parent is not None else ''}{owner.label}"
             )
-            parts.append(f"{label}[{frame.name}]")
+            is_flow = isinstance(owner.action, FlowOf)
+            parts.append(f"{label}{frame.name}" if is_flow else f"{label}[{frame.name}]")
             frame = frame.parent
         return "".join(reversed(parts))
 
@@ -107,6 +123,15 @@ class Frame:
             holders[slot] -= 1
             if not holders[slot] and not is_dead(self.values[slot]):
                 self.values[slot] = LET_GO
+
+    def has_stopped(self, index: int) -> bool:
+        """Tell whether a node is not to run any more: its frame was closed, or it lost a race."""
+        return self.is_closing or index in self.withdrawn
+
+    def attempt_of(self, index: int) -> int:
+        """Return which attempt at a node is the current one, or was the last, from 1."""
+        attempts = self.attempts.get(index)
+        return 1 if attempts is None else attempts.number
 
     def release(self) -> None:
         """Let the values go; states and reasons stay (S8.5)."""
@@ -141,6 +166,18 @@ class OpenedMap:
 
 
 @dataclass(slots=True, eq=False)
+class OpenedFlow:
+    """A flow node being run: the frame of each attempt."""
+
+    live: dict[int, Frame] = field(default_factory=dict)  # the frame that has not ended, by its number
+    frames: list[Frame] = field(default_factory=list)
+    late: NodeTimeout | None = None  # the current attempt has taken too long and is being ended
+
+    def release(self) -> None:
+        """Keep the frames, with their states and reasons; they let their values go themselves (S8.5)."""
+
+
+@dataclass(slots=True, eq=False)
 class OpenedLoop:
     """A loop being run."""
 
@@ -161,5 +198,5 @@ class OpenedLoop:
         self.dead = {}
 
 
-#: What a loop or map has opened.
-Opened: TypeAlias = OpenedLoop | OpenedMap
+#: What a loop, map or flow node has opened.
+Opened: TypeAlias = OpenedLoop | OpenedMap | OpenedFlow

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from dataflow.nodetype import NodeType
     from dataflow.policy import EachOptions, Policy
-    from dataflow.ports import InPort
+    from dataflow.ports import InPort, OutPort
     from dataflow.wiring import LoopBlock, LoopTest, Wiring
 
 __all__ = [
@@ -45,6 +45,7 @@ class Join(Enum):
     MERGE = "merge"
     GATHER = "gather"
     FALLBACK = "fallback"
+    RACE = "race"
 
 
 @dataclass(slots=True, eq=False)
@@ -180,3 +181,4 @@ class Graph:
     outputs: dict[str, Wire] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
     opaque: list[str] = field(default_factory=list)  # types that were not looked into
+    output_ports: dict[str, OutPort] = field(default_factory=dict)  # what a flow around it sees, once checked

@@ -7,13 +7,23 @@ node that never waits, that a node really suspends, and keeps what it sets to it
 from __future__ import annotations
 
 import types
-from typing import TYPE_CHECKING, Any
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Generator
     from contextvars import Context
 
 __all__ = ["as_coroutine", "isolated"]
+
+#: How long, in seconds, one step of a node may keep the event loop before it is told (S9.2).
+MOST_BLOCKING: Final = 0.1
+
+
+class Watch(Protocol):
+    """Whoever wants to know that a node has kept the event loop from everything else."""
+
+    def blocked(self, seconds: float) -> None: ...
 
 
 async def _awaiting(awaitable: Awaitable[Any]) -> Any:
@@ -27,19 +37,35 @@ def as_coroutine(awaitable: Awaitable[Any]) -> Coroutine[Any, Any, Any]:
 
 @types.coroutine
 def isolated(
-    coroutine: Coroutine[Any, Any, Any], context: Context, suspended: Callable[[], None]
+    coroutine: Coroutine[Any, Any, Any],
+    context: Context,
+    suspended: Callable[[], None],
+    watch: Watch,
 ) -> Generator[Any, Any, Any]:
-    """Run a coroutine to its end in the context; `suspended` is called when it first waits."""
+    """Run a coroutine to its end in the context; `suspended` is called when it first waits.
+
+    `watch.blocked` is called with the seconds of each step that kept the event loop for too long. Two
+    looks at the clock a step tell them exactly and name the node, which a thread that watches the loop
+    from outside could only guess; steps of tasks that the node itself has started are not seen.
+    """
     run, send = context.run, coroutine.send
+    begun = perf_counter()
     try:
         signal = run(send, None)
         suspended()
         while True:
+            if perf_counter() - begun > MOST_BLOCKING:
+                watch.blocked(perf_counter() - begun)
             try:
                 reply = yield signal  # trio resumes with a value, asyncio with None
             except BaseException as error:  # noqa: BLE001 - whatever is thrown in belongs to the coroutine
+                begun = perf_counter()
                 signal = run(coroutine.throw, error)
             else:
+                begun = perf_counter()
                 signal = run(send, reply)
     except StopIteration as finished:
         return finished.value
+    finally:
+        if perf_counter() - begun > MOST_BLOCKING:
+            watch.blocked(perf_counter() - begun)

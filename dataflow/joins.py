@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from dataflow.placeholders import Expression, literally
 from dataflow.policy import EachOptions
-from dataflow.wiring import Collect, Each, Fallback, Gather, Merge
+from dataflow.wiring import Collect, Each, Fallback, Gather, Merge, Race
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from dataflow.wiring import Source
 
-__all__ = ["collect", "each", "fallback", "gather", "merge"]
+__all__ = ["collect", "each", "fallback", "gather", "merge", "race"]
 
 T = TypeVar("T")
 D = TypeVar("D")
@@ -56,6 +56,12 @@ def gather(*xs: T) -> list[T]:
 def merge(*xs: T) -> T:
     """Take the first in declared order that is not a skip, as soon as it is known."""
     result: T = _expression("merge", xs, Merge)
+    return result
+
+
+def race(*xs: T) -> T:
+    """Take the first to settle with a value; what only the others need is cancelled (S5.3)."""
+    result: T = _expression("race", xs, Race)
     return result
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from dataflow.attempts import bounds_of
 from dataflow.branching import BUILT_IN
 from dataflow.failure import takes_failure
 from dataflow.graph import (
@@ -21,16 +22,18 @@ from dataflow.graph import (
     Vertex,
 )
 from dataflow.names import encode
-from dataflow.plan import Call, Feed, FlowPlan, JoinOf, LoopOf, MapOf, PlanNode, ScopePlan
-from dataflow.policy import WITHOUT_EFFECT
+from dataflow.plan import Call, Feed, FlowOf, FlowPlan, JoinOf, LoopOf, MapOf, PlanNode, ScopePlan
+from dataflow.policy import WITHOUT_EFFECT, Policy
 from dataflow.ports import MISSING, PortKind
 from dataflow.slots import Slots
 from dataflow.tokens import UNSETTLED
+from dataflow.uses import uses_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from dataflow.plan import Action
+    from dataflow.wiring import Nested
 
 __all__ = ["lay_out"]
 
@@ -45,9 +48,20 @@ def lay_out(graph: Graph, ordered: list[Vertex]) -> FlowPlan:
     for scope, plan in slots.plans.items():
         plan.nodes = tuple(_node(slots, scope, vertex, *actions[vertex]) for vertex in slots.members[scope])
         _connect(slots, scope, plan)
+        if any(isinstance(node.action, JoinOf) and node.action.mode is Join.RACE for node in plan.nodes):
+            plan.uses = uses_of(plan, _read_by_owner(slots, scope, plan, outputs.values()))
         _hold(plan, _loop_around(slots, scope), outputs.values() if scope is graph.root else ())
-    unused = tuple(_unused(slots.vertices))
-    return FlowPlan(graph.wiring.name, graph.wiring, slots.plans[graph.root], outputs, unused)
+    limits = tuple(_limits(slots.vertices))
+    nested = [flow.compile() for flow in _flows(slots.vertices)]
+    return FlowPlan(
+        name=graph.wiring.name,
+        wiring=graph.wiring,
+        root=slots.plans[graph.root],
+        outputs=outputs,
+        unused_policies=tuple(_unused(slots.vertices)),
+        has_limits=bool(limits) or any(plan.has_limits for plan in nested),
+        named_limits=tuple((node, limit) for node, limit in limits if isinstance(limit, str)),
+    )
 
 
 def _node(slots: Slots, scope: Scope, vertex: Vertex, action: Action, feeds: tuple[Feed, ...]) -> PlanNode:
@@ -72,13 +86,14 @@ class _Laying:
     def __init__(self, slots: Slots, vertex: Vertex) -> None:
         self.slots = slots
         self.vertex = vertex
+        self.races = isinstance(vertex.action, JoinAction) and vertex.action.mode is Join.RACE
         self.feeds = {name: self.feed(given) for name, given in vertex.inputs.items()}
 
     def feed(self, given: Input) -> Feed:
         port, scope = given.port, self.vertex.fires_in
         takes = port is not None and takes_failure(port.type)
         read = tuple(self.slots.read(wire, scope) for wire in given.wires)
-        for slot in read if takes else ():
+        for slot in read if takes or self.races else ():
             self.slots.failure_uses[scope, slot] = self.slots.failure_uses.get((scope, slot), 0) + 1
         return Feed(
             given.name,
@@ -95,7 +110,9 @@ class _Laying:
     def action(self) -> tuple[Action, tuple[Feed, ...]]:
         feeds = tuple(self.feeds.values())
         match self.vertex.action:
-            case CallAction():
+            case CallAction(type=node_type):
+                if node_type.flow is not None:
+                    return self.flow(self.vertex.action, node_type.flow), feeds
                 return self.call(self.vertex.action), feeds
             case JoinAction(mode=mode):
                 return JoinOf(mode), feeds
@@ -117,7 +134,17 @@ class _Laying:
             keywords |= {name: self.given(action, name) for name in configured}
         star = self.feeds.get(parameters.star) if parameters.star is not None else None
         direct = _direct(positional) if star is None and not keywords and AFTER not in self.feeds else None
-        return Call(node_type, action.policy, positional, keywords, star, direct, node_type.id in BUILT_IN)
+        return Call(
+            node_type, action.policy, positional, keywords, star, direct, node_type.id in BUILT_IN,
+            bounds_of(action.policy),
+        )  # fmt: skip
+
+    def flow(self, action: CallAction, flow: Nested) -> FlowOf:
+        plan, own = flow.compile(), self.slots.outputs(self.vertex)
+        inputs = {plan.root.parameters[name]: self.given(action, name) for name in action.type.inputs}
+        results = {own[name]: slot for name, slot in plan.outputs.items()}
+        bounds = bounds_of(action.policy.over(Policy(timeout=flow.settings.timeout or MISSING)))
+        return FlowOf(plan, flow.settings, action.policy, bounds, inputs, results)
 
     def given(self, action: CallAction, name: str) -> Feed | int:
         """Return what a parameter is given: its feed, the config, or its default as a constant."""
@@ -186,9 +213,7 @@ def _connect(slots: Slots, scope: Scope, plan: ScopePlan) -> None:
     plan.early = {slot: tuple(nodes) for slot, nodes in early.items()}
     plan.starts = tuple(index for index, count in enumerate(plan.waits) if not count)
     plan.disabled = tuple(
-        node.index
-        for node in plan.nodes
-        if isinstance(node.action, Call) and not node.action.policy.is_enabled
+        node.index for node in plan.nodes if node.policy is not None and not node.policy.is_enabled
     )
     loop = _loop_around(slots, scope)
     _await_imports(plan, loop)
@@ -216,6 +241,17 @@ def _connect(slots: Slots, scope: Scope, plan: ScopePlan) -> None:
         or slots.is_shared(scope, slot)
         for slot in range(len(plan.initial))
     )
+
+
+def _read_by_owner(slots: Slots, scope: Scope, plan: ScopePlan, outputs: Iterable[int]) -> Iterable[int]:
+    """List the slots that whoever opened a frame reads: a loop, a map or, of the root, the run."""
+    if scope.kind is ScopeKind.ROOT:
+        return outputs
+    loop = _loop_around(slots, scope)
+    if loop is None:
+        return plan.collects
+    nexts = [slot for _, slot in loop.carried.values()]
+    return [*nexts, *loop.results.values(), *([] if loop.test is None else [loop.test])]
 
 
 def _hold(plan: ScopePlan, loop: LoopOf | None, outputs: Iterable[int]) -> None:
@@ -280,10 +316,33 @@ def _only_for_next(plan: ScopePlan, loop: LoopOf) -> tuple[int, ...]:
     return tuple(sorted(held))
 
 
+def _limits(vertices: list[Vertex]) -> Iterable[tuple[str, str | int]]:
+    """Pair each node that has a limit with it, also in nested flows unless they set the name."""
+    for vertex in vertices:
+        if isinstance(vertex.action, CallAction):
+            limit = vertex.action.policy.limit
+            if limit is not MISSING and limit is not None:
+                yield vertex.id, limit
+            if (flow := vertex.action.type.flow) is not None:
+                own = flow.settings.limits or {}
+                inside = flow.compile().named_limits
+                yield from ((f"{vertex.id}/{node}", name) for node, name in inside if name not in own)
+
+
+def _flows(vertices: list[Vertex]) -> Iterable[Nested]:
+    for vertex in vertices:
+        if isinstance(vertex.action, CallAction) and vertex.action.type.flow is not None:
+            yield vertex.action.type.flow
+
+
 def _unused(vertices: list[Vertex]) -> Iterable[str]:
     """Name the settings that are kept but have no effect yet."""
     for vertex in vertices:
         if isinstance(vertex.action, CallAction):
-            policy = vertex.action.policy
+            policy, flow = vertex.action.policy, vertex.action.type.flow
+            if flow is not None:
+                yield from flow.compile().unused_policies
+                if flow.settings.max_concurrency is not None:
+                    yield f"max_concurrency of the flow of node {vertex.id!r}"
             given = [name for name in WITHOUT_EFFECT if getattr(policy, name) is not MISSING]
             yield from (f"{name} of node {vertex.id!r}" for name in given)

@@ -13,7 +13,7 @@ import sys
 import threading
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from dataflow.branching import BUILT_IN
 from dataflow.errors import FormatError, PackError, choices
@@ -28,32 +28,65 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from dataflow.lookup import FindFunction, FindType
-    from dataflow.wiring import Wiring
+    from dataflow.wiring import Nested, Wiring
 
 __all__ = ["import_file", "read_document"]
 
 FORMATS = ("native",)
 
 
+#: Makes a flow that can be nested of what was read.
+MakeFlow: TypeAlias = "Callable[[Wiring, FindType, FindFunction], Nested]"
+
+
 def read_document(
-    path: str | PathLike[str], *, format: str | None = None, imports: bool = True
+    path: str | PathLike[str],
+    make_flow: MakeFlow,
+    *,
+    format: str | None = None,
+    imports: bool = True,
+    around: tuple[Path, ...] = (),
 ) -> tuple[Wiring, FindType, FindFunction]:
     """Read a document without checking the flow; raises FormatError or FlowInvalid.
 
-    The other results look up the node types and the functions that the document names.
+    The other results look up the node types and the functions that the document names. `around` are the
+    files that it is nested in.
     """
     if format not in (None, *FORMATS):
         raise FormatError(str(path), f"there is no format {format!r}; {choices(FORMATS)}")
     file = Path(path)
+    if file.resolve() in around:
+        inner = " -> ".join(one.name for one in (*around, file))
+        raise FormatError(str(path), f"is part of itself: {inner}")
     try:
         text = file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise FormatError(str(path), f"is no UTF-8 text: {error}") from error
     except OSError as error:
         raise FormatError(str(path), f"cannot be read: {error.strerror or error}") from error
-    wiring = load(text, str(path))
+    nesting = _Nesting(file.parent, make_flow, imports, (*around, file.resolve()))
+    wiring = load(text, str(path), nesting.nest)
     uses = _Uses(file.parent, wiring.uses, imports)
     return wiring, uses.find_type, uses.find_function
+
+
+@dataclass(frozen=True, slots=True)
+class _Nesting:
+    """Makes flows of the documents that one document nests, and of the files that it names."""
+
+    folder: Path
+    make_flow: MakeFlow
+    imports: bool
+    around: tuple[Path, ...]
+
+    def nest(self, given: Wiring | str) -> Nested:
+        if isinstance(given, str):
+            path = self.folder / given
+            read = read_document(path, self.make_flow, imports=self.imports, around=self.around)
+            read[0].file = given
+            return self.make_flow(*read)
+        uses = _Uses(self.folder, given.uses, self.imports)
+        return self.make_flow(given, uses.find_type, uses.find_function)
 
 
 @dataclass(frozen=True, slots=True)

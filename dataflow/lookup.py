@@ -6,18 +6,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dataflow.branching import Choose, Decide
-from dataflow.errors import DataflowError
+from dataflow.errors import DataflowError, FlowInvalid
 from dataflow.functions import NamedFunction
-from dataflow.nodetype import opaque_type
+from dataflow.nodetype import NodeType, opaque_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dataflow.config import Config
     from dataflow.graph import Graph
-    from dataflow.nodetype import NodeType
     from dataflow.policy import EachOptions
-    from dataflow.wiring import LoopBlock, LoopTest
+    from dataflow.wiring import LoopBlock, LoopTest, Nested
 
 __all__ = ["FindFunction", "FindType", "Lookup"]
 
@@ -34,10 +33,12 @@ class Lookup:
         self._find_type = find_type
         self._find_function = find_function
 
-    def type(self, given: NodeType | str, where: str) -> NodeType:
-        """Return a node type that is given itself or by its id."""
-        if not isinstance(given, str):
+    def type(self, given: NodeType | Nested | str, where: str) -> NodeType:
+        """Return a node type that is given itself, by its id or as a flow."""
+        if isinstance(given, NodeType):
             return given
+        if not isinstance(given, str):
+            return self._flow(given, where)
         try:
             found = self._find_type(given)
         except DataflowError as error:
@@ -45,6 +46,18 @@ class Lookup:
             return opaque_type(given)
         if found.is_opaque:
             self._graph.opaque.append(found.id)
+        return found
+
+    def _flow(self, flow: Nested, where: str) -> NodeType:
+        """Return the node type of a flow; its problems are those of the flow around it."""
+        try:
+            found = flow.node_type
+        except FlowInvalid as invalid:
+            self._graph.problems.extend(
+                f"{where}, flow {flow.name!r}: {problem}" for problem in invalid.problems
+            )
+            return opaque_type(flow.name)
+        self._graph.opaque.extend(flow.opaque)
         return found
 
     def function(self, given: Callable[..., Any], where: str) -> Callable[..., Any]:

@@ -143,7 +143,7 @@ class Maps:
 
     def _item_failed(self, frame: Frame, node: PlanNode, opened: OpenedMap, item: Frame) -> None:
         """Close the other items, unless what does not depend on the failure is to finish (S9.4)."""
-        if self.scheduler.errors == "continue":
+        if frame.errors == "continue":
             return
         opened.is_closing = True
         cause = Errored(frame.path_of(node), min(item.failures).failure)

@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from dataflow.config import Config
+    from dataflow.wiring import Nested
 
-__all__ = ["NodeType", "config_problems", "derive", "opaque_type"]
+__all__ = ["NodeType", "config_problems", "derive", "flow_type", "opaque_type"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,6 +48,7 @@ class NodeType:
     ports_of: Callable[[Any], Ports] | None = None
     name: str = ""
     is_opaque: bool = False  # known by id only: any port may be connected
+    flow: Nested | None = None  # the flow that it runs, in place of a function (S1.1)
 
     def renamed(self, id: str) -> NodeType:
         """Return the type under the id that a pack or a document gives it."""
@@ -184,10 +186,27 @@ def config_problems(error: ValidationError) -> list[str]:
     ]
 
 
+def flow_type(flow: Nested, inputs: Mapping[str, InPort], outputs: Mapping[str, OutPort]) -> NodeType:
+    """Make the node type of a flow: its inputs and outputs are the ports (S1.1)."""
+    parameters = Parameters(tuple(inputs.values()), positional=tuple(inputs))
+    made = NodeType(
+        f"flow {flow.name}",
+        _never_called,
+        parameters,
+        inputs,
+        outputs,
+        Shape.PORTS,
+        name=flow.name,
+        flow=flow,
+    )
+    _check_names(made)
+    return made
+
+
 def opaque_type(id: str) -> NodeType:
     """Stand in for a type that is not to be imported; every port is taken to exist (S20, trust)."""
     return NodeType(id, _never_called, Parameters(), {}, {}, Shape.SINGLE, is_opaque=True)
 
 
 async def _never_called() -> None:
-    raise AssertionError("a flow with opaque types is never run")
+    raise AssertionError("a flow is run in a frame, and a flow with opaque types never")

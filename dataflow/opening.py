@@ -1,4 +1,4 @@
-"""Opening: frames begin, and loops and maps open from a work list (S2.4)."""
+"""Opening: frames begin, and loops, maps and flow nodes open from a work list (S2.4)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dataflow.frames import Frame
-from dataflow.plan import LoopOf, MapOf
+from dataflow.plan import FlowOf, LoopOf, MapOf
 from dataflow.states import SKIPPED, WAITING
 from dataflow.tokens import UNSETTLED, Skip
 
@@ -33,7 +33,7 @@ class Opening:
         return bool(self._due)
 
     def later(self, frame: Frame, node: PlanNode) -> None:
-        """Note that a loop or map may open."""
+        """Note that a loop, map or flow node may open."""
         self._due.append(partial(self._open, frame, node))
 
     def do_later(self, step: Callable[[], None]) -> None:
@@ -52,12 +52,14 @@ class Opening:
                 self.scheduler.loops.open(frame, node, node.action)
             case MapOf():
                 self.scheduler.maps.open(frame, node, node.action)
+            case FlowOf():
+                self.scheduler.nesting.open(frame, node, node.action)
             case _:
-                raise AssertionError("only loops and maps open")
+                raise AssertionError("calls and joins open nothing")
 
     def new_frame(self, plan: ScopePlan, parent: Frame, owner: int, name: str) -> Frame:
         """Make a frame; `begin` starts it."""
-        frame = Frame(plan, self._frames, parent, owner, name, keep=self.scheduler.keep)
+        frame = Frame(plan, self._frames, parent.errors, parent, owner, name, keep=self.scheduler.keep)
         self._frames += 1
         return frame
 

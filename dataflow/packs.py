@@ -7,6 +7,7 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.branching import BUILT_IN
+from dataflow.builder import Builder
 from dataflow.declare import Node
 from dataflow.errors import PackError, choices
 from dataflow.functions import import_function, importing, is_function_name
@@ -60,8 +61,11 @@ def _name_of(node: object) -> str:
 
 
 def type_of(node: Any, id: str = "") -> NodeType:
-    """Return the node type of a node or an async function, under another id if one is given."""
-    found = node.type if isinstance(node, Node) else derive(node)
+    """Return the node type of a node, a flow or an async function, under another id if one is given."""
+    if isinstance(node, Builder):
+        found = node.node_type
+    else:
+        found = node.type if isinstance(node, Node) else derive(node)
     return found.renamed(id) if id else found
 
 

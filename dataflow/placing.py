@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from dataflow.blocks import source_of
+from dataflow.errors import FlowInvalid
 from dataflow.nodetype import config_problems, opaque_type
 from dataflow.placeholders import Placeholder, literally
 from dataflow.wiring import Edge, Many, PlacedNode, Reference
@@ -18,8 +19,10 @@ if TYPE_CHECKING:
     from dataflow.config import Config
     from dataflow.nodetype import NodeType
     from dataflow.placeholders import Operand
+    from dataflow.policy import Policy
+    from dataflow.wiring import Nested, Wiring
 
-__all__ = ["branch", "id_for", "place", "wire"]
+__all__ = ["branch", "id_for", "place", "place_flow", "wire"]
 
 
 def id_for(block: OpenBlock, explicit: str | None, base: str) -> str:
@@ -60,6 +63,41 @@ def branch(
         placed.type = opaque_type(node_type.id)
     wire(block, placed, node_type, (), {"value": value})
     return placed
+
+
+def place_flow(
+    block: OpenBlock,
+    flow: Nested,
+    policy: Policy,
+    explicit: str | None,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+) -> PlacedNode:
+    """Place a flow as a node and wire it; its problems are those of the flow it is placed in (S1.1)."""
+    if _contains(flow, block.wiring):
+        block.problem(f"flow {block.wiring.name!r} would contain itself, as part of node {flow.name!r}")
+        return place(block, opaque_type(flow.name), flow.name, explicit)
+    try:
+        node_type = flow.node_type
+    except FlowInvalid as invalid:
+        for problem in invalid.problems:
+            block.problem(f"flow {flow.name!r} as a node: {problem}")
+        return place(block, opaque_type(flow.name), flow.name, explicit)
+    placed = place(block, node_type, flow.name, explicit)
+    placed.type, placed.policy = flow, policy
+    block.wiring.nested.append(flow)
+    wire(block, placed, node_type, args, kwargs)
+    return placed
+
+
+def _contains(flow: Nested, wiring: Wiring) -> bool:
+    """Tell whether a flow is the wiring's, or has it inside."""
+    todo = [flow.wiring]
+    for inner in todo:  # grows while it is walked
+        if inner is wiring:
+            return True
+        todo.extend(nested.wiring for nested in inner.nested)
+    return False
 
 
 def wire(

@@ -13,12 +13,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Literal
 
+    from dataflow.attempts import Bounds
     from dataflow.graph import Join
     from dataflow.nodetype import NodeType
-    from dataflow.policy import EachOptions, Policy
+    from dataflow.policy import EachOptions, Policy, Settings
+    from dataflow.uses import Uses
     from dataflow.wiring import Wiring
 
-__all__ = ["Call", "Feed", "FlowPlan", "JoinOf", "LoopOf", "MapOf", "PlanNode", "ScopePlan"]
+__all__ = ["Call", "Feed", "FlowOf", "FlowPlan", "JoinOf", "LoopOf", "MapOf", "PlanNode", "ScopePlan"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,7 @@ class Call:
     star: Feed | None
     direct: tuple[int, ...] | None
     is_branch: bool = False
+    bounds: Bounds | None = None  # of its attempts, None where nothing bounds them
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +94,22 @@ class MapOf:
     lists: Mapping[int, Feed]
 
 
-Action: TypeAlias = Call | JoinOf | LoopOf | MapOf
+@dataclass(frozen=True, slots=True, eq=False)
+class FlowOf:
+    """Run a flow in a frame of its own (S7.3).
+
+    `inputs` maps slots of its root to what they are given, `results` own output slots to slots of its root.
+    """
+
+    plan: FlowPlan
+    settings: Settings
+    policy: Policy
+    bounds: Bounds | None  # of its attempts
+    inputs: Mapping[int, Feed | int]
+    results: Mapping[int, int]
+
+
+Action: TypeAlias = Call | JoinOf | LoopOf | MapOf | FlowOf
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +130,11 @@ class PlanNode:
     def is_visible(self) -> bool:
         """Whether it is a node of the flow, with a state and events; joins are not."""
         return not isinstance(self.action, JoinOf)
+
+    @property
+    def policy(self) -> Policy | None:
+        """The settings of a node that may be given some."""
+        return self.action.policy if isinstance(self.action, Call | FlowOf) else None
 
 
 @dataclass(slots=True, eq=False)
@@ -138,6 +161,7 @@ class ScopePlan:
     awaited: tuple[int, ...] = ()  # imports that the owner reads when a frame ends
     awaited_nexts: tuple[int, ...] = ()  # of an `until` loop: imports read only if another round follows
     after_test: tuple[int, ...] = ()  # nodes of a loop's body that wait for its test
+    uses: Uses | None = None  # of a scope with races
     names: list[str] = field(default_factory=list)  # what each slot is called in messages
     held: tuple[tuple[int, ...], ...] = ()  # the slots that each node reads or fills, itself or inside it
     holders: list[int] = field(default_factory=list)  # see `Frame.holders`
@@ -152,3 +176,5 @@ class FlowPlan:
     root: ScopePlan
     outputs: Mapping[str, int]  # flow output -> slot of the root
     unused_policies: tuple[str, ...] = ()  # settings that have no effect yet
+    has_limits: bool = False  # a node has a limit
+    named_limits: tuple[tuple[str, str], ...] = ()  # path of a node, name of its limit

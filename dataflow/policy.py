@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from dataflow.functions import check_plain
+from dataflow.limits import Gate
 from dataflow.markers import MISSING, SKIP
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ __all__ = [
     "ItemErrors",
     "Limit",
     "MemoPolicy",
+    "NodeErrors",
     "OnError",
     "Policy",
     "Retry",
@@ -31,6 +33,7 @@ MemoPolicy = Literal["off", "run", "process", "store"]
 OnError = Literal["fail", "skip", "route"]
 ItemErrors = Literal["fail", "collect", "skip"]
 Errors = Literal["fail_fast", "continue"]
+NodeErrors = Literal["fail", "collect"]
 Backoff = Literal["none", "fixed", "exponential"]
 
 
@@ -57,7 +60,7 @@ def _one_of(name: str, value: object, allowed: object) -> None:
 
 @dataclass(frozen=True, slots=True, init=False)
 class Retry:
-    """How a failed call is to be repeated: extra attempts, waits in seconds. No effect yet (S9.1)."""
+    """How a failed call is to be repeated: extra attempts, waits in seconds (S9.1)."""
 
     retries: int
     on: tuple[type[BaseException] | str, ...]
@@ -91,9 +94,9 @@ class Retry:
 
 
 class Limit:
-    """Slots, or starts per second, of what shares it, compared by identity. No effect yet (S15.1)."""
+    """Slots, or starts per second: one object given to several flows is shared by their runs (S15.1)."""
 
-    __slots__ = ("per_second", "slots")
+    __slots__ = ("gate", "per_second", "slots")
 
     def __init__(self, slots: int | None = None, *, per_second: float | None = None) -> None:
         if slots is None and per_second is None:
@@ -103,6 +106,7 @@ class Limit:
         _positive_or_none("per_second", per_second)
         self.slots = slots
         self.per_second = per_second
+        self.gate = Gate(slots, per_second)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +122,7 @@ class Policy:
     limit: str | int | Any = MISSING
     effect: bool | Any = MISSING
     enabled: bool | Any = MISSING
+    errors: NodeErrors | Any = MISSING  # of flow nodes (S7.3)
 
     def given(self) -> dict[str, object]:
         """List the settings that were given, by name."""
@@ -140,7 +145,7 @@ class Policy:
 
 
 #: Settings that are kept but do nothing yet; a flow that sets one is told so when it runs.
-WITHOUT_EFFECT = ("retry", "timeout", "deadline", "memo", "limit")
+WITHOUT_EFFECT = ("memo",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +167,7 @@ class EachOptions:
 class Settings:
     """What `using` sets for the runs of a flow."""
 
-    errors: Errors = "fail_fast"
+    errors: Errors | None = None  # fail_fast, or as the flow around it
     max_concurrency: int | None = None
     limits: Mapping[str, Limit | int] | None = None
     timeout: float | None = None
@@ -171,18 +176,14 @@ class Settings:
     def __post_init__(self) -> None:
         if not isinstance(self.keep, bool):
             raise ValueError(f"keep must be True or False, found {self.keep!r}")
-        _one_of("errors", self.errors, Errors)
+        if self.errors is not None:
+            _one_of("errors", self.errors, Errors)
         if self.max_concurrency is not None:
             _whole("max_concurrency", self.max_concurrency, 1)
         for name, limit in (self.limits or {}).items():
             if not isinstance(limit, Limit):
                 _whole(f"limit {name!r}", limit, 1)
         _positive_or_none("timeout", self.timeout)
-
-    def without_effect(self) -> list[str]:
-        """Name the settings that are kept but do nothing yet."""
-        names = ("max_concurrency", "limits", "timeout")
-        return [f"{name} of the flow" for name in names if getattr(self, name) is not None]
 
 
 def policy_of(
@@ -195,7 +196,7 @@ def policy_of(
     for name in ("timeout", "deadline"):
         if name in given and given[name] is not MISSING:
             _positive_or_none(name, given[name])
-    for name, allowed in (("memo", MemoPolicy), ("on_error", OnError)):
+    for name, allowed in (("memo", MemoPolicy), ("on_error", OnError), ("errors", NodeErrors)):
         if name in given and given[name] is not MISSING:
             _one_of(name, given[name], allowed)
     if given.get("default", MISSING) is SKIP:

@@ -15,7 +15,17 @@ if TYPE_CHECKING:
 
     from dataflow.plan import Feed
 
-__all__ = ["Conflict", "Decision", "Fires", "Poisoned", "Skipped", "decide", "first_live", "live_values"]
+__all__ = [
+    "Conflict",
+    "Decision",
+    "Fires",
+    "Poisoned",
+    "Skipped",
+    "decide",
+    "first_live",
+    "first_value",
+    "live_values",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +101,25 @@ def first_live(slots: Sequence[int], values: Sequence[Any]) -> int | Skip | None
         cause = cause or token
     assert cause is not None, "a join has at least one source"
     return cause
+
+
+def first_value(
+    slots: Sequence[int], values: Sequence[Any], settled: int | None
+) -> int | Skip | Errored | None:
+    """Decide a race (S5.3): the slot that has just settled if it won, what is left if none can win any more.
+
+    Without a slot that has just settled, the first in declared order that has a value wins.
+    """
+    if settled is not None and not is_dead(values[settled]):
+        return settled
+    tokens = [values[slot] for slot in slots]
+    if settled is None:
+        live = [slot for slot in live_values(slots, values) if values[slot] is not UNSETTLED]
+        if live:
+            return live[0]
+    if any(token is UNSETTLED for token in tokens):
+        return None
+    return next((token for token in tokens if type(token) is Errored), tokens[0])
 
 
 def live_values(slots: Sequence[int], values: Sequence[Any]) -> list[int]:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from dataflow.errors import NodeFailed
 from dataflow.events import EventKind
-from dataflow.plan import Call, JoinOf, LoopOf, MapOf
+from dataflow.graph import Join
+from dataflow.plan import Call, FlowOf, JoinOf, LoopOf, MapOf
 from dataflow.ports import DONE as DONE_PORT
 from dataflow.ports import ERROR as ERROR_PORT
 from dataflow.ports import SKIP, Signal
@@ -49,9 +50,11 @@ class Releasing:
         self.scheduler.finish(frame, node, DONE)
 
     def opener_ended(self, frame: Frame, node: PlanNode, unhandled: Sequence[Unhandled]) -> None:
-        """Settle a loop or map whose frames have all ended: as failed, as cancelled or as done."""
+        """Settle a loop, map or flow node whose frames have all ended: as failed, as cancelled or as done."""
         frame.opened[node.index].release()
-        if unhandled:
+        if node.index in frame.withdrawn:
+            self.scheduler.finish(frame, node, CANCELLED)
+        elif unhandled:
             self.scheduler.failing.opener_failed(frame, node, unhandled)
         elif frame.is_closing:
             self.scheduler.finish(frame, node, CANCELLED)
@@ -92,18 +95,22 @@ class Releasing:
                     frame, node.outputs["out"], [self.scheduler.take(frame, slot) for slot in live]
                 )
                 self.scheduler.finish(frame, node, DONE)
-            case LoopOf() | MapOf():
+            case LoopOf() | MapOf() | FlowOf():
                 self.scheduler.opening.later(frame, node)
 
-    def consider(self, frame: Frame, node: PlanNode) -> None:
-        """Settle a merge or fallback as soon as its first live source is known (S5.3)."""
+    def consider(self, frame: Frame, node: PlanNode, settled: int | None = None) -> None:
+        """Settle a merge, fallback or race as soon as it is decided (S5.3)."""
+        assert isinstance(node.action, JoinOf), "only joins may settle early"
+        if node.action.mode is Join.RACE:
+            self.scheduler.racing.consider(frame, node, settled)
+            return
         if frame.states[node.index] != WAITING:
             return
         match first_live(node.feeds[0].slots, frame.values):
             case None:
                 return
             case Skip() as cause:
-                skip = Skip(node.id, "none of its sources has a value", cause)
+                skip = Skip(frame.path_of(node), "none of its sources has a value", cause)
                 self.settle_all(frame, node, skip, SKIPPED)
             case slot:
                 self.scheduler.put(frame, node.outputs["out"], self.scheduler.take(frame, slot))

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from dataflow.errors import DataflowError, choices
 from dataflow.names import encode, parse_reference
 from dataflow.placeholders import PortRef
-from dataflow.plan import Call
 from dataflow.ports import DONE, ERROR, MISSING, Signal
 from dataflow.separation import separate
 from dataflow.states import STATES, NodeState
@@ -143,10 +142,10 @@ class Result:
         state = STATES[self._root.states[node.index]]
         if state is NodeState.DONE:
             return Signal() if port == DONE else Skip(node.label, "succeeded, so there is no failure")
-        policy = node.action.policy if isinstance(node.action, Call) else None
+        policy = node.policy
         if (
             port == DONE
-            and state is NodeState.FAILED
+            and state in (NodeState.FAILED, NodeState.TIMED_OUT)
             and policy is not None
             and policy.default is not MISSING
         ):
@@ -198,6 +197,7 @@ def _lines(token: Skip | Errored) -> list[str]:
         is_whole = isinstance(cause, Errored) or not cause.place
         line = cause.reason if is_whole else f"{cause.place}: {cause.reason}"
         lines[line] = None
+        lines.update((other.reason, None) for other in getattr(cause, "besides", ()))
     return list(lines)
 
 

@@ -7,28 +7,37 @@ carries what has settled, so that a long dead path needs no recursion.
 from __future__ import annotations
 
 from collections import deque
+from functools import partial
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from dataflow.admission import Admission
 from dataflow.events import EventKind
 from dataflow.failing import Failing
-from dataflow.frames import Frame, OpenedLoop, OpenedMap
+from dataflow.frames import Frame
 from dataflow.loops import Loops
 from dataflow.maps import Maps
+from dataflow.nesting import Nesting
 from dataflow.opening import Opening
 from dataflow.outcome import outputs_of
 from dataflow.plan import Call
+from dataflow.pushing import Pushing
+from dataflow.racing import Racing
 from dataflow.releasing import Releasing
+from dataflow.repeating import Repeating
 from dataflow.reporting import report_end
 from dataflow.separation import separate
 from dataflow.states import CANCELLED, READY
-from dataflow.tokens import UNSETTLED, Skip, is_dead
+from dataflow.timers import Timers
+from dataflow.tokens import Skip
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from dataflow.events import Reporter
     from dataflow.plan import FlowPlan, PlanNode
-    from dataflow.policy import Errors
+    from dataflow.policy import Settings
+    from dataflow.timers import Timer
 
 __all__ = ["FiringId", "Scheduler"]
 
@@ -43,25 +52,35 @@ MOST_STEPS: Final = 1_000
 class Scheduler:
     """The state of one run and the rules that move it on.
 
-    The engine calls `start`, `succeed`, `fail`, `cancelled` and `abort`. The other public methods are
-    for `Opening`, `Releasing`, `Loops`, `Maps` and `Failing`, which are parts of it.
+    The engine calls `start`, `succeed`, `fail`, `cancelled`, `due` and `abort`. The other public methods are
+    for its parts: `Opening`, `Pushing`, `Releasing`, `Racing`, `Repeating`, `Loops`, `Maps`, `Nesting`,
+    `Failing` and `Timers`.
     """
 
-    def __init__(self, plan: FlowPlan, errors: Errors, reporter: Reporter, *, keep: bool = True) -> None:
+    def __init__(
+        self, plan: FlowPlan, settings: Settings, reporter: Reporter, clock: Callable[[], float] = monotonic
+    ) -> None:
         self.plan = plan
-        self.errors = errors
         self.reporter = reporter
-        self.keep = keep  # values of the root are kept for the result (S8.5)
-        self.root = Frame(plan.root, 0, keep=keep)
+        self.clock = clock  # the time of the run's event loop, in seconds
+        self.keep = settings.keep  # values of the root are kept for the result (S8.5)
+        self.root = Frame(plan.root, 0, settings.errors or "fail_fast", keep=settings.keep)
         self.has_ended = False
-        self.to_cancel = False  # frames were closed since the engine last looked
+        self.to_act = False  # frames were closed, or timers set or dropped, since the engine last looked
         self.interruption: BaseException | None = None  # no Exception, but raised by a user's function
         self.warnings: list[str] = []
         self.failing = Failing(self)
+        self.repeating = Repeating(self)
         self.loops = Loops(self)
         self.maps = Maps(self)
+        self.nesting = Nesting(self)
+        self.racing = Racing(self)
         self.releasing = Releasing(self)
         self.opening = Opening(self)
+        self.pushing = Pushing(self)
+        self.timers = Timers(self)
+        is_limited = plan.has_limits or settings.max_concurrency is not None
+        self.admission = Admission(settings, self.timers) if is_limited else None
         self._newly: list[FiringId] = []
         self.has_more = False  # the work list was left before its end
         self._is_working = False  # a user's test or key may call back while it is
@@ -78,7 +97,11 @@ class Scheduler:
 
     def succeed(self, frame: Frame, index: int, result: Any) -> list[FiringId]:
         """Settle a firing that returned; returns the newly ready ones (S3.2)."""
+        if index in frame.withdrawn:
+            return self.cancelled(frame, index)
         self._is_working = True
+        if self.admission is not None:
+            self.admission.ended((frame, index))
         node = frame.plan.nodes[index]
         call = node.action
         assert isinstance(call, Call), "only calls are fired by the engine"
@@ -90,18 +113,52 @@ class Scheduler:
         return self._advance()
 
     def fail(self, frame: Frame, index: int, error: BaseException) -> list[FiringId]:
-        """Settle a firing that raised; returns the newly ready ones (S9.3, S9.4)."""
+        """Settle a firing that raised, or attempt it again; returns the newly ready ones (S9.1, S9.3)."""
+        if index in frame.withdrawn:
+            return self.cancelled(frame, index)
         self._is_working = True
-        self.failing.failed(frame, frame.plan.nodes[index], error)
+        if self.admission is not None:
+            self.admission.ended((frame, index))
+        node = frame.plan.nodes[index]
+        action = node.action
+        assert isinstance(action, Call), "only calls are fired by the engine"
+        again = partial(self.make_ready, frame, index)
+        if not self.repeating.attempt_again(frame, node, action.bounds, error, again):
+            self.failing.failed(frame, node, error)
         return self._advance()
 
     def cancelled(self, frame: Frame, index: int) -> list[FiringId]:
-        """Settle a firing that was cancelled, since its frame was closed."""
+        """Settle a firing that was cancelled, since its frame was closed or it lost a race."""
         self._is_working = True
+        if self.admission is not None:
+            self.admission.ended((frame, index))
         if frame.closed_by is not None:
             frame.reasons[index] = frame.closed_by
         self.finish(frame, frame.plan.nodes[index], CANCELLED)
         return self._advance()
+
+    def due(self, timer: Timer) -> list[FiringId]:
+        """Take the step of a timer whose time has come; returns the newly ready firings."""
+        return self.take_step(timer.step) if self.timers.close(timer) else []  # else it was dropped meanwhile
+
+    def passed_over(self, frame: Frame, index: int) -> list[FiringId]:
+        """Let go of a firing whose frame was closed before it could start; returns what may start instead."""
+        if self.admission is None:
+            return []
+        self.admission.ended((frame, index), has_begun=False)
+        return self._advance()
+
+    def take_step(self, step: Callable[[], None]) -> list[FiringId]:
+        """Take a step that something outside has brought about; returns the newly ready firings."""
+        self._is_working = True
+        step()
+        return self._advance()
+
+    def let_go(self) -> None:
+        """Give back what the run has kept: it has ended."""
+        self.timers.drop_all()
+        if self.admission is not None:
+            self.admission.close()
 
     def go_on(self) -> list[FiringId]:
         """Work on where the last step left off; returns the newly ready firings."""
@@ -161,14 +218,15 @@ class Scheduler:
             if self._abort_reason is not None:
                 reason, self._abort_reason = self._abort_reason, None
                 self.failing.close(self.root, Skip("", reason))
+                self.timers.drop_all()
             elif settled:
-                self._push(*settled.popleft())
+                self.pushing.push(*settled.popleft())
             elif self.failing.has_frames:
                 self.failing.close_next()
             elif self.opening.is_due:
                 self.opening.next()
             elif ended:
-                self._end_frame(ended.popleft())
+                self.pushing.end(ended.popleft())
             else:
                 self.has_more = False
                 break
@@ -178,56 +236,7 @@ class Scheduler:
         newly, self._newly = self._newly, []
         if len(newly) > 1:
             newly.sort(key=_declared_order)
-        return newly
-
-    def _push(self, frame: Frame, slot: int) -> None:
-        """Tell everybody who waits for a slot that it has settled."""
-        if frame.is_closing:
-            return
-        plan, waits = frame.plan, frame.waits
-        token = frame.values[slot]
-        is_odd = is_dead(token)
-        for reader in plan.readers[slot]:
-            if is_odd:
-                frame.odd.add(reader)
-            waits[reader] -= 1
-            if not waits[reader]:
-                self.releasing.release(frame, reader)
-        for join in plan.early.get(slot, ()):
-            self.releasing.consider(frame, plan.nodes[join])
-        if slot in plan.exports:
-            self._export(frame, slot, token)
-        if slot in frame.awaits:
-            self.opening.await_no_more(frame, (slot,))
-        if slot in plan.collects:
-            self.maps.collect(frame, slot)
-        if slot == plan.test:
-            self.loops.tested(frame)
-        if frame.holders is not None:
-            frame.let_go((slot,))
-
-    def _export(self, frame: Frame, slot: int, token: Any) -> None:
-        """Hand a value on to the open frames inside that read it."""
-        for owner, inner in frame.plan.exports[slot]:
-            if owner in frame.opened:
-                for child in frame.opened[owner].live.values():
-                    if child.values[inner] is UNSETTLED:  # a child that has just opened has it already
-                        self.put(child, inner, token)
-
-    def _end_frame(self, frame: Frame) -> None:
-        """Let whatever opened a frame go on, now that all of it has settled."""
-        if frame.parent is None:
-            self.has_ended = True
-            return
-        owner = frame.parent.plan.nodes[frame.owner]
-        opened = frame.parent.opened[frame.owner]
-        opened.live.pop(frame.number, None)
-        match opened:
-            case OpenedLoop():
-                self.loops.round_ended(frame, owner, opened)
-            case OpenedMap():
-                self.maps.item_ended(frame, owner, opened)
-        frame.release()
+        return newly if self.admission is None else self.admission.admit(newly)
 
     def report(self, kind: EventKind, frame: Frame, node: PlanNode, **data: Any) -> None:
         """Report a fact about a node, if anybody listens."""

@@ -34,7 +34,7 @@ class Slots:
         self.index: dict[Vertex, int] = {}
         self.uses: dict[tuple[Scope, int], int] = {}
         self.imported: dict[tuple[Scope, int], list[tuple[Scope, int]]] = {}  # where a slot is seen inside
-        self.failure_uses: dict[tuple[Scope, int], int] = {}  # of them, by ports that take a Failure
+        self.failure_uses: dict[tuple[Scope, int], int] = {}  # by races and Failure ports
         self._known: dict[tuple[Scope, Terminal], int] = {}
         used = {resolved(wire.source) for wire in self._all_wires()}
         for scope, members in self.members.items():
@@ -116,7 +116,7 @@ class Slots:
         return self.uses.get((scope, slot), 0) > 1 or (scope, slot) in self.imported
 
     def failure_is_taken(self, scope: Scope, slots: Iterable[int]) -> bool:
-        """Tell whether slots are used, and every use, also inside, is a port that takes a Failure (S9.4)."""
+        """Tell whether slots are used, and every use, also inside, is a race or takes a Failure (S9.4)."""
         todo = [(scope, slot) for slot in slots]
         is_used = False
         for place in todo:  # grows while it is walked

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -36,6 +37,7 @@ from dataflow.wiring import (
     Joining,
     Literally,
     Merge,
+    Race,
     Reference,
     Source,
 )
@@ -65,6 +67,7 @@ class Sources:
         self._graph = graph
         self._lookup = lookup
         self._joins: dict[tuple[int, Source], Wire | None] = {}
+        self._counts: Counter[tuple[int, str]] = Counter()  # of the joins of a block, by mode
         self._maps: dict[Terminal, tuple[EachOptions, Vertex]] = {}
 
     def _problem(self, text: str) -> None:
@@ -89,6 +92,8 @@ class Sources:
                 return self._join(Join.MERGE, sources, reader)
             case Gather(sources):
                 return self._join(Join.GATHER, sources, reader)
+            case Race(sources):
+                return self._join(Join.RACE, sources, reader)
             case Fallback(first, default):
                 return self._join(Join.FALLBACK, (first, default), reader)
             case Each(inner, options):
@@ -112,9 +117,18 @@ class Sources:
         wires = [wire for source in sources if (wire := self.wire(source, reader)) is not None]
         if len(wires) < len(sources):
             return None
-        vertex = self._add(mode.value, JoinAction(mode), reader)
+        vertex = self._add(self._name(mode, reader.names), JoinAction(mode), reader)
         vertex.inputs["sources"] = Input("sources", wires)
         return Wire(Terminal(vertex, "out"), f"{mode.value}({', '.join(wire.label for wire in wires)})")
+
+    def _name(self, mode: Join, names: Names) -> str:
+        """Name a join by its mode, counted in its block as functions are (S1.2)."""
+        while True:
+            self._counts[id(names), mode.value] += 1
+            count = self._counts[id(names), mode.value]
+            name = mode.value if count == 1 else f"{mode.value}_{count}"
+            if name not in names.vertices:
+                return name
 
     def _each(self, source: Source, options: EachOptions, reader: Reader) -> Wire | None:
         wire = self.wire(source, reader)

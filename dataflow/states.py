@@ -14,6 +14,7 @@ __all__ = [
     "RUNNING",
     "SKIPPED",
     "STATES",
+    "TIMED_OUT",
     "WAITING",
     "NodeState",
     "RunStatus",
@@ -47,4 +48,4 @@ class RunStatus(StrEnum):
 
 #: The states as numbers, for the byte that a frame has for each of its nodes.
 STATES: Final = tuple(NodeState)
-WAITING, READY, RUNNING, _, DONE, SKIPPED, FAILED, _, CANCELLED, NOT_RUN = range(len(STATES))
+WAITING, READY, RUNNING, _, DONE, SKIPPED, FAILED, TIMED_OUT, CANCELLED, NOT_RUN = range(len(STATES))

@@ -30,7 +30,7 @@ def find_flow(target: str, *, imports: bool = True) -> Flow:
         with importing(target, path):
             module = importlib.import_module(path)
         return _only_flow(target, module, name)
-    return Flow.from_wiring(*read_document(target, imports=imports))
+    return Flow.from_wiring(*read_document(target, Flow.from_wiring, imports=imports))
 
 
 def _only_flow(target: str, module: ModuleType, name: str) -> Flow:

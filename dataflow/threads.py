@@ -10,9 +10,12 @@ import anyio
 from anyio.to_thread import current_default_thread_limiter
 
 from dataflow.backend import forget_event_loop, waker
+from dataflow.current import CURRENT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+    from dataflow.current import FiringSource
 
 __all__ = ["call_in_thread"]
 
@@ -20,11 +23,27 @@ __all__ = ["call_in_thread"]
 class _Call:
     """One blocking call and where its outcome is left for the task that waits."""
 
-    __slots__ = ("error", "result")
+    __slots__ = ("_has_returned", "_lock", "_then", "error", "result")
 
     def __init__(self) -> None:
         self.result: Any = None
         self.error: BaseException | None = None
+        self._lock = threading.Lock()
+        self._has_returned = False
+        self._then: Callable[[], None] | None = None  # set when nobody waits any more
+
+    def returned(self) -> None:
+        """Note, in the thread, that the function has come to its end."""
+        with self._lock:
+            self._has_returned = True
+        if self._then is not None:
+            self._then()
+
+    def abandon(self, source: FiringSource | None) -> None:
+        """Tell the firing that its thread runs on, unless it has just come to its end."""
+        with self._lock:
+            if source is not None and not self._has_returned:
+                self._then = source.abandon()
 
 
 async def call_in_thread(
@@ -33,13 +52,19 @@ async def call_in_thread(
     """Call a blocking function in a daemon thread that sees the caller's contextvars.
 
     As many run at once as anyio's default limiter of threads allows. When the caller is cancelled the
-    thread runs on and its outcome is dropped.
+    thread runs on, its outcome is dropped, and it counts until its function really returns.
     """
     call = _Call()
     context = contextvars.copy_context()
     forget_event_loop(context)
     finished = anyio.Event()
-    wake = waker(finished.set)
+    limiter = current_default_thread_limiter()
+
+    def has_ended() -> None:
+        limiter.release_on_behalf_of(call)
+        finished.set()
+
+    wake = waker(has_ended)
 
     def work() -> None:
         try:
@@ -47,15 +72,20 @@ async def call_in_thread(
         except BaseException as error:  # noqa: BLE001 - it is handed to the waiting task, whatever it is
             call.error = error
         wake()
+        call.returned()
 
-    limiter = current_default_thread_limiter()
     await limiter.acquire_on_behalf_of(call)
     try:
         name = f"dataflow {getattr(function, '__name__', '')}"
         threading.Thread(target=work, daemon=True, name=name).start()
+    except BaseException:  # there is no thread that would give it back
+        limiter.release_on_behalf_of(call)
+        raise
+    try:
         await finished.wait()
     finally:
-        limiter.release_on_behalf_of(call)
+        if not finished.is_set():
+            call.abandon(CURRENT.get(None))
     if call.error is not None:
         raise call.error
     return call.result

@@ -49,11 +49,12 @@ class Skip:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Errored:
-    """The port has no value since a node failed."""
+    """The port has no value since a node failed; `besides` are the other errors of a race that all lost."""
 
     place: str
     failure: Failure
     cause: Skip | Errored | None = None
+    besides: tuple[Errored, ...] = ()
 
     @property
     def reason(self) -> str:

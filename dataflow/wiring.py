@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias
 
 from dataflow.policy import EachOptions, Policy, Settings
 from dataflow.ports import MISSING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from dataflow.nodetype import NodeType
+    from dataflow.plan import FlowPlan
 
 __all__ = [
     "CARRY",
@@ -34,8 +35,10 @@ __all__ = [
     "Many",
     "MapBlock",
     "Merge",
+    "Nested",
     "Placed",
     "PlacedNode",
+    "Race",
     "Reference",
     "Source",
     "Wiring",
@@ -82,6 +85,13 @@ class Gather:
 
 
 @dataclass(frozen=True, slots=True)
+class Race:
+    """The first source to settle with a value (S5.3)."""
+
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Fallback:
     """The source unless it is a skip, else the default (S5.3)."""
 
@@ -119,7 +129,7 @@ class Many:
 
 
 #: What joins other sources, or makes a list of them.
-Joining: TypeAlias = Merge | Gather | Fallback | Each | Collect | All
+Joining: TypeAlias = Merge | Gather | Race | Fallback | Each | Collect | All
 Source: TypeAlias = Reference | Literally | Joining
 
 
@@ -134,6 +144,33 @@ class Edge:
     meta: Mapping[str, Any] = field(default_factory=dict)
 
 
+class Nested(Protocol):
+    """A flow that is placed as a node (S1.1)."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def wiring(self) -> Wiring: ...
+
+    @property
+    def settings(self) -> Settings: ...
+
+    @property
+    def version(self) -> Version:
+        """What changes with every change of the flow and of the flows in it."""
+
+    @property
+    def node_type(self) -> NodeType:
+        """The flow as a node type; raises FlowInvalid with the problems of the flow."""
+
+    @property
+    def opaque(self) -> Sequence[str]:
+        """The names in it that were not looked into."""
+
+    def compile(self) -> FlowPlan: ...
+
+
 @dataclass(slots=True)
 class PlacedNode:
     """A placed node. A type given as text is looked up when the flow is compiled."""
@@ -141,7 +178,7 @@ class PlacedNode:
     id: str
     after: list[str] = field(default_factory=list)
     meta: Mapping[str, Any] = field(default_factory=dict)
-    type: NodeType | str = ""
+    type: NodeType | Nested | str = ""
     config: Any = MISSING
     config_is_json: bool = False
     inputs: dict[str, Source | Many] = field(default_factory=dict)
@@ -191,6 +228,8 @@ class MapBlock:
     body: Block = field(default_factory=lambda: Block())
 
 
+#: Differs if anything in a flow or the flows nested in it does.
+Version: TypeAlias = "tuple[int | Version, ...]"
 #: An entry of a block.
 Placed: TypeAlias = PlacedNode | LoopBlock | MapBlock
 
@@ -224,4 +263,6 @@ class Wiring:
     uses: Mapping[str, str] = field(default_factory=dict)
     meta: Mapping[str, Any] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
+    nested: list[Nested] = field(default_factory=list)  # the flows that are nodes of it
+    file: str = ""  # where it was loaded from, as the document that it is nested in names it
     version: int = 0  # raised by every change, so that a compiled flow knows it is out of date

@@ -187,12 +187,15 @@ def no_ports(style: Style) -> Any:
             [f"node 'shorten' ({__name__}:shorten): config lines: Extra inputs are not permitted"],
         ),
         (
-            lambda built: built.add(Flow("inner")),
-            ["flow 'inner' as a node: flow nodes come with a later release"],
+            lambda built: built.add(built),
+            ["flow 'flow' would contain itself, as part of node 'flow'"],
         ),
         (
-            lambda built: built.add(typed, n=1),
-            ["flow 'typed' as a node: flow nodes come with a later release"],
+            lambda built: built.add(typed, m=1),
+            [
+                "node 'typed' (flow typed) has no input port 'm'; choices: n",
+                "port 'typed.n' is required and has neither an edge nor a constant",
+            ],
         ),
         (
             lambda built: built.add(node(ports=no_ports)(open_ended), Style()),

@@ -41,13 +41,16 @@ def test_the_names_of_the_kinds_are_stable() -> None:
         "run_started",
         "run_finished",
         "node_started",
+        "attempt_failed",
         "node_finished",
         "branch_evaluated",
         "loop_round",
         "loop_exited",
         "map_opened",
+        "race_decided",
         "warning",
         "piece",
+        "pieces_void",
     }
 
 

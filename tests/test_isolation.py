@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextvars
+import time
 from collections.abc import Awaitable, Generator
 from typing import Any
 
@@ -21,6 +22,16 @@ class Suspensions:
 
     def __call__(self) -> None:
         self.count += 1
+
+
+class Watched:
+    """Keeps how long each step took that kept the event loop."""
+
+    def __init__(self) -> None:
+        self.seconds: list[float] = []
+
+    def blocked(self, seconds: float) -> None:
+        self.seconds.append(seconds)
 
 
 class Wrapped:
@@ -43,16 +54,16 @@ async def setting(name: str, waits: int = 0) -> str:
 
 async def test_what_is_set_inside_stays_inside() -> None:
     context = contextvars.copy_context()
-    assert await isolated(setting("inside"), context, Suspensions()) == "inside"
+    assert await isolated(setting("inside"), context, Suspensions(), Watched()) == "inside"
     assert NAME.get() == "outside"
     assert context[NAME] == "inside"
 
 
 async def test_two_in_one_task_do_not_see_each_other() -> None:
     first, second = contextvars.copy_context(), contextvars.copy_context()
-    assert await isolated(setting("first"), first, Suspensions()) == "first"
+    assert await isolated(setting("first"), first, Suspensions(), Watched()) == "first"
     assert NAME not in second
-    assert await isolated(setting("second"), second, Suspensions()) == "second"
+    assert await isolated(setting("second"), second, Suspensions(), Watched()) == "second"
     assert (first[NAME], second[NAME]) == ("first", "second")
 
 
@@ -61,13 +72,13 @@ async def test_a_coroutine_that_never_waits_never_suspends() -> None:
         return 3
 
     suspended = Suspensions()
-    assert await isolated(at_once(), contextvars.copy_context(), suspended) == 3
+    assert await isolated(at_once(), contextvars.copy_context(), suspended, Watched()) == 3
     assert suspended.count == 0
 
 
 async def test_only_the_first_wait_is_told() -> None:
     suspended = Suspensions()
-    await isolated(setting("x", waits=3), contextvars.copy_context(), suspended)
+    await isolated(setting("x", waits=3), contextvars.copy_context(), suspended, Watched())
     assert suspended.count == 1
 
 
@@ -76,7 +87,7 @@ async def test_an_error_before_the_first_wait_comes_out() -> None:
         raise ValueError("at once")
 
     with pytest.raises(ValueError, match="at once"):
-        await isolated(broken(), contextvars.copy_context(), Suspensions())
+        await isolated(broken(), contextvars.copy_context(), Suspensions(), Watched())
 
 
 async def test_an_error_after_a_wait_comes_out() -> None:
@@ -85,7 +96,7 @@ async def test_an_error_after_a_wait_comes_out() -> None:
         raise ValueError("later")
 
     with pytest.raises(ValueError, match="later"):
-        await isolated(broken(), contextvars.copy_context(), Suspensions())
+        await isolated(broken(), contextvars.copy_context(), Suspensions(), Watched())
 
 
 async def test_a_cancellation_reaches_the_coroutine_in_its_context() -> None:
@@ -101,7 +112,7 @@ async def test_a_cancellation_reaches_the_coroutine_in_its_context() -> None:
     with anyio.CancelScope() as scope:
         async with anyio.create_task_group() as group:
             group.start_soon(cancelling, scope)
-            await isolated(waits(), contextvars.copy_context(), Suspensions())
+            await isolated(waits(), contextvars.copy_context(), Suspensions(), Watched())
     assert scope.cancelled_caught
     assert seen == ["inside"]
 
@@ -118,7 +129,7 @@ async def test_a_coroutine_may_swallow_what_is_thrown_in() -> None:
         await checkpoint()
         return "went on"
 
-    assert await isolated(stubborn(), contextvars.copy_context(), Suspensions()) == "went on"
+    assert await isolated(stubborn(), contextvars.copy_context(), Suspensions(), Watched()) == "went on"
 
 
 async def test_a_coroutine_is_driven_as_it_is() -> None:
@@ -130,6 +141,31 @@ async def test_a_coroutine_is_driven_as_it_is() -> None:
 async def test_any_awaitable_can_be_driven() -> None:
     suspended = Suspensions()
     driven = as_coroutine(Wrapped(setting("inside")))
-    assert await isolated(driven, contextvars.copy_context(), suspended) == "inside"
+    assert await isolated(driven, contextvars.copy_context(), suspended, Watched()) == "inside"
     assert suspended.count == 1
     assert NAME.get() == "outside"
+
+
+async def test_each_step_that_keeps_the_event_loop_is_told_with_its_time() -> None:
+    async def blocking() -> None:
+        time.sleep(0.12)  # noqa: ASYNC251 - it is to block
+        await checkpoint()
+        time.sleep(0.15)  # noqa: ASYNC251 - as above
+        await checkpoint()
+
+    watched = Watched()
+    await isolated(blocking(), contextvars.copy_context(), Suspensions(), watched)
+    first, second, *_ = watched.seconds
+    assert first >= 0.12
+    assert second >= 0.15
+
+
+async def test_a_last_step_that_keeps_the_event_loop_and_raises_is_told_too() -> None:
+    async def blocking() -> None:
+        time.sleep(0.12)  # noqa: ASYNC251 - it is to block
+        raise ValueError("late")
+
+    watched = Watched()
+    with pytest.raises(ValueError, match="late"):
+        await isolated(blocking(), contextvars.copy_context(), Suspensions(), watched)
+    assert watched.seconds[0] >= 0.12

@@ -231,17 +231,12 @@ async def test_a_disabled_node_is_skipped_and_so_is_what_reads_it() -> None:
 
 def settings() -> Flow:
     with Flow("f") as flow:
-        flow.add(node(inc).with_(retries=Retry(2), timeout=1.0, deadline=2.0, memo="run", limit="web"), n=1)
+        flow.add(node(inc).with_(memo="run"), n=1)
         flow.add(inc, n=each([1], max_concurrency=2, on_error="skip"))
-        flow.add(node(inc).with_(on_error="skip", effect=True), n=1)
-    return flow.using(max_concurrency=3, limits={"web": 2}, timeout=5.0)
+    return flow
 
 
-UNUSED = (
-    "flow 'f' sets what has no effect in this release: retry of node 'inc', timeout of node 'inc', "
-    "deadline of node 'inc', memo of node 'inc', limit of node 'inc', max_concurrency of the flow, "
-    "limits of the flow, timeout of the flow"
-)
+UNUSED = "flow 'f' sets what has no effect in this release: memo of node 'inc'"
 
 
 async def test_settings_without_an_effect_are_told_once_in_event_log_and_result(
@@ -260,5 +255,7 @@ async def test_settings_without_an_effect_are_told_once_in_event_log_and_result(
 async def test_settings_that_have_an_effect_are_not_told(caplog: pytest.LogCaptureFixture) -> None:
     with Flow("f") as flow:
         flow.add(node(inc).with_(on_error="skip", effect=True, default=0, enabled=True), n=1)
-    result = await flow.using(errors="continue").run()
+        flow.add(node(inc).with_(retries=Retry(2), timeout=60.0, deadline=60.0, limit="web"), n=1)
+    using = flow.using(errors="continue", max_concurrency=3, limits={"web": 2}, timeout=60.0)
+    result = await using.run()
     assert (result.warnings, caplog.records) == ((), [])

@@ -85,7 +85,7 @@ def test_nothing_is_imported_unless_asked_for(folder: Path) -> None:
     (folder / "nodes.py").write_text("raise SystemExit\n")
     text = DOCUMENT.replace("outputs:", "  far: {type: 'os.path:join', inputs: {a: inc}}\noutputs:")
     (folder / "flow.yaml").write_text(text)
-    flow = Flow.from_wiring(*read_document(folder / "flow.yaml", imports=False))
+    flow = Flow.from_wiring(*read_document(folder / "flow.yaml", Flow.from_wiring, imports=False))
     graph = flow.examine()
     assert graph.problems == []
     assert graph.opaque == ["own.inc", "own:is_large", "os.path:join"]
@@ -98,13 +98,13 @@ def test_what_is_no_document_is_told(tmp_path: Path) -> None:
     binary.write_bytes(b"\xff\xfe\x00")
     folder.mkdir()
     with pytest.raises(FormatError, match="is no UTF-8 text"):
-        read_document(binary)
+        read_document(binary, Flow.from_wiring)
     with pytest.raises(FormatError, match="cannot be read: Is a directory"):
-        read_document(folder)
+        read_document(folder, Flow.from_wiring)
     with pytest.raises(FormatError, match="cannot be read: No such file"):
-        read_document(tmp_path / "nowhere.yaml")
+        read_document(tmp_path / "nowhere.yaml", Flow.from_wiring)
     with pytest.raises(FormatError, match="there is no format 'visio'; choices: native"):
-        read_document(binary, format="visio")
+        read_document(binary, Flow.from_wiring, format="visio")
 
 
 def _python(folder: Path, body: str) -> str:

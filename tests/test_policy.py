@@ -197,7 +197,7 @@ def test_a_flow_may_share_a_limit() -> None:
 
 def test_nothing_is_set_by_default() -> None:
     assert all(value is MISSING for value in dataclasses.astuple(Policy()))
-    assert Settings() == Settings("fail_fast", None, None, None)
+    assert Settings() == Settings(None, None, None, None)
     assert EachOptions() == EachOptions(None, None, "fail")
 
 

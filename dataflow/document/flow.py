@@ -82,7 +82,7 @@ class TypeNode(Part):
 
 
 class FlowNode(Part):
-    """A flow used as a node. Comes with a later release."""
+    """A flow used as a node: its inputs are the input ports, its outputs the output ports."""
 
     flow: Annotated[
         Annotated[str, Tag("<path>")] | Annotated[FlowDocument, Tag("<document>")],

@@ -64,7 +64,7 @@ class GatherSource(Part):
 
 
 class RaceSource(Part):
-    """The first source that settles with a value. Comes with a later release."""
+    """The first source that settles with a value."""
 
     race: Sources
 

@@ -7,7 +7,7 @@ something is checked when the wiring is compiled.
 from __future__ import annotations
 
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from pydantic import ValidationError
 
@@ -47,23 +47,32 @@ from dataflow.wiring import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from dataflow.document.flow import BlockPart, Node
     from dataflow.document.parts import EdgePart, InputPart
     from dataflow.document.sources import Source as SourcePart
     from dataflow.formats.tree import Path, Positions
-    from dataflow.wiring import Placed, Source
+    from dataflow.wiring import Nested, Placed, Source
 
-__all__ = ["dump", "dump_yaml", "load", "parse"]
+__all__ = ["Nest", "dump", "dump_yaml", "load", "parse"]
 
 
-def load(text: str, name: str) -> Wiring:
+#: Makes a node of a nested flow, given by its wiring or by the path of its file; raises FormatError or
+#: FlowInvalid.
+Nest: TypeAlias = "Callable[[Wiring | str], Nested]"
+
+
+def load(text: str, name: str, nest: Nest) -> Wiring:
     """Read a document as wiring; `name` is its file's, and names the flow if the document does not.
+
+    `nest` makes nodes of the flows inside it.
 
     Raises FormatError for what cannot be read, FlowInvalid for what is no flow document of this release.
     """
     document, positions = parse(text, name)
-    reading = _Reading()
-    wiring = reading.wiring(document, PurePath(name).stem or "flow")
+    reading = _Reading(nest)
+    wiring = reading.wiring(document, PurePath(name).stem or "flow", ())
     if reading.problems:
         raise FlowInvalid(name, report(reading.problems, positions))
     return wiring
@@ -88,19 +97,22 @@ def parse(text: str, name: str) -> tuple[FlowDocument, Positions]:
 class _Reading:
     """Turns one document into wiring, and collects what keeps it from being that."""
 
-    def __init__(self) -> None:
+    def __init__(self, nest: Nest) -> None:
         self.problems: list[Problem] = []
+        self.nest = nest
         self.sources = SourceReading(self.problems)
 
     def problem(self, path: Path, text: str) -> None:
         self.problems.append(Problem(path, text))
 
-    def wiring(self, document: FlowDocument, name: str) -> Wiring:
-        """Read the whole document."""
+    def wiring(self, document: FlowDocument, name: str, path: Path) -> Wiring:
+        """Read a whole document, or one that is nested at the path."""
         return Wiring(
             name=document.name or name,
-            inputs={name: self._input(part, ("inputs", name)) for name, part in document.inputs.items()},
-            block=self._block(document, ()),
+            inputs={
+                name: self._input(part, (*path, "inputs", name)) for name, part in document.inputs.items()
+            },
+            block=self._block(document, path),
             settings=read_settings(document.using),
             uses=document.uses,
             meta=document.meta,
@@ -150,8 +162,7 @@ class _Reading:
                     body=self._block(part, inner),
                 )  # fmt: skip
             case FlowNode():
-                self.problem((*path, "flow"), f"a flow as a node {LATER}")
-                return PlacedNode(id)
+                return self._flow(id, node, path, block)
 
     def _node(self, id: str, node: TypeNode, path: Path, block: Block) -> PlacedNode:
         placed = PlacedNode(id, node.after, node.meta, type=node.type, policy=read_policy(node.policy))
@@ -159,13 +170,31 @@ class _Reading:
             placed.config, placed.config_is_json = node.config, True
         if "errors" in node.policy.model_fields_set:
             self.problem((*path, "policy", "errors"), "is for flow nodes only")
+        self._feed(placed, node, path, block)
+        return placed
+
+    def _flow(self, id: str, node: FlowNode, path: Path, block: Block) -> PlacedNode:
+        placed = PlacedNode(id, node.after, node.meta, policy=read_policy(node.policy))
+        given = node.flow
+        try:
+            placed.type = self.nest(
+                given if isinstance(given, str) else self.wiring(given, id, (*path, "flow"))
+            )
+        except FormatError as error:
+            self.problem((*path, "flow"), str(error))
+        except FlowInvalid as invalid:
+            for problem in invalid.problems:
+                self.problem((*path, "flow"), f"{given}: {problem}")
+        self._feed(placed, node, path, block)
+        return placed
+
+    def _feed(self, placed: PlacedNode, node: TypeNode | FlowNode, path: Path, block: Block) -> None:
         for port, given in node.inputs.items():
             self._wire(placed, port, given, (*path, "inputs", port), block)
         for port, value in node.values.items():
             if port in placed.inputs:
                 self.problem((*path, "values", port), "has a source in `inputs` already")
             placed.inputs[port] = Literally(value, is_json=True)
-        return placed
 
     def _wire(
         self, placed: PlacedNode, port: str, given: SourcePart | list[SourcePart], path: Path, block: Block

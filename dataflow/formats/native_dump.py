@@ -5,6 +5,7 @@ Plain sources are written as edges and expressions inline, so that there is one 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
@@ -126,6 +127,10 @@ class _Writing:
         where = f"node {placed.id!r}"
         policy = placed.policy
         kind = placed.type
+        if not isinstance(kind, NodeType | str):
+            flow = kind.wiring.file or self.document(replace(kind.wiring, settings=kind.settings))
+            given = {**self._inputs(placed, where), "policy": write_policy(policy, where, self.problems)}
+            return {"flow": flow, **_given(given)}
         if isinstance(kind, NodeType):
             policy = policy.over(kind.policy)  # `with_` made the type, which a document only names
             if "<" in kind.id:
@@ -141,7 +146,8 @@ class _Writing:
         """Write what stands with the node: expressions and constants; its plain sources become edges."""
         inputs: dict[str, object] = {}
         values: dict[str, object] = {}
-        ports = placed.type.inputs if isinstance(placed.type, NodeType) else {}
+        kind = placed.type if isinstance(placed.type, NodeType | str) else placed.type.node_type
+        ports = kind.inputs if isinstance(kind, NodeType) else {}
         for name, source in placed.inputs.items():
             port = f"{where}, port {name!r}"
             if isinstance(source, Literally):

@@ -15,8 +15,8 @@ __all__ = ["read_policy", "read_settings", "write_policy", "write_settings"]
 
 
 def read_policy(part: PolicyPart) -> Policy:
-    """Read what a policy gives; `errors` is for flow nodes and not read."""
-    given: dict[str, Any] = {name: getattr(part, name) for name in part.model_fields_set - {"errors"}}
+    """Read what a policy gives."""
+    given: dict[str, Any] = {name: getattr(part, name) for name in part.model_fields_set}
     if "retry" in given:
         given["retry"] = _read_retry(part.retry)
     return Policy(**given)
@@ -57,17 +57,21 @@ def read_settings(part: UsingPart) -> Settings:
     limits = (
         None if part.limits is None else {name: _read_limit(limit) for name, limit in part.limits.items()}
     )
-    return Settings(part.errors, part.max_concurrency, limits, part.timeout)
+    errors = part.errors if "errors" in part.model_fields_set else None
+    return Settings(errors, part.max_concurrency, limits, part.timeout)
 
 
-def _read_limit(part: LimitPart) -> Limit:
+def _read_limit(part: LimitPart) -> Limit | int:
+    """Read a limit; slots alone are of each run, as a number is in `using` (S15.1)."""
+    if part.slots is not None and part.per_second is None:
+        return part.slots
     return Limit(part.slots, per_second=part.per_second)
 
 
 def write_settings(settings: Settings) -> dict[str, object]:
     """Write the settings that differ from those of a run without any."""
     written: dict[str, object] = {}
-    if settings.errors != "fail_fast":
+    if settings.errors is not None:
         written["errors"] = settings.errors
     if settings.max_concurrency is not None:
         written["max_concurrency"] = settings.max_concurrency

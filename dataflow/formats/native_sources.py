@@ -31,6 +31,7 @@ from dataflow.wiring import (
     Gather,
     Literally,
     Merge,
+    Race,
     Reference,
 )
 
@@ -62,6 +63,8 @@ class SourceReading:
                 return Merge(self._all(part.merge, (*path, "merge"), mapped))
             case GatherSource():
                 return Gather(self._all(part.gather, (*path, "gather"), mapped))
+            case RaceSource():
+                return Race(self._all(part.race, (*path, "race"), mapped))
             case FallbackSource():
                 return Fallback(*self._all(part.fallback, (*path, "fallback"), mapped))
             case CollectSource():
@@ -71,7 +74,7 @@ class SourceReading:
                 return Each(inner, self.options(part, path))
             case AllSource():
                 return self._refuse((*path, "all"), "`all` is an output of a loop, and nothing else")
-            case RaceSource() | MergeContextsSource():
+            case MergeContextsSource():
                 name = next(iter(type(part).model_fields))
                 return self._refuse((*path, name), f"`{name}` {LATER}")
 
@@ -120,6 +123,8 @@ class SourceWriting:
                 return {"merge": self.write_all(sources, where)}
             case Gather(sources):
                 return {"gather": self.write_all(sources, where)}
+            case Race(sources):
+                return {"race": self.write_all(sources, where)}
             case Fallback(first, default):
                 return {"fallback": self.write_all((first, default), where)}
             case Each(inner, options):

@@ -49,7 +49,7 @@ def counted(function: Callable[P, Awaitable[R]]) -> Callable[P, Awaitable[R]]:
 
     @functools.wraps(function)
     async def entered(*args: P.args, **kwargs: P.kwargs) -> R:
-        tally = TALLY.get()
+        tally = TALLY.get(None) or Tally()  # nobody counts outside of `tallying`
         tally.paths.append(this_firing().path)
         for _ in range(tally.checkpoints):
             await checkpoint()

@@ -79,7 +79,7 @@ async def play_unheard(flow: Flow, inputs: Mapping[str, Any], checkpoints: int =
 
 def letting_go(flow: Flow) -> Flow:
     """Return the flow with its settings, but for `keep=False`."""
-    settings = {one.name: getattr(flow._settings, one.name) for one in fields(flow._settings)}
+    settings = {one.name: getattr(flow.settings, one.name) for one in fields(flow.settings)}
     return flow.using(**{**settings, "keep": False})
 
 

@@ -225,6 +225,7 @@ async def test_a_map_in_a_loop_keeps_its_limit_in_every_round() -> None:
             xs.next(f.add(ten_more, xs=xs.out).out)
         f.output("o", it.result(held))
     async with f.start() as run:
+        await wait_all_tasks_blocked()
         await gates.let(0)
         assert gates.begun == [0, 1, 2]
         await gates.let(1, 2)

@@ -35,12 +35,13 @@ from dataflow.wiring import (
     Source,
     Wiring,
 )
+from tests.formats.nesting import nest
 
 DIGEST: Final = Path("docs/examples/digest.yaml")
 
 
 def load_yaml(text: str) -> Wiring:
-    return load(f"dataflow: 1\n{text}", "flow.yaml")
+    return load(f"dataflow: 1\n{text}", "flow.yaml", nest)
 
 
 def placed(text: str) -> PlacedNode:
@@ -56,7 +57,7 @@ def source(text: str) -> Any:
 
 
 def test_the_digest_is_read_as_wired() -> None:
-    wiring = load(DIGEST.read_text("utf-8"), str(DIGEST))
+    wiring = load(DIGEST.read_text("utf-8"), str(DIGEST), nest)
     assert wiring.name == "digest"
     assert wiring.uses == {"text": "./digest_nodes.py"}
     assert wiring.inputs["target"] == FlowInput(int, 2000, "integer")
@@ -77,13 +78,13 @@ def test_the_digest_is_read_as_wired() -> None:
 
 
 def test_a_document_without_a_name_is_called_as_its_file() -> None:
-    assert load("dataflow: 1", "flows/two.flow.yaml").name == "two.flow"
-    assert load("dataflow: 1", "").name == "flow"
+    assert load("dataflow: 1", "flows/two.flow.yaml", nest).name == "two.flow"
+    assert load("dataflow: 1", "", nest).name == "flow"
 
 
 def test_json_is_read_by_its_own_rules() -> None:
     text = '{\t"dataflow": 1, "meta": {"a": 1e3, "b": "\\ud83d\\ude00\\/"}}'
-    assert load(text, "flow.json").meta == {"a": 1000.0, "b": "😀/"}
+    assert load(text, "flow.json", nest).meta == {"a": 1000.0, "b": "😀/"}
 
 
 def test_inline_plain_sources_become_edges_before_those_of_the_list() -> None:
@@ -199,13 +200,15 @@ def test_a_policy_has_what_is_given_and_no_more() -> None:
 
 def test_settings_are_read() -> None:
     settings = load_yaml(
-        "using: {errors: continue, max_concurrency: 2, limits: {a: {slots: 1}}, timeout: 3}"
+        "using: {errors: continue, max_concurrency: 2, timeout: 3, "
+        "limits: {a: {slots: 1}, b: {per_second: 2}}}"
     ).settings
     assert (settings.errors, settings.max_concurrency, settings.timeout) == ("continue", 2, 3.0)
     assert settings.limits is not None
-    limit = settings.limits["a"]
+    assert settings.limits["a"] == 1
+    limit = settings.limits["b"]
     assert isinstance(limit, Limit)
-    assert (limit.slots, limit.per_second) == (1, None)
+    assert (limit.slots, limit.per_second) == (None, 2.0)
     assert load_yaml("using: {}").settings == Settings()
 
 
@@ -304,11 +307,11 @@ def test_a_node_may_have_any_name(id: str) -> None:
         "nodes": {id: {"type": "t", "after": [id]}},
         "outputs": {id: {"collect": {"value": 1}}},
     }
-    wiring = load(json.dumps(document), "flow.json")
+    wiring = load(json.dumps(document), "flow.json", nest)
     assert list(wiring.block.nodes) == [id]
     assert wiring.block.nodes[id].after == [id]
     wiring.block.outputs["reads"] = Reference(id, id)
-    again = load(json.dumps(dump(wiring)), "flow.json")
+    again = load(json.dumps(dump(wiring)), "flow.json", nest)
     assert again.block.outputs["reads"] == Reference(id, id)
 
 

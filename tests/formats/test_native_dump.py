@@ -52,6 +52,7 @@ from dataflow.wiring import (
     Reference,
     Wiring,
 )
+from tests.formats.nesting import nest
 
 HERE: Final = __name__
 
@@ -182,9 +183,9 @@ def wired() -> Wiring:
 
 def test_a_flow_from_python_comes_back_the_same() -> None:
     document = dump(wired())
-    again = load(json.dumps(document), "flow.json")
+    again = load(json.dumps(document), "flow.json", nest)
     assert dump(again) == document
-    assert dump(load(dump_yaml(again), "flow.yaml")) == document
+    assert dump(load(dump_yaml(again), "flow.yaml", nest)) == document
     graph, _ = examine(again, found)
     assert not graph.problems
 

@@ -9,11 +9,12 @@ import pytest
 
 from dataflow import FlowInvalid, FormatError
 from dataflow.formats.native import load
+from tests.formats.nesting import nest
 
 
 def problems(text: str) -> list[str]:
     with pytest.raises(FlowInvalid) as caught:
-        load(text, "flow.yaml")
+        load(text, "flow.yaml", nest)
     assert caught.value.flow == "flow.yaml"
     return list(caught.value.problems)
 
@@ -46,7 +47,7 @@ def problems(text: str) -> list[str]:
 )
 def test_what_is_no_document_of_this_format_is_refused(text: str, told: str) -> None:
     with pytest.raises(FormatError) as caught:
-        load(text, "flow.yaml")
+        load(text, "flow.yaml", nest)
     assert str(caught.value) == told
 
 
@@ -234,10 +235,6 @@ def test_all_problems_are_told_at_once_with_their_places(case: str) -> None:
          "2:48 edges[0].each_round: edge a.out -> b.c: `each_round` comes with a later release; a loop node can be used instead"),
         ("edges: [{source: a, target: b, target_port: c, leave: all}]",
          "2:48 edges[0].leave: edge a.out -> b.c: `leave` comes with a later release; a loop node can be used instead"),
-        ("nodes: {sub: {flow: ./other.yaml}}", "2:15 nodes.sub.flow: a flow as a node comes with a later release"),
-        ("nodes: {sub: {flow: {dataflow: 1}}}", "2:15 nodes.sub.flow: a flow as a node comes with a later release"),
-        ("nodes: {a: {type: t, inputs: {p: {race: [a, b]}}}}",
-         "2:35 nodes.a.inputs.p.race: `race` comes with a later release"),
         ("outputs: {x: {merge: [a, {merge_contexts: [a], how: pick}]}}",
          "2:27 outputs.x.merge[1].merge_contexts: `merge_contexts` comes with a later release"),
         ("outputs: {x: {each: a, key: item.name}}",

@@ -46,6 +46,7 @@ def _expressions(inner: Any) -> Any:
     return st.one_of(
         st.builds(lambda sources: {"merge": sources}, several),
         st.builds(lambda sources: {"gather": sources}, several),
+        st.builds(lambda sources: {"race": sources}, several),
         st.builds(lambda sources: {"fallback": sources}, st.lists(inner, min_size=2, max_size=2)),
         st.builds(lambda source: {"collect": source}, inner),
         optional({"each": inner}, **options()),

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from dataflow import FlowInvalid, FormatError
 from dataflow.formats.native import dump, dump_yaml, load
 from dataflow.formats.yaml_writing import write_yaml
+from tests.formats.nesting import nest
 from tests.properties.documents import constants, documents
 
 DIGEST: Final = Path("docs/examples/digest.yaml").read_text("utf-8")
@@ -74,7 +75,7 @@ def misshapen(draw: st.DrawFn) -> dict[str, Any]:
 def read_or_refused(text: str, name: str) -> None:
     refused: FormatError | FlowInvalid | None = None
     try:
-        wiring = load(text, name)
+        wiring = load(text, name, nest)
     except (FormatError, FlowInvalid) as error:
         refused = error
     if isinstance(refused, FormatError):
@@ -85,7 +86,7 @@ def read_or_refused(text: str, name: str) -> None:
         assert all(problem.split(" ")[0].count(":") == 1 for problem in refused.problems)
     else:
         written = dump(wiring)
-        again = dump(load(dump_yaml(wiring), "flow.yaml"))
+        again = dump(load(dump_yaml(wiring), "flow.yaml", nest))
         assert json.dumps(again) == json.dumps(written)
 
 

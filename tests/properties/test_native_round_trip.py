@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from dataflow.document import json_schema
 from dataflow.formats.native import dump, dump_yaml, load
 from dataflow.formats.yaml_writing import write_yaml
+from tests.formats.nesting import nest
 from tests.json_schemas import is_valid
 from tests.properties.documents import canonical, documents
 
@@ -18,20 +19,20 @@ SCHEMA: Any = json_schema()
 
 @given(documents)
 def test_a_document_is_read_and_written_in_its_one_form(document: dict[str, Any]) -> None:
-    assert dump(load(json.dumps(document), "flow.json")) == canonical(document)
+    assert dump(load(json.dumps(document), "flow.json", nest)) == canonical(document)
 
 
 @given(documents)
 def test_what_is_written_is_read_as_the_same_wiring(document: dict[str, Any]) -> None:
-    wiring = load(write_yaml(document), "flow.yaml")
+    wiring = load(write_yaml(document), "flow.yaml", nest)
     written = dump(wiring)
-    again = load(json.dumps(written), "flow.json")
+    again = load(json.dumps(written), "flow.json", nest)
     assert json.dumps(dump(again)) == json.dumps(written)
-    assert json.dumps(dump(load(dump_yaml(again), "flow.yaml"))) == json.dumps(written)
+    assert json.dumps(dump(load(dump_yaml(again), "flow.yaml", nest))) == json.dumps(written)
 
 
 @settings(max_examples=50)
 @given(documents)
 def test_a_document_satisfies_the_published_schema(document: dict[str, Any]) -> None:
     assert is_valid(document, SCHEMA, SCHEMA)
-    assert is_valid(dump(load(json.dumps(document), "flow.json")), SCHEMA, SCHEMA)
+    assert is_valid(dump(load(json.dumps(document), "flow.json", nest)), SCHEMA, SCHEMA)

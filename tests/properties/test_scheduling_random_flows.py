@@ -14,6 +14,7 @@ from dataflow import Event, Failure, RunFailed
 from dataflow.binding import bind
 from dataflow.events import Reporter
 from dataflow.plan import Call
+from dataflow.policy import Settings
 from dataflow.reporting import unsettled_ports
 from dataflow.scheduler import Scheduler
 from dataflow.states import RUNNING
@@ -105,7 +106,7 @@ def drive(wiring: Wiring, choose: random.Random) -> dict[str, Any]:
     flow = wiring.wire()
     shuffle(flow, choose)
     plan = flow.compile()
-    scheduler = Scheduler(plan, "fail_fast", Reporter("a run"))
+    scheduler = Scheduler(plan, Settings(), Reporter("a run"))
     ready = scheduler.start(wiring.inputs)
     while ready:
         frame, index = ready.pop(choose.randrange(len(ready)))

@@ -1,0 +1,125 @@
+"""Attempts: whether a failed firing is attempted again, and after which wait (S9.1). Nothing here acts."""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from dataflow.errors import NodeTimeout
+from dataflow.markers import MISSING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dataflow.policy import Policy, Retry
+    from dataflow.timers import Timer
+
+__all__ = ["Attempts", "Bounds", "bounds_of", "wait_before_next"]
+
+#: No wait is doubled more often than this: it is longer than any run.
+MOST_DOUBLINGS: Final = 60
+
+#: HTTP statuses of the kinds of errors that `on=` knows by name (S9.1).
+STATUSES: Final = {"timeout": (408, 504), "ratelimit": (429,)}
+#: Words of a class or message that tell the kind, as `_plain` gives them.
+SIGNS: Final = {"timeout": ("timedout", "tooslow"), "ratelimit": ("toomanyrequests",)}
+
+
+@dataclass(slots=True)
+class Attempts:
+    """The attempts at one firing so far."""
+
+    number: int = 1  # of the current one
+    begun: float | None = None  # when the first began, on the clock of the run's event loop
+    is_last: bool = False  # whatever it ends with, none follows: the fault is not the call's
+    has_pieces: bool = False  # the current one has given out pieces
+    waits: Timer | None = None  # until the current one begins
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What bounds the attempts at a node: how many follow a failure, and seconds (S9.1, S9.2)."""
+
+    retry: Retry | None = None
+    timeout: float | None = None  # of one attempt
+    deadline: float | None = None  # of all, from the beginning of the first
+
+    def ends_by(self, begun: float, now: float) -> float:
+        """Return the time by which an attempt that begins now must have ended."""
+        attempt = math.inf if self.timeout is None else now + self.timeout
+        return attempt if self.deadline is None else min(attempt, begun + self.deadline)
+
+    def timed_out(self, node: str, begun: float, now: float) -> NodeTimeout:
+        """Return the error of an attempt that took too long: it names the bound that it ran into."""
+        if self.deadline is not None and (self.timeout is None or now >= begun + self.deadline):
+            return NodeTimeout(node, self.deadline, "deadline")
+        assert self.timeout is not None, "what has neither bound does not time out"
+        return NodeTimeout(node, self.timeout)
+
+
+def bounds_of(policy: Policy) -> Bounds | None:
+    """Return what bounds the attempts at a node of this policy, None if nothing does."""
+    retry = None if policy.retry is MISSING or not policy.retry.retries else policy.retry
+    timeout, deadline = (None if one is MISSING else one for one in (policy.timeout, policy.deadline))
+    if retry is None and timeout is None and deadline is None:
+        return None
+    return Bounds(retry, timeout, deadline)
+
+
+def wait_before_next(
+    retry: Retry | None, attempt: int, error: BaseException, chance: Callable[[], float] = random.random
+) -> float | None:
+    """Return the seconds between a failed attempt, counted from 1, and the next; None if none follows.
+
+    What is no Exception is never repeated: it is a cancellation, or is meant for the whole process.
+    """
+    if retry is None or attempt > retry.retries or not isinstance(error, Exception):
+        return None
+    if retry.on and not any(_matches(one, error) for one in retry.on):
+        return None
+    match retry.backoff:
+        case "none":
+            return 0.0
+        case "fixed":
+            wait = float(retry.first)
+        case "exponential":
+            wait = retry.first * 2.0 ** min(attempt - 1, MOST_DOUBLINGS)
+    return wait * (1 + chance()) / 2 if retry.jitter else wait
+
+
+def _matches(one: type[BaseException] | str, error: Exception) -> bool:
+    if not isinstance(one, str):
+        return isinstance(error, one)
+    wanted = _plain(one)
+    classes = [_plain(kind.__name__) for kind in type(error).__mro__]
+    told = (classes[0], _plain(_text(error)))
+    if wanted in classes or any(wanted in text for text in told):
+        return True
+    if wanted == "timeout" and isinstance(error, TimeoutError):
+        return True
+    return _status(error) in STATUSES.get(wanted, ()) or any(
+        sign in text for sign in SIGNS.get(wanted, ()) for text in told
+    )
+
+
+def _plain(text: str) -> str:
+    """Leave out what does not count in a comparison: case, `_` and blanks."""
+    return "".join(text.lower().replace("_", "").split())
+
+
+def _text(error: Exception) -> str:
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 - an error whose text cannot be made has none that matches
+        return ""
+
+
+def _status(error: Exception) -> Any:
+    """Return the HTTP status that clients of web services keep with their errors."""
+    try:
+        response = getattr(error, "response", None)
+        return getattr(error, "status_code", None) or getattr(response, "status_code", None)
+    except Exception:  # noqa: BLE001 - a property that raises tells no status
+        return None

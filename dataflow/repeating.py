@@ -1,0 +1,72 @@
+"""Repeating: a node that failed waits and is attempted again, as its settings say (S9.1)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from dataflow.attempts import wait_before_next
+from dataflow.events import EventKind
+from dataflow.failure import failure_of
+from dataflow.states import READY
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dataflow.attempts import Bounds
+    from dataflow.frames import Frame
+    from dataflow.plan import PlanNode
+    from dataflow.scheduler import Scheduler
+
+__all__ = ["Repeating"]
+
+Step: TypeAlias = "Callable[[], None]"
+
+
+class Repeating:
+    """The part of the scheduler that decides about another attempt."""
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        self.scheduler = scheduler
+
+    def attempt_again(
+        self, frame: Frame, node: PlanNode, bounds: Bounds | None, error: BaseException, again: Step
+    ) -> bool:
+        """Have `again` begin another attempt at a node, after a wait; tells whether it will.
+
+        While it waits the node is ready: it has no slot and no worker, and closing its frame cancels it.
+        """
+        attempts = frame.attempts.get(node.index)
+        if attempts is None or bounds is None or attempts.is_last or frame.has_stopped(node.index):
+            return False
+        wait = wait_before_next(bounds.retry, attempts.number, error)
+        if wait is None:
+            return False
+        if bounds.deadline is not None:
+            assert attempts.begun is not None, "an attempt that failed has begun"
+            if self.scheduler.clock() + wait >= attempts.begun + bounds.deadline:
+                return False
+        failure = failure_of(error, node.id, frame.path_of(node), attempts.number)
+        self.scheduler.report(
+            EventKind.ATTEMPT_FAILED, frame, node, attempt=attempts.number, error=failure, delay=wait
+        )
+        self.void_pieces(frame, node)
+        attempts.number += 1
+        frame.states[node.index] = READY
+        if wait:
+            attempts.waits = self.scheduler.timers.set(wait, again, frame)
+        else:
+            again()
+        return True
+
+    def give_up(self, frame: Frame, node: PlanNode) -> None:
+        """Let the next attempt at a node be, if it waits for one."""
+        attempts = frame.attempts.get(node.index)
+        if attempts is not None and attempts.waits is not None:
+            self.scheduler.timers.drop(attempts.waits)
+
+    def void_pieces(self, frame: Frame, node: PlanNode) -> None:
+        """Tell that the pieces of a failed attempt do not count (S3.5)."""
+        attempts = frame.attempts.get(node.index)
+        if attempts is not None and attempts.has_pieces:
+            attempts.has_pieces = False
+            self.scheduler.report(EventKind.PIECES_VOID, frame, node)
