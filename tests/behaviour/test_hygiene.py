@@ -259,7 +259,7 @@ def objects_of_the_engine() -> Counter[str]:
     """Count the objects of each class of ours."""
     gc.collect()
     kinds = (type(one) for one in gc.get_objects())
-    return Counter(kind.__qualname__ for kind in kinds if kind.__module__.startswith("dataflow."))
+    return Counter(kind.__qualname__ for kind in kinds if str(kind.__module__).startswith("dataflow."))
 
 
 @each_scenario
