@@ -27,11 +27,12 @@ from dataflow.errors import (
 from dataflow.events import Event, EventKind
 from dataflow.failure import Failure
 from dataflow.flows import Flow
-from dataflow.joins import collect, each, fallback, gather, merge, race
+from dataflow.joins import collect, each, fallback, gather, merge, merge_contexts, race
 from dataflow.looping import Carry, Loop, When
+from dataflow.node_output import NodeOutput
 from dataflow.packs import Pack
 from dataflow.policy import Limit, Retry
-from dataflow.ports import SKIP, Maybe, Port, Ports, Signal
+from dataflow.ports import SKIP, Lazy, Maybe, Port, Ports, Signal
 from dataflow.result import Result
 from dataflow.run import Run
 from dataflow.states import NodeState
@@ -51,6 +52,7 @@ __all__ = [
     "Flow",
     "FlowInvalid",
     "FormatError",
+    "Lazy",
     "Limit",
     "Loop",
     "LoopLimit",
@@ -58,6 +60,7 @@ __all__ = [
     "Message",
     "Node",
     "NodeFailed",
+    "NodeOutput",
     "NodeState",
     "NodeTimeout",
     "Pack",
@@ -81,6 +84,7 @@ __all__ = [
     "flow",
     "gather",
     "merge",
+    "merge_contexts",
     "node",
     "race",
     "this_firing",

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from dataflow.checking import check_value
 from dataflow.errors import NodeFailed, ValueMismatch
-from dataflow.ports import Signal
+from dataflow.ports import CONTEXT, Signal
 from dataflow.separation import separate
 from dataflow.tokens import Errored, is_dead
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from dataflow.frames import Frame
     from dataflow.plan import Call, Feed, PlanNode
@@ -27,7 +27,17 @@ def bind(frame: Frame, node: PlanNode, call: Call) -> tuple[list[Any], Mapping[s
     positional = [argument(frame, node, given) for given in call.positional]
     if call.star is not None:
         positional += argument(frame, node, call.star)
-    return positional, {name: argument(frame, node, given) for name, given in call.keywords.items()}
+    keywords = {name: argument(frame, node, given) for name, given in call.keywords.items()}
+    raw = call.type.parameters.raw
+    return positional, keywords if raw is None else _of_raw_node(raw, keywords)
+
+
+def _of_raw_node(parameters: Sequence[str], keywords: dict[str, Any]) -> dict[str, Any]:
+    """Give a raw node what it takes: its ports as one mapping, its context, its config (S1.3)."""
+    given: dict[str, Any] = {"inputs": keywords, CONTEXT: keywords.pop(CONTEXT)}
+    if "config" in parameters:
+        given["config"] = keywords.pop("config")
+    return {name: given[name] for name in parameters}
 
 
 def argument(frame: Frame, node: PlanNode, given: Feed | int) -> Any:

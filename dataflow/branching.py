@@ -15,7 +15,7 @@ from dataflow.signature import Parameters, Shape
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["BUILT_IN", "IF", "SWITCH", "Choose", "Decide"]
+__all__ = ["BRANCHES", "IF", "SWITCH", "Choose", "Decide"]
 
 VALUE: Final = "value"
 
@@ -86,4 +86,5 @@ IF: Final = _branching("control.if", _decide, Decide, ("yes", "no"))
 SWITCH: Final = _branching(
     "control.switch", _choose, Choose, ports_of=lambda config: Ports(outputs=_exits(config.cases))
 )
-BUILT_IN: Final = {IF.id: IF, SWITCH.id: SWITCH}
+#: The ids of the node types of which one exit is taken.
+BRANCHES: Final = frozenset({IF.id, SWITCH.id})

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 from dataflow.blocks import OpenBlock, ids_within, source_of
 from dataflow.branching import IF, SWITCH, Choose, Decide
 from dataflow.checking import check_value
+from dataflow.conversations import CONTEXT, Conversation
 from dataflow.declare import Node
 from dataflow.errors import FlowInvalid, ValueMismatch
 from dataflow.looping import Exits, Loop, When
 from dataflow.names import parse_reference
 from dataflow.nodetype import NodeType, derive, opaque_type
 from dataflow.placeholders import PortRef, literally
-from dataflow.placing import branch, id_for, place, wire
+from dataflow.placing import branch, configured, id_for, place, wire
 from dataflow.ports import DONE, MISSING, Signal, plain_type
 from dataflow.steps import Step
 from dataflow.wiring import (
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
     from typing import Literal
 
+    from dataflow.context import ExecutionContext
     from dataflow.plan import FlowPlan
     from dataflow.wiring import Version
 
@@ -133,6 +135,15 @@ class Builder:
             self._open, SWITCH, "switch", name or None, Choose, value, pick=pick, cases=tuple(cases)
         )
         return Exits({case: self._exit(placed, case) for case in cases})
+
+    def context(self, name: str, *, system: str | None = None, model: str = "") -> ExecutionContext:
+        """Begin a conversation: a port with a new context in each run, of which no other run knows.
+
+        `system` are its instructions, `model` the model of nodes that name none themselves.
+        """
+        placed = configured(self._open, CONTEXT, "context", name, Conversation, system=system, model=model)
+        port: Any = PortRef(self._open, Reference(placed.id))
+        return port  # type: ignore[no-any-return]  # a port is typed as its value
 
     @contextmanager
     def loop(

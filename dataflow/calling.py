@@ -9,8 +9,12 @@ from typing import TYPE_CHECKING, Any, Final
 from dataflow.attempts import Attempts
 from dataflow.binding import bind
 from dataflow.current import CURRENT, Firing
+from dataflow.errors import NodeFailed, choices
 from dataflow.events import EventKind
 from dataflow.isolation import as_coroutine, isolated
+from dataflow.node_output import NodeOutput
+from dataflow.outcome import check_status
+from dataflow.plan import Call
 from dataflow.separation import separate
 from dataflow.signature import Shape
 from dataflow.states import RUNNING
@@ -22,7 +26,6 @@ if TYPE_CHECKING:
     import anyio
 
     from dataflow.frames import Frame
-    from dataflow.plan import Call
     from dataflow.scheduler import Scheduler
 
 __all__ = ["CurrentFiring", "call"]
@@ -49,8 +52,14 @@ class CurrentFiring:
         )
 
     def emit(self, piece: object, port: str) -> None:
-        """Report a piece, unless the attempt has ended and the piece comes too late."""
-        reporter = self._scheduler.reporter
+        """Report a piece, unless the attempt has ended and the piece comes too late; raises NodeFailed."""
+        node, reporter = self.frame.plan.nodes[self.index], self._scheduler.reporter
+        assert isinstance(node.action, Call), "only calls fire"
+        ports = node.action.type.outputs
+        if port not in ports:
+            raise NodeFailed(
+                node.id, f"gave out a piece of port {port!r}, which it does not have; {choices(ports)}"
+            )
         if reporter.is_listening:
             reporter.in_loop(partial(self._report, {"port": port, "piece": separate(piece)}))
 
@@ -111,7 +120,11 @@ async def call(current: CurrentFiring, action: Call, context: Context, suspended
     called = context.run(action.type.call, *positional, **keywords)
     if action.type.shape is Shape.PIECES:
         called = _read_pieces(current, called)
-    return await isolated(as_coroutine(called), context, suspended, current)
+    result = await isolated(as_coroutine(called), context, suspended, current)
+    if action.type.shape is Shape.RAW:
+        _record(current, result)
+        return check_status(frame.plan.nodes[current.index].id, result)
+    return result
 
 
 def _prepare(current: CurrentFiring, action: Call, context: Context) -> None:
@@ -120,6 +133,16 @@ def _prepare(current: CurrentFiring, action: Call, context: Context) -> None:
     if current.attempt > 1 and bounds is not None and bounds.retry is not None and bounds.retry.before:
         context.run(bounds.retry.before, current.this_firing())
     current.frame.attempts[current.index].is_last = False
+
+
+def _record(current: CurrentFiring, result: Any) -> None:
+    """Keep a copy of the metadata of a raw node's firing, whatever its status (S3.2)."""
+    if isinstance(result, NodeOutput):
+        told = separate(dict(result.metadata))
+        if told:
+            current.frame.metadata[current.index] = told
+        else:  # nothing of an earlier attempt stands
+            current.frame.metadata.pop(current.index, None)
 
 
 async def _read_pieces(current: CurrentFiring, pieces: AsyncIterator[Any]) -> list[Any]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Union, get_arg
 
 from dataflow.agreement import NOT_ITERABLE, agrees, element_type, is_any, type_name
 from dataflow.checking import check_json, check_value
+from dataflow.context_checks import check_contexts
 from dataflow.errors import ValueMismatch
 from dataflow.failure import Failure
 from dataflow.graph import (
@@ -43,6 +44,7 @@ def check(graph: Graph, ordered: list[Vertex]) -> None:
     checker = _Checker(graph, types)
     for vertex in ordered:
         checker.check(vertex)
+    check_contexts(graph, ordered, types.of)
     for name, wire in graph.outputs.items():
         checker.check_reach(wire, graph.root, f"output {name!r}")
         found = plain_type(types.of(wire.source))
@@ -246,7 +248,7 @@ class _Checker:
             else:
                 given.checked |= self.check_edge(wire, port, where)
         sure = [wire for wire in given.wires if self.is_sure_edge(wire.source)]
-        if not port.many and len(sure) > 1:
+        if not port.many and len(sure) > 1 and port.kind is not PortKind.CONTEXT:  # told of them with S10.4
             self.problem(
                 f"{where} takes one value, but {sure[0].label} and {sure[1].label} both always bring one; "
                 "use merge or gather"

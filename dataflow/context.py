@@ -2,21 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+from dataflow.history import History
+from dataflow.separation import separate
 
-__all__ = ["ExecutionContext", "Message", "Tools"]
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["ExecutionContext", "Message", "Tools", "history_of"]
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message of a conversation."""
+    """One message of a conversation. What it holds is shared by all who read it: change nothing in it."""
 
     role: Literal["system", "user", "assistant", "tool"]
     content: Any
+
+
+class Variables(Mapping[str, Any]):
+    """Read-only variables. Lists, dicts and sets in them are given to each reader as copies (S3.4)."""
+
+    __slots__ = ("_values",)
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self._values: Any = separate(dict(values))
+
+    def __getitem__(self, name: str) -> Any:
+        return separate(self._values[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return repr(self._values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +57,22 @@ class ExecutionContext:
     current_output: str = ""
     variables: Mapping[str, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.message_history, History):
+            object.__setattr__(self, "message_history", History(self.message_history))
+        if not isinstance(self.variables, Variables):
+            object.__setattr__(self, "variables", Variables(self.variables))
+
     def append(self, *messages: Message) -> ExecutionContext:
-        """Return a context whose history goes on with these messages."""
-        return replace(self, message_history=(*self.message_history, *messages))
+        """Return a context whose history goes on with these messages; the history so far is shared."""
+        return replace(self, message_history=history_of(self).extended(messages))
+
+
+def history_of(context: ExecutionContext) -> History[Message]:
+    """Return the history of a context as what it is."""
+    history = context.message_history
+    assert isinstance(history, History), "a context keeps its messages as a history"
+    return history
 
 
 class Tools:

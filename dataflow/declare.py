@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property, update_wrapper
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Protocol, TypeVar, overload
 
 from dataflow.checking import json_schema
 from dataflow.nodetype import NodeType, derive
@@ -15,6 +15,7 @@ from dataflow.threads import call_in_thread
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
 
+    from dataflow.node_output import NodeOutput
     from dataflow.policy import MemoPolicy, OnError, Retry
     from dataflow.ports import Ports
 
@@ -128,6 +129,17 @@ class Node(Generic[P, R]):
         return f"<node {self.name}>"
 
 
+class Declaring(Protocol):
+    """What `node(...)` with settings gives: a decorator. A raw node is wired by the names of its ports."""
+
+    @overload
+    def __call__(self, fn: Callable[..., Awaitable[NodeOutput]], /) -> Node[..., Any]: ...
+    @overload
+    def __call__(self, fn: Callable[P, Awaitable[R]], /) -> Node[P, R]: ...
+
+
+@overload
+def node(fn: Callable[..., Awaitable[NodeOutput]], /) -> Node[..., Any]: ...
 @overload
 def node(fn: Callable[P, AsyncIterator[T]], /) -> Node[P, list[T]]: ...
 @overload
@@ -146,7 +158,7 @@ def node(
     limit: str | int = ...,
     effect: bool = ...,
     ports: Callable[[Any], Ports] = ...,
-) -> Callable[[Callable[P, Awaitable[R]]], Node[P, R]]: ...
+) -> Declaring: ...
 def node(
     fn: Callable[..., Any] | None = None,
     /,

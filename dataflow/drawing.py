@@ -24,6 +24,7 @@ from dataflow.wiring import (
     Many,
     MapBlock,
     Merge,
+    MergeContexts,
     PlacedNode,
     Race,
     Reference,
@@ -92,8 +93,10 @@ def _references(source: Source | Many) -> Iterator[tuple[Reference, str]]:
                 yield from (
                     (reference, f"fallback {words}".strip()) for reference, words in _references(part)
                 )
-        case Merge(sources) | Gather(sources) | Race(sources) | Many(sources):
-            word = type(source).__name__.lower() if not isinstance(source, Many) else ""
+        case Merge(sources) | Gather(sources) | Race(sources) | MergeContexts(sources) | Many(sources):
+            word = {Many: "", MergeContexts: "merge contexts"}.get(
+                type(source), type(source).__name__.lower()
+            )
             for part in sources:
                 yield from ((reference, f"{word} {words}".strip()) for reference, words in _references(part))
 

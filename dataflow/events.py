@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from threading import get_ident
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 from weakref import WeakSet
 
 import anyio
@@ -15,7 +15,9 @@ import anyio
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
 
-__all__ = ["Event", "EventKind", "EventStream", "Reporter"]
+__all__ = ["Event", "EventKind", "EventStream", "Listener", "Reporter", "Stream"]
+
+T = TypeVar("T")
 
 
 class EventKind(StrEnum):
@@ -52,10 +54,21 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-class Reporter:
-    """Gives the events of one run to its streams. While nobody listens, nothing is made."""
+class Listener(Protocol):
+    """Whoever is told what happens in a run. What it does must be quick, as the run waits for it."""
 
-    __slots__ = ("_call", "_clock", "_has_ended", "_seq", "_streams", "_thread", "is_listening", "run")
+    def put(self, event: Event) -> None: ...
+    def settled(self) -> None:
+        """Hear that a port has settled of which no event tells."""
+
+    def close(self) -> None:
+        """Hear that the run has ended."""
+
+
+class Reporter:
+    """Gives the events of one run to its listeners. While nobody listens, nothing is made."""
+
+    __slots__ = ("_call", "_clock", "_has_ended", "_listeners", "_seq", "_thread", "is_listening", "run")
 
     def __init__(
         self,
@@ -70,27 +83,36 @@ class Reporter:
         self._clock = clock
         self._seq = 0
         self._has_ended = False
-        self._streams: WeakSet[EventStream] = WeakSet()  # a stream that nobody holds any more is let go
+        self._listeners: WeakSet[Listener] = WeakSet()  # a stream that nobody holds any more is let go
 
     def listen(self) -> EventStream:
         """Open a stream of the events from now on; of a run that has ended it is empty."""
         stream = EventStream()
-        if self._has_ended:
-            stream.close()
-            return stream
-        self._streams.add(stream)
-        self.is_listening = True
+        self.tell(stream)
         return stream
+
+    def tell(self, listener: Listener) -> None:
+        """Tell a listener what happens from now on; of a run that has ended, only that it has."""
+        if self._has_ended:
+            listener.close()
+            return
+        self._listeners.add(listener)
+        self.is_listening = True
 
     def emit(self, kind: EventKind, path: str, data: Mapping[str, Any]) -> None:
         """Report one fact. Call it only while `is_listening`."""
-        if not self._streams:
+        if not self._listeners:
             self.is_listening = False
             return
         self._seq += 1
         event = Event(self._seq, self._clock(), self.run, kind, path, data)
-        for stream in self._streams:
-            stream.put(event)
+        for listener in self._listeners:
+            listener.put(event)
+
+    def settled(self) -> None:
+        """Tell that a port has settled of which no event tells, as of a join."""
+        for listener in self._listeners:
+            listener.settled()
 
     def in_loop(self, callback: Callable[[], object]) -> None:
         """Call back in the thread of the run: at once if this is it, else as soon as its event loop can."""
@@ -113,36 +135,56 @@ class Reporter:
         """End every stream: the run has ended, however it ended."""
         self.is_listening = False
         self._has_ended = True
-        for stream in self._streams:
-            stream.close()
+        for listener in self._listeners:
+            listener.close()
 
 
-class EventStream:
-    """An async iterator over events. It keeps what its reader has not read, so no reader slows the run."""
+class Stream(Generic[T]):
+    """An async iterator over what is put in. It keeps what is not read yet, so no reader slows the run."""
 
-    __slots__ = ("__weakref__", "_arrived", "_events", "_has_ended")
+    __slots__ = ("_arrived", "_items", "has_ended")
 
     def __init__(self) -> None:
-        self._events: deque[Event] = deque()
-        self._has_ended = False
+        self._items: deque[T] = deque()
         self._arrived = anyio.Event()
+        self.has_ended = False
 
-    def put(self, event: Event) -> None:
-        self._events.append(event)
+    def put(self, item: T) -> None:
+        self._items.append(item)
         self._arrived.set()
 
     def close(self) -> None:
-        self._has_ended = True
+        self.has_ended = True
         self._arrived.set()
+
+    def __aiter__(self) -> AsyncIterator[T]:
+        return self
+
+    async def __anext__(self) -> T:
+        while not self._items:
+            if self.has_ended:
+                raise StopAsyncIteration
+            if self._arrived.is_set():  # else others wait for it too
+                self._arrived = anyio.Event()
+            await self._arrived.wait()
+        return self._items.popleft()
+
+
+class EventStream:
+    """An async iterator over the events of a run."""
+
+    __slots__ = ("__weakref__", "_events", "close", "put")
+
+    def __init__(self) -> None:
+        self._events: Stream[Event] = Stream()
+        self.put = self._events.put
+        self.close = self._events.close
+
+    def settled(self) -> None:
+        """Leave it: what settles without an event is not told."""
 
     def __aiter__(self) -> AsyncIterator[Event]:
         return self
 
     async def __anext__(self) -> Event:
-        while not self._events:
-            if self._has_ended:
-                raise StopAsyncIteration
-            if self._arrived.is_set():  # else others wait for it too
-                self._arrived = anyio.Event()
-            await self._arrived.wait()
-        return self._events.popleft()
+        return await anext(self._events)

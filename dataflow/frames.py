@@ -50,10 +50,9 @@ class Frame:
     """One instance of a scope. `values` is indexed by slot; `waits` and `states` by node."""
 
     __slots__ = (
-        "attempts", "awaits", "closed_by", "errors", "failures", "holders", "is_closing", "lost", "name",
-        "number", "odd",
-        "opened", "owner", "parent", "plan", "position", "reasons", "states", "taken", "unsettled", "values",
-        "waits", "withdrawn",
+        "attempts", "awaits", "closed_by", "errors", "failures", "holders", "is_closing", "lost", "metadata",
+        "name", "number", "odd", "opened", "owner", "parent", "plan", "position", "reasons", "states",
+        "taken", "unsettled", "values", "waits", "withdrawn",
     )  # fmt: skip
 
     def __init__(
@@ -86,6 +85,7 @@ class Frame:
         self.attempts: dict[int, Attempts] = {}  # of nodes that may have several, or gave out pieces
         self.opened: dict[int, Opened] = {}  # by the node that opened it
         self.reasons: dict[int, Skip | Errored] = {}  # why nodes were skipped, not run, failed or cancelled
+        self.metadata: dict[int, Any] = {}  # what raw nodes told of their firings
         self.failures: list[Unhandled] = []  # what nothing in the frame handled
         self.closed_by: Skip | Errored | None = None  # why it is closing
         self.is_closing = False  # failed or cancelled: nothing more starts in it

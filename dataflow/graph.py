@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from dataflow.merging import MergeFunction
     from dataflow.nodetype import NodeType
     from dataflow.policy import EachOptions, Policy
     from dataflow.ports import InPort, OutPort
@@ -46,6 +47,7 @@ class Join(Enum):
     GATHER = "gather"
     FALLBACK = "fallback"
     RACE = "race"
+    CONTEXTS = "merge_contexts"  # of conversations (S10.4)
 
 
 @dataclass(slots=True, eq=False)
@@ -112,9 +114,10 @@ class CallAction:
 
 @dataclass(slots=True)
 class JoinAction:
-    """Join several sources."""
+    """Join several sources. `how` says that they are conversations, of which it makes one (S10.4)."""
 
     mode: Join
+    how: MergeFunction | None = None
 
 
 @dataclass(slots=True)

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from dataflow.placeholders import Expression, literally
 from dataflow.policy import EachOptions
-from dataflow.wiring import Collect, Each, Fallback, Gather, Merge, Race
+from dataflow.wiring import Collect, Each, Fallback, Gather, Merge, MergeContexts, Race
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from dataflow.context import ExecutionContext
+    from dataflow.merging import MergePolicy
     from dataflow.wiring import Source
 
 __all__ = ["collect", "each", "fallback", "gather", "merge", "race"]
@@ -56,6 +58,18 @@ def gather(*xs: T) -> list[T]:
 def merge(*xs: T) -> T:
     """Take the first in declared order that is not a skip, as soon as it is known."""
     result: T = _expression("merge", xs, Merge)
+    return result
+
+
+def merge_contexts(*contexts: ExecutionContext, how: MergePolicy | Callable[..., Any]) -> ExecutionContext:
+    """Make one conversation of those that are live (S10.4).
+
+    `pick` takes the first; `append` goes on from the first with the new messages of each other; `results`
+    goes on from what all have in common with the last answer of each. A function gets the list of them.
+    """
+    result: ExecutionContext = _expression(
+        "merge_contexts", contexts, lambda parts: MergeContexts(parts, how)
+    )
     return result
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from dataflow.attempts import bounds_of
-from dataflow.branching import BUILT_IN
+from dataflow.branching import BRANCHES
 from dataflow.failure import takes_failure
 from dataflow.graph import (
     CallAction,
@@ -114,8 +114,8 @@ class _Laying:
                 if node_type.flow is not None:
                     return self.flow(self.vertex.action, node_type.flow), feeds
                 return self.call(self.vertex.action), feeds
-            case JoinAction(mode=mode):
-                return JoinOf(mode), feeds
+            case JoinAction(mode=mode, how=how):
+                return JoinOf(mode, how), feeds
             case LoopAction():
                 return self.loop(self.vertex.action), feeds
             case MapAction():
@@ -135,7 +135,7 @@ class _Laying:
         star = self.feeds.get(parameters.star) if parameters.star is not None else None
         direct = _direct(positional) if star is None and not keywords and AFTER not in self.feeds else None
         return Call(
-            node_type, action.policy, positional, keywords, star, direct, node_type.id in BUILT_IN,
+            node_type, action.policy, positional, keywords, star, direct, node_type.id in BRANCHES,
             bounds_of(action.policy),
         )  # fmt: skip
 
@@ -202,7 +202,7 @@ def _connect(slots: Slots, scope: Scope, plan: ScopePlan) -> None:
     early: dict[int, list[int]] = {}
     for node in plan.nodes:
         awaited = dict.fromkeys(s for feed in node.feeds for s in feed.slots if plan.initial[s] is UNSETTLED)
-        is_early = isinstance(node.action, JoinOf) and node.action.mode is not Join.GATHER
+        is_early = isinstance(node.action, JoinOf) and node.action.mode not in (Join.GATHER, Join.CONTEXTS)
         if is_early:
             for slot in node.feeds[0].slots:
                 early.setdefault(slot, []).append(node.index)

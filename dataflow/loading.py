@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from dataflow.branching import BUILT_IN
+from dataflow.built_in import BUILT_IN
 from dataflow.errors import FormatError, PackError, choices
 from dataflow.formats.native import load
 from dataflow.functions import SHOWN_NAMES, import_function, importing, is_function_name

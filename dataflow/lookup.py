@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from dataflow.branching import Choose, Decide
-from dataflow.errors import DataflowError, FlowInvalid
-from dataflow.functions import NamedFunction
+from dataflow.errors import DataflowError, FlowInvalid, choices
+from dataflow.functions import NamedFunction, check_plain
+from dataflow.merging import POLICIES
 from dataflow.nodetype import NodeType, opaque_type
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from dataflow.config import Config
     from dataflow.graph import Graph
+    from dataflow.merging import MergePolicy
     from dataflow.policy import EachOptions
     from dataflow.wiring import LoopBlock, LoopTest, Nested
 
@@ -76,6 +78,21 @@ class Lookup:
     def options(self, options: EachOptions, where: str) -> EachOptions:
         """Look up the key function of a map."""
         return options if options.key is None else replace(options, key=self.function(options.key, where))
+
+    def policy(self, how: str | Callable[..., Any], where: str) -> Callable[..., Any]:
+        """Look up how conversations are merged: a policy by its name, or a plain function (S10.4)."""
+        if isinstance(how, str):
+            found = POLICIES.get(cast("MergePolicy", how))
+            if found is None:
+                known = f"{choices(POLICIES)}, or a function"
+                self._graph.problems.append(f"{where}: how={how!r} of merge_contexts; {known}")
+            return found or POLICIES["pick"]
+        function = self.function(how, f"{where}, how of merge_contexts")
+        try:
+            check_plain(function)
+        except ValueError as error:
+            self._graph.problems.append(f"{where}, how of merge_contexts: {error}")
+        return function
 
     def test(self, loop: LoopBlock) -> LoopTest | None:
         """Look up the function of a loop's test."""

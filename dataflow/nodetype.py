@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from dataflow.errors import FlowInvalid
 from dataflow.policy import Policy
-from dataflow.ports import DONE, ERROR, MISSING, InPort, OutPort, Port, Ports, kind_of, plain_type
+from dataflow.ports import DONE, ERROR, MISSING, InPort, OutPort, Port, Ports, in_port, out_port
 from dataflow.signature import (
     Parameters,
     Shape,
@@ -20,6 +20,7 @@ from dataflow.signature import (
     is_node_function,
     qualified_id,
     read_parameters,
+    read_raw_parameters,
     read_result,
 )
 
@@ -78,7 +79,7 @@ class NodeType:
             if name in inputs or name in (self.parameters.config_name, self.parameters.star):
                 raise _invalid(self.id, f"ports= names input {name!r}, which the function has already")
             port = given if isinstance(given, Port) else Port(given)
-            inputs[name] = InPort(name, plain_type(port.type), kind_of(port.type), port.default, port.many)
+            inputs[name] = in_port(name, port.type, port.default, many=port.many, lazy=port.lazy)
         configured = replace(self, inputs=inputs, **self._configured_outputs(ports))
         _check_names(configured)
         return configured
@@ -86,14 +87,17 @@ class NodeType:
     def _configured_outputs(self, ports: Ports) -> dict[str, Any]:
         if not ports.outputs:
             return {}
-        outputs = {}
+        is_raw = self.shape is Shape.RAW
+        outputs = dict(self.outputs) if is_raw else {}
         for name, given in ports.outputs.items():
+            if name in outputs:
+                raise _invalid(self.id, f"ports= names output {name!r}, which every raw node has already")
             if isinstance(given, OutPort):
                 outputs[name] = given
                 continue
             port = given if isinstance(given, Port) else Port(given)
-            outputs[name] = OutPort(name, plain_type(port.type), kind_of(port.type), port.conditional)
-        return {"outputs": outputs, "shape": Shape.PORTS}
+            outputs[name] = out_port(name, port.type, port.conditional)
+        return {"outputs": outputs, "shape": Shape.RAW if is_raw else Shape.PORTS}
 
     def read_config(self, given: Any, from_json: bool = False) -> tuple[Config | None, list[str]]:
         """Check a config, or make the default one; the second result lists the problems."""
@@ -144,8 +148,11 @@ def derive(
         )
     hints, problems = hints_of(function)
     try:
-        parameters, more = read_parameters(function, hints, ports is not None)
         returns, yet_more = read_result(function, hints.get("return", Any))
+        if returns.shape is Shape.RAW:
+            parameters, more = read_raw_parameters(function, hints)
+        else:
+            parameters, more = read_parameters(function, hints, ports is not None)
     except (ValueError, NameError) as error:  # no signature, as of some builtins; or a field of the result
         raise _invalid(name, f"{name}: its ports cannot be read: {error}") from error
     problems = [*problems, *more, *yet_more]

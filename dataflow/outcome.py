@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, get_origin
+from typing import TYPE_CHECKING, Any, assert_never, get_origin
 
 from dataflow.errors import NodeFailed, choices
-from dataflow.ports import SKIP
+from dataflow.node_output import NodeOutput
+from dataflow.ports import CONTEXT, SKIP
 from dataflow.signature import Shape
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from dataflow.nodetype import NodeType
 
-__all__ = ["outputs_of"]
+__all__ = ["check_status", "outputs_of"]
+
+
+def check_status(node: str, result: Any) -> NodeOutput:
+    """Return what a raw node returned, if that is a success; raises NodeFailed."""
+    if not isinstance(result, NodeOutput):
+        raise NodeFailed(node, f"returned {type(result).__name__}, expected a NodeOutput")
+    match result.status:
+        case "success":
+            return result
+        case "error":
+            raise NodeFailed(node, f"failed: {result.metadata.get('error', 'it tells no reason')}")
+        case "paused":
+            raise NodeFailed(node, "returned the status 'paused', but asks come with a later release")
+        case _:
+            assert_never(result.status)
 
 
 def outputs_of(node: str, node_type: NodeType, result: Any) -> Mapping[str, Any]:
@@ -25,6 +41,8 @@ def outputs_of(node: str, node_type: NodeType, result: Any) -> Mapping[str, Any]
             given = _fields(node, node_type, result)
         case Shape.KEYS | Shape.PORTS:
             given = _keys(node, node_type, result)
+        case Shape.RAW:
+            given = _raw(node, node_type, result)
     missing = [
         name
         for name, port in node_type.outputs.items()
@@ -32,10 +50,11 @@ def outputs_of(node: str, node_type: NodeType, result: Any) -> Mapping[str, Any]
     ]
     if missing:
         name = next((name for name in missing if name != "out"), "out")  # `out` lacks since a field does
+        declared = _conditional(node_type.shape)
         raise NodeFailed(
             node,
             f"left out its output port {name!r}, which it always has to give; "
-            f"declare it as Maybe[...] if it may be left out ({choices(node_type.outputs)})",
+            f"declare it as {declared} if it may be left out ({choices(node_type.outputs)})",
         )
     return given
 
@@ -60,10 +79,24 @@ def _keys(node: str, node_type: NodeType, result: Any) -> dict[str, Any]:
         raise NodeFailed(
             node, f"returned {type(result).__name__}, expected a dict of its ports; {choices(ports)}"
         )
-    unknown = [name for name in result if name not in ports]
-    if unknown:
-        raise NodeFailed(node, f"returned the undeclared output port {unknown[0]!r}; {choices(ports)}")
+    _refuse_undeclared(node, result, ports)
     if node_type.shape is Shape.PORTS:
         return result
     left_out = any(result.get(name, SKIP) is SKIP for name in ports)
     return {"out": SKIP if left_out else result, **result}
+
+
+def _raw(node: str, node_type: NodeType, result: NodeOutput) -> dict[str, Any]:
+    _refuse_undeclared(node, result.outputs, [name for name in node_type.outputs if name != CONTEXT])
+    return {**result.outputs, CONTEXT: SKIP if result.context is None else result.context}
+
+
+def _refuse_undeclared(node: str, given: Mapping[str, Any], ports: Sequence[str]) -> None:
+    unknown = [name for name in given if name not in ports]
+    if unknown:
+        raise NodeFailed(node, f"returned the undeclared output port {unknown[0]!r}; {choices(ports)}")
+
+
+def _conditional(shape: Shape) -> str:
+    """Say how a port of a node that returns this is declared to be one that may be left out."""
+    return "Port(..., conditional=True)" if shape in (Shape.PORTS, Shape.RAW) else "Maybe[...]"

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from importlib import metadata
 from typing import TYPE_CHECKING, Any, Final
 
-from dataflow.branching import BUILT_IN
 from dataflow.builder import Builder
+from dataflow.built_in import BUILT_IN
 from dataflow.declare import Node
 from dataflow.errors import PackError, choices
 from dataflow.functions import import_function, importing, is_function_name

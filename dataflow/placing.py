@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from dataflow.policy import Policy
     from dataflow.wiring import Nested, Wiring
 
-__all__ = ["branch", "id_for", "place", "place_flow", "wire"]
+__all__ = ["branch", "configured", "id_for", "place", "place_flow", "wire"]
 
 
 def id_for(block: OpenBlock, explicit: str | None, base: str) -> str:
@@ -53,7 +53,21 @@ def branch(
     value: object,
     **settings: Any,
 ) -> PlacedNode:
-    """Place a branch; settings that cannot be are a problem like any other."""
+    """Place a branch and wire its value."""
+    placed = configured(block, node_type, base, explicit, config, **settings)
+    wire(block, placed, node_type, (), {"value": value})
+    return placed
+
+
+def configured(
+    block: OpenBlock,
+    node_type: NodeType,
+    base: str,
+    explicit: str | None,
+    config: type[Config],
+    **settings: Any,
+) -> PlacedNode:
+    """Place a node with a config of these settings; those that cannot be are a problem like any other."""
     placed = place(block, node_type, base, explicit)
     try:
         placed.config = config(**settings)
@@ -61,7 +75,6 @@ def branch(
         for problem in config_problems(error):
             block.problem(f"node {placed.id!r} ({node_type.id}): {problem}")
         placed.type = opaque_type(node_type.id)
-    wire(block, placed, node_type, (), {"value": value})
     return placed
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from dataflow.attempts import Bounds
     from dataflow.graph import Join
+    from dataflow.merging import MergeFunction
     from dataflow.nodetype import NodeType
     from dataflow.policy import EachOptions, Policy, Settings
     from dataflow.uses import Uses
@@ -59,9 +60,10 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class JoinOf:
-    """Join the slots (S5.3)."""
+    """Join the slots (S5.3). `how` makes one context of several (S10.4)."""
 
     mode: Join
+    how: MergeFunction | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,30 +13,37 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 __all__ = [
+    "CONTEXT",
     "DONE",
     "ERROR",
     "MISSING",
     "SKIP",
     "InPort",
+    "Lazy",
     "Maybe",
     "OutPort",
     "Port",
     "PortKind",
     "Ports",
     "Signal",
+    "in_port",
     "is_maybe",
     "kind_of",
+    "out_port",
     "plain_type",
 ]
 
 T = TypeVar("T")
 
+CONTEXT: Final = "context"
 DONE: Final = "$done"
 ERROR: Final = "$error"
 
 
 MAYBE: Final = "dataflow: may be left out"
 Maybe = Annotated[T, MAYBE]
+LAZY: Final = "dataflow: demanded only when its reader will fire"
+Lazy = Annotated[T, LAZY]
 
 
 class Signal:
@@ -66,6 +73,7 @@ class InPort:
     kind: PortKind
     default: object = MISSING
     many: bool = False
+    lazy: bool = False  # demanded only when all other ports of its reader have settled (S8.3)
 
     @property
     def required(self) -> bool:
@@ -86,17 +94,24 @@ class OutPort:
 class Port:
     """Describe a port of a node whose ports follow from its config (S1.3).
 
-    `default` and `many` count for inputs, `conditional` for outputs.
+    `default`, `many` and `lazy` count for inputs, `conditional` for outputs.
     """
 
-    __slots__ = ("conditional", "default", "many", "type")
+    __slots__ = ("conditional", "default", "lazy", "many", "type")
 
     def __init__(
-        self, type: Any, *, default: object = MISSING, many: bool = False, conditional: bool = False
+        self,
+        type: Any,
+        *,
+        default: object = MISSING,
+        many: bool = False,
+        lazy: bool = False,
+        conditional: bool = False,
     ) -> None:
         self.type = type
         self.default = default
         self.many = many
+        self.lazy = lazy
         self.conditional = conditional
 
 
@@ -116,7 +131,11 @@ def plain_type(annotation: object) -> object:
 
 def is_maybe(annotation: object) -> bool:
     """Tell whether the annotation is `Maybe[...]`."""
-    return get_origin(annotation) is Annotated and MAYBE in get_args(annotation)[1:]
+    return _is_marked(annotation, MAYBE)
+
+
+def _is_marked(annotation: object, marker: str) -> bool:
+    return get_origin(annotation) is Annotated and marker in get_args(annotation)[1:]
 
 
 def kind_of(annotation: object) -> PortKind:
@@ -130,3 +149,17 @@ def kind_of(annotation: object) -> PortKind:
         if issubclass(plain, Signal):
             return PortKind.SIGNAL
     return PortKind.DATA
+
+
+def in_port(
+    name: str, annotation: object, default: object = MISSING, *, many: bool = False, lazy: bool = False
+) -> InPort:
+    """Make an input port of an annotation; one marked `Lazy`, or of the kind tools, is lazy (S8.3)."""
+    kind = kind_of(annotation)
+    is_lazy = lazy or kind is PortKind.TOOLS or _is_marked(annotation, LAZY)
+    return InPort(name, plain_type(annotation), kind, default, many, is_lazy)
+
+
+def out_port(name: str, annotation: object, conditional: bool = False) -> OutPort:
+    """Make an output port of an annotation."""
+    return OutPort(name, plain_type(annotation), kind_of(annotation), conditional)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from dataflow.errors import NodeFailed
 from dataflow.events import EventKind
 from dataflow.graph import Join
+from dataflow.merging import merge_live
 from dataflow.plan import Call, FlowOf, JoinOf, LoopOf, MapOf
 from dataflow.ports import DONE as DONE_PORT
 from dataflow.ports import ERROR as ERROR_PORT
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from dataflow.frames import Frame, Unhandled
+    from dataflow.merging import MergeFunction
     from dataflow.plan import PlanNode
     from dataflow.scheduler import Scheduler
 
@@ -89,6 +91,9 @@ class Releasing:
         match node.action:
             case Call():
                 self.scheduler.make_ready(frame, node.index)
+            case JoinOf(mode=Join.CONTEXTS, how=how):
+                assert how is not None, "it is known how contexts are merged"
+                self._merge_contexts(frame, node, how)
             case JoinOf():
                 live = live_values(node.feeds[0].slots, frame.values)
                 self.scheduler.put(
@@ -97,6 +102,20 @@ class Releasing:
                 self.scheduler.finish(frame, node, DONE)
             case LoopOf() | MapOf() | FlowOf():
                 self.scheduler.opening.later(frame, node)
+
+    def _merge_contexts(self, frame: Frame, node: PlanNode, how: MergeFunction) -> None:
+        """Make one conversation of the live ones (S10.4)."""
+        feed = node.feeds[0]
+        live = set(live_values(feed.slots, frame.values))
+        labels = [label for slot, label in zip(feed.slots, feed.labels, strict=True) if slot in live]
+        contexts = [self.scheduler.take(frame, slot) for slot in feed.slots if slot in live]
+        try:
+            merged = merge_live(node.id, labels, contexts, how)
+        except BaseException as error:  # noqa: BLE001 - `how` is the user's code and may raise anything
+            self.scheduler.failing.failed(frame, node, error)
+        else:
+            self.scheduler.put(frame, node.outputs["out"], merged)
+            self.scheduler.finish(frame, node, DONE)
 
     def consider(self, frame: Frame, node: PlanNode, settled: int | None = None) -> None:
         """Settle a merge, fallback or race as soon as it is decided (S5.3)."""

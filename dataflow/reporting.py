@@ -18,10 +18,14 @@ __all__ = ["report_end", "unsettled_ports"]
 
 
 def report_end(reporter: Reporter, frame: Frame, node: PlanNode, state: int) -> None:
-    """Report that a node has come to its end, with what its ports hold."""
+    """Report that a node has come to its end, with what its ports hold; a join only settles its port."""
+    if not node.is_visible:
+        reporter.settled()
+        return
     tokens = {port: frame.values[slot] for port, slot in node.outputs.items()}
     ports = {port: _told(token) for port, token in tokens.items() if token is not UNSETTLED}
-    data: dict[str, Any] = {"state": STATES[state].value, "ports": ports, "metadata": {}}
+    data: dict[str, Any] = {"state": STATES[state].value, "ports": ports}
+    data["metadata"] = separate(frame.metadata.get(node.index, {}))
     reason = frame.reasons.get(node.index)
     if reason is not None:
         data["reason"] = reason.reason

@@ -7,15 +7,12 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+from dataflow.addressing import Addresses, RootPort, name_of
 from dataflow.errors import DataflowError, choices
-from dataflow.names import encode, parse_reference
-from dataflow.placeholders import PortRef
-from dataflow.ports import DONE, ERROR, MISSING, Signal
+from dataflow.ports import DONE, MISSING, Signal
 from dataflow.separation import separate
 from dataflow.states import STATES, NodeState
-from dataflow.steps import Step
 from dataflow.tokens import LET_GO, UNSETTLED, Errored, Skip, chain, is_dead
-from dataflow.wiring import CARRY, INPUT, Reference
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -58,16 +55,26 @@ class Result:
         found = {path: STATES[frame.states[node.index]] for path, frame, node in self._firings()}
         return MappingProxyType(found)
 
+    @cached_property
+    def metadata(self) -> Mapping[str, Mapping[str, Any]]:
+        """What raw nodes told of their firings, by the path of each that told something (S3.2)."""
+        found = {
+            path: MappingProxyType(frame.metadata[node.index])
+            for path, frame, node in self._firings()
+            if node.index in frame.metadata
+        }
+        return MappingProxyType(found)
+
     def get(self, port: T) -> T:
         """Return the value of a port of the flow; raises DataflowError with the reason if it has none."""
-        token = self._token(port)
+        token = self._token(self._addresses.port(port))
         if token is LET_GO:
             raise DataflowError(
-                f"the value of port {_name(port)} was let go when its last reader had come to its end; make "
-                "the port an output of the flow, or run it without keep=False"
+                f"the value of port {name_of(port)} was let go when its last reader had come to its end; "
+                "make the port an output of the flow, or run it without keep=False"
             )
         if is_dead(token) or token is UNSETTLED:
-            raise DataflowError(f"port {_name(port)} has no value: {_told(token, 'it did not settle')}")
+            raise DataflowError(f"port {name_of(port)} has no value: {_told(token, 'it did not settle')}")
         value: Any = separate(token)
         return value  # type: ignore[no-any-return]  # a port is typed as its value
 
@@ -77,10 +84,14 @@ class Result:
             _, frame, node = self._by_path[port]
             state = STATES[frame.states[node.index]].value
             return _story(f"{port} is {state}", frame.reasons.get(node.index))
-        if isinstance(port, str) and port in self._plan.outputs and port not in self._root_nodes:
-            return self._why_token(f"output {port!r}", self._root.values[self._plan.outputs[port]])
-        token = self._token(port)
-        return self._why_unsettled(port) if token is UNSETTLED else self._why_token(_name(port), token)
+        output = self._addresses.output(port)
+        if output is not None:
+            return self._why_token(f"output {port!r}", self._token(output))
+        found = self._addresses.port(port)
+        token = self._token(found)
+        if token is UNSETTLED and found.node is not None:
+            return self.why(found.node.label)
+        return self._why_token(name_of(port), token)
 
     def _why_token(self, name: str, token: Any) -> str:
         if isinstance(token, Skip | Errored):
@@ -88,13 +99,6 @@ class Result:
         if token is UNSETTLED:
             return f"{name} did not settle: the run was {self.status}"
         return f"{name} had a value, which was let go" if token is LET_GO else f"{name} has a value"
-
-    def _why_unsettled(self, port: object) -> str:
-        reference = _reference(port)
-        path = encode(reference.node)
-        if path in self._by_path:
-            return self.why(path)
-        return f"{_name(port)} did not settle: the run was {self.status}"
 
     def _firings(self) -> Iterator[tuple[str, Frame, PlanNode]]:
         todo = [self._root]
@@ -110,32 +114,15 @@ class Result:
     def _by_path(self) -> dict[str, tuple[str, Frame, PlanNode]]:
         return {path: (path, frame, node) for path, frame, node in self._firings()}
 
-    def _token(self, port: object) -> Any:
-        reference = _reference(port)
-        if isinstance(port, PortRef | Step):
-            owner = port._block.wiring  # noqa: SLF001 - hidden from users, not from the engine
-            if owner is not self._plan.wiring:
-                raise DataflowError(
-                    f"port '{reference}' belongs to flow {owner.name!r}, not to the one that ran"
-                )
-        node = self._root_nodes.get(reference.node)
-        slot = self._plan.root.parameters.get(reference.port) if reference.node == INPUT else None
-        if node is not None:
-            slot = node.outputs.get(reference.port)
-            if slot is None and reference.port in (DONE, ERROR):
-                return self._special(node, reference.port)
-        if slot is None:
-            raise DataflowError(self._unknown(reference))
-        return self._root.values[slot]
+    @cached_property
+    def _addresses(self) -> Addresses:
+        return Addresses(self._plan)
 
-    def _unknown(self, reference: Reference) -> str:
-        """Say why a port cannot be told: it is inside a map or a loop, or there is none."""
-        node = self._root_nodes.get(reference.node)
-        inside = [found for _, frame, found in self._by_path.values() if frame.parent is not None]
-        if reference.node == CARRY or any(found.id == reference.node for found in inside):
-            return f"port '{reference}' is inside a map or a loop: collect it, or take the loop's result"
-        known = list(self._root_nodes if node is None else node.outputs)
-        return f"the flow has no port '{reference}'; {choices(known)}"
+    def _token(self, found: RootPort) -> Any:
+        if found.slot is not None:
+            return self._root.values[found.slot]
+        assert found.node is not None, "only ports of nodes have no slot"
+        return self._special(found.node, found.port)
 
     def _special(self, node: PlanNode, port: str) -> Any:
         """Tell what `$done` or `$error` of a node would hold; they have no slot unless they are read."""
@@ -151,31 +138,6 @@ class Result:
         ):
             return Signal()
         return self._root.reasons.get(node.index, UNSETTLED)
-
-    @cached_property
-    def _root_nodes(self) -> dict[str, PlanNode]:
-        return {node.id: node for node in self._plan.root.nodes if node.is_visible}
-
-
-def _reference(port: object) -> Reference:
-    match port:
-        case PortRef():
-            return port._reference  # noqa: SLF001 - hidden from users, not from the engine
-        case Step():
-            return Reference(port._id)  # noqa: SLF001 - as above
-        case str():
-            try:
-                return parse_reference(port)
-            except ValueError as error:
-                raise DataflowError(str(error)) from None
-        case _:
-            raise DataflowError(
-                f"expected a port, a step or text like 'node.port', found {type(port).__name__}"
-            )
-
-
-def _name(port: object) -> str:
-    return f"'{_reference(port)}'"
 
 
 def _told(token: object, otherwise: str) -> str:

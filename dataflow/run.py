@@ -6,11 +6,13 @@ import secrets
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
+from dataflow.addressing import Addresses
 from dataflow.backend import cancellation_types, open_nursery
 from dataflow.engine import Engine
-from dataflow.errors import RunFailed
+from dataflow.errors import DataflowError, RunFailed
+from dataflow.pieces import PieceStream
 from dataflow.result import Result
 from dataflow.separation import separate
 from dataflow.states import RunStatus
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from dataflow.policy import Settings
 
 __all__ = ["Run", "executing", "new_run_id"]
+
+T = TypeVar("T")
 
 
 def new_run_id() -> str:
@@ -51,6 +55,27 @@ class Run:
     def events(self) -> AsyncIterator[Event]:
         """Iterate over the events from now on; ends when the run has ended, however it ended."""
         return self._engine.reporter.listen()
+
+    @overload
+    def stream(self, port: str) -> AsyncIterator[str]: ...
+    @overload
+    def stream(self, port: list[T]) -> AsyncIterator[T]: ...
+    @overload
+    def stream(self, port: object) -> AsyncIterator[Any]: ...
+    def stream(self, port: object) -> AsyncIterator[Any]:
+        """Iterate over the pieces of a port as they come, or over its value if there are none (S3.5).
+
+        The port is a port or step of the builder, text like `node.port`, or the name of an output. It ends
+        when the port has settled; after a skip or an error with nothing more. Open it first thing to miss
+        no piece. Raises DataflowError for a port that is not there, or inside a map or a loop.
+        """
+        addresses = Addresses(self._engine.plan)
+        found = addresses.output(port) or addresses.port(port)
+        if found.slot is None:
+            raise DataflowError(f"a stream is of an output port, and {found.port!r} is none")
+        stream = PieceStream(self._engine.scheduler.root, found.slot, found)
+        self._engine.reporter.tell(stream)
+        return stream
 
     def cancel(self, reason: str = "cancelled") -> None:
         """Cancel the run: what waits is not run, what runs is cancelled (S9.6). Any thread may call it."""

@@ -202,7 +202,7 @@ class Scheduler:
         frame.unsettled -= 1
         if not frame.unsettled:
             self._ended.append(frame)
-        if self.reporter.is_listening and node.is_visible:
+        if self.reporter.is_listening:
             report_end(self.reporter, frame, node, state)
         if frame.holders is not None:
             frame.let_go(frame.plan.held[node.index])

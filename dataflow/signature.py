@@ -8,11 +8,26 @@ import typing
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from enum import Enum
+from types import NoneType
 from typing import Any, Final, get_args, get_origin
 
 from dataflow.config import Config
+from dataflow.context import ExecutionContext
+from dataflow.errors import choices
 from dataflow.functions import module_name
-from dataflow.ports import MISSING, InPort, OutPort, PortKind, is_maybe, kind_of, plain_type
+from dataflow.node_output import NodeOutput
+from dataflow.ports import (
+    CONTEXT,
+    MISSING,
+    InPort,
+    OutPort,
+    PortKind,
+    in_port,
+    is_maybe,
+    kind_of,
+    out_port,
+    plain_type,
+)
 from dataflow.type_shapes import keys_of
 
 __all__ = [
@@ -24,10 +39,12 @@ __all__ = [
     "is_node_function",
     "qualified_id",
     "read_parameters",
+    "read_raw_parameters",
     "read_result",
 ]
 
 OUT: Final = "out"
+RAW: Final = ("inputs", CONTEXT, "config")
 _AWAITED: Final = (Awaitable, Coroutine)
 _ITERATED: Final = (AsyncIterator, AsyncGenerator, AsyncIterable)
 
@@ -40,6 +57,7 @@ class Shape(Enum):
     KEYS = "keys"  # a TypedDict: a port a key, and `out`
     PIECES = "pieces"  # an async generator: `out` is the list of its yields
     PORTS = "ports"  # a dict of port name to value, without `out`
+    RAW = "raw"  # a NodeOutput: values by port name, and the context
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +68,11 @@ class Parameters:
     positional: tuple[str, ...] = ()
     star: str | None = None
     keywords: tuple[str, ...] = ()
-    open: bool = False  # has **kwargs, filled by the ports of its config
+    open: bool = False  # takes what ports the config gives it, by **kwargs or as a raw node
     config: type[Config] | None = None
     config_name: str | None = None
     config_default: object = MISSING
+    raw: tuple[str, ...] | None = None  # which of inputs, context and config a raw node takes
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +169,7 @@ def read_parameters(
             continue
         if parameter.kind is parameter.VAR_POSITIONAL:
             star = name
-            ports.append(InPort(name, plain_type(annotation), kind_of(annotation), default=(), many=True))
+            ports.append(in_port(name, annotation, default=(), many=True))
             continue
         (keywords if parameter.kind is parameter.KEYWORD_ONLY else positional).append(name)
         default = MISSING if parameter.default is parameter.empty else parameter.default
@@ -160,8 +179,34 @@ def read_parameters(
                 problems.append(f"{config[1]!r} and {name!r} are both config; a node has one config")
             config = (plain, name, default)
         else:
-            ports.append(InPort(name, plain, kind_of(annotation), default))
+            ports.append(in_port(name, annotation, default))
     return Parameters(tuple(ports), tuple(positional), star, tuple(keywords), is_open, *config), problems
+
+
+def read_raw_parameters(function: Callable[..., Any], hints: dict[str, Any]) -> tuple[Parameters, list[str]]:
+    """Read the parameters of a raw node, which have fixed names; any of them may lack (S1.3)."""
+    parameters = inspect.signature(function).parameters
+    problems = [
+        f"{name!r} is no parameter of a raw node, which returns a NodeOutput; {choices(RAW)}"
+        for name, parameter in parameters.items()
+        if name not in RAW or parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
+    ]
+    config, default = plain_type(hints.get("config", Any)), MISSING
+    if not (isinstance(config, type) and issubclass(config, Config)):
+        if config not in (Any, object, NoneType):
+            problems.append("'config' of a raw node is annotated with a subclass of Config, or not at all")
+        config = None
+    elif parameters["config"].default is not inspect.Parameter.empty:
+        default = parameters["config"].default
+    return Parameters(
+        ports=(in_port(CONTEXT, ExecutionContext, None),),
+        keywords=("config",) if "config" in parameters else (),
+        open=True,
+        config=config,
+        config_name="config" if "config" in parameters else None,
+        config_default=default,
+        raw=tuple(parameters),
+    ), problems
 
 
 def read_result(function: Callable[..., Any], annotation: object) -> tuple[Returns, list[str]]:
@@ -175,6 +220,8 @@ def read_result(function: Callable[..., Any], annotation: object) -> tuple[Retur
     if not inspect.iscoroutinefunction(routine) and _origin(annotation) in _AWAITED:
         annotation = (get_args(annotation) or (Any,))[-1]
     plain, is_whole_maybe = plain_type(annotation), is_maybe(annotation)
+    if isinstance(plain, type) and issubclass(plain, NodeOutput):
+        return Returns(Shape.RAW, (out_port(CONTEXT, ExecutionContext, conditional=True),), plain), []
     fields = _fields_of(plain) if kind_of(plain) is PortKind.DATA else None
     conditional = is_whole_maybe or any(conditional for _, _, conditional in fields or ())
     out = OutPort(OUT, plain, kind_of(plain), conditional=conditional)
@@ -186,9 +233,7 @@ def read_result(function: Callable[..., Any], annotation: object) -> tuple[Retur
         if name == OUT
     ]
     ports = tuple(
-        OutPort(name, plain_type(hint), kind_of(hint), skips or is_whole_maybe)
-        for name, hint, skips in fields
-        if name != OUT
+        out_port(name, hint, skips or is_whole_maybe) for name, hint, skips in fields if name != OUT
     )
     shape = Shape.KEYS if typing.is_typeddict(plain) else Shape.FIELDS
     return Returns(shape, (out, *ports), plain), problems

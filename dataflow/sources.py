@@ -37,6 +37,7 @@ from dataflow.wiring import (
     Joining,
     Literally,
     Merge,
+    MergeContexts,
     Race,
     Reference,
     Source,
@@ -45,6 +46,7 @@ from dataflow.wiring import (
 if TYPE_CHECKING:
     from dataflow.declarations import Names
     from dataflow.lookup import Lookup
+    from dataflow.merging import MergeFunction
     from dataflow.policy import EachOptions
 
 __all__ = ["Reader", "Sources"]
@@ -94,6 +96,10 @@ class Sources:
                 return self._join(Join.GATHER, sources, reader)
             case Race(sources):
                 return self._join(Join.RACE, sources, reader)
+            case MergeContexts(sources, how):
+                found = self._lookup.policy(how, reader.label)
+                mode = Join.MERGE if how == "pick" else Join.CONTEXTS
+                return self._join(mode, sources, reader, Join.CONTEXTS.value, found)
             case Fallback(first, default):
                 return self._join(Join.FALLBACK, (first, default), reader)
             case Each(inner, options):
@@ -110,23 +116,31 @@ class Sources:
                 self._problem(f"{reader.label}: `all` is an output of a loop, and nothing else")
                 return None
 
-    def _join(self, mode: Join, sources: tuple[Source, ...], reader: Reader) -> Wire | None:
+    def _join(
+        self,
+        mode: Join,
+        sources: tuple[Source, ...],
+        reader: Reader,
+        word: str = "",
+        how: MergeFunction | None = None,
+    ) -> Wire | None:
+        word = word or mode.value
         if not sources:
-            self._problem(f"{reader.label}: {mode.value} needs at least one source")
+            self._problem(f"{reader.label}: {word} needs at least one source")
             return None
         wires = [wire for source in sources if (wire := self.wire(source, reader)) is not None]
         if len(wires) < len(sources):
             return None
-        vertex = self._add(self._name(mode, reader.names), JoinAction(mode), reader)
+        vertex = self._add(self._name(word, reader.names), JoinAction(mode, how), reader)
         vertex.inputs["sources"] = Input("sources", wires)
-        return Wire(Terminal(vertex, "out"), f"{mode.value}({', '.join(wire.label for wire in wires)})")
+        return Wire(Terminal(vertex, "out"), f"{word}({', '.join(wire.label for wire in wires)})")
 
-    def _name(self, mode: Join, names: Names) -> str:
+    def _name(self, word: str, names: Names) -> str:
         """Name a join by its mode, counted in its block as functions are (S1.2)."""
         while True:
-            self._counts[id(names), mode.value] += 1
-            count = self._counts[id(names), mode.value]
-            name = mode.value if count == 1 else f"{mode.value}_{count}"
+            self._counts[id(names), word] += 1
+            count = self._counts[id(names), word]
+            name = word if count == 1 else f"{word}_{count}"
             if name not in names.vertices:
                 return name
 

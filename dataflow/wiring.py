@@ -35,6 +35,7 @@ __all__ = [
     "Many",
     "MapBlock",
     "Merge",
+    "MergeContexts",
     "Nested",
     "Placed",
     "PlacedNode",
@@ -92,6 +93,14 @@ class Race:
 
 
 @dataclass(frozen=True, slots=True)
+class MergeContexts:
+    """One conversation made of the live ones; `how` is the name of a policy or a function (S10.4)."""
+
+    sources: tuple[Source, ...]
+    how: str | Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True)
 class Fallback:
     """The source unless it is a skip, else the default (S5.3)."""
 
@@ -129,7 +138,7 @@ class Many:
 
 
 #: What joins other sources, or makes a list of them.
-Joining: TypeAlias = Merge | Gather | Race | Fallback | Each | Collect | All
+Joining: TypeAlias = Merge | Gather | Race | MergeContexts | Fallback | Each | Collect | All
 Source: TypeAlias = Reference | Literally | Joining
 
 

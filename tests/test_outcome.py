@@ -118,6 +118,7 @@ LEFT_OUT = (
     "node 'n' left out its output port {!r}, which it always has to give; "
     "declare it as Maybe[...] if it may be left out (choices: {})"
 )
+CONFIGURED = LEFT_OUT.replace("Maybe[...]", "Port(..., conditional=True)")
 
 
 @pytest.mark.parametrize(
@@ -154,8 +155,8 @@ def test_a_result_that_breaks_the_declaration_is_an_error(
 @pytest.mark.parametrize(
     ("result", "text"),
     [
-        ({"no": 1}, LEFT_OUT.format("yes", "yes, no")),
-        ({"yes": SKIP}, LEFT_OUT.format("yes", "yes, no")),
+        ({"no": 1}, CONFIGURED.format("yes", "yes, no")),
+        ({"yes": SKIP}, CONFIGURED.format("yes", "yes, no")),
         ({"yes": 1, "maybe": 2}, "node 'n' returned the undeclared output port 'maybe'; choices: yes, no"),
         ("yes", "node 'n' returned str, expected a dict of its ports; choices: yes, no"),
         (None, "node 'n' returned NoneType, expected a dict of its ports; choices: yes, no"),

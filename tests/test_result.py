@@ -198,7 +198,9 @@ def inside() -> tuple[Flow, dict[str, Any]]:
     return flow, ports
 
 
-WITHIN = "is inside a map or a loop: collect it, or take the loop's result"
+WITHIN = (
+    "is inside a map, a loop or a flow: collect it, take the loop's result, or make it an output of the flow"
+)
 
 
 @pytest.mark.parametrize(

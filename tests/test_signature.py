@@ -124,7 +124,7 @@ class Caller:
             Parameters(
                 ports=(
                     InPort("context", ExecutionContext, PortKind.CONTEXT),
-                    InPort("tools", Tools, PortKind.TOOLS),
+                    InPort("tools", Tools, PortKind.TOOLS, lazy=True),
                     InPort("go", Signal, PortKind.SIGNAL),
                 ),
                 positional=("context", "tools", "go"),

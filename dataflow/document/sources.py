@@ -106,11 +106,12 @@ class AllSource(Part):
 
 
 class MergeContextsSource(Part):
-    """One conversation made of several. Comes with a later release."""
+    """One conversation made of those that are live."""
 
     merge_contexts: Sources
-    how: str | None = Field(
-        default=None, description="`pick`, `append`, `results` or a function `module:qualname`."
+    how: str = Field(
+        description="`pick` (the first), `append` (the new messages of each), `results` (the last answer of "
+        "each) or a function `module:qualname` of the list of contexts."
     )
 
 

@@ -31,6 +31,7 @@ from dataflow.wiring import (
     Gather,
     Literally,
     Merge,
+    MergeContexts,
     Race,
     Reference,
 )
@@ -72,11 +73,11 @@ class SourceReading:
             case EachSource():
                 inner = self.read(part.each, (*path, "each"), mapped=True)
                 return Each(inner, self.options(part, path))
+            case MergeContextsSource(how=how):
+                sources = self._all(part.merge_contexts, (*path, "merge_contexts"), mapped)
+                return MergeContexts(sources, NamedFunction(how) if is_function_name(how) else how)
             case AllSource():
                 return self._refuse((*path, "all"), "`all` is an output of a loop, and nothing else")
-            case MergeContextsSource():
-                name = next(iter(type(part).model_fields))
-                return self._refuse((*path, name), f"`{name}` {LATER}")
 
     def read_output_of_loop(self, part: SourcePart, path: Path) -> Source:
         """Read what leaves a loop, which may be `all` values of a port."""
@@ -125,6 +126,9 @@ class SourceWriting:
                 return {"gather": self.write_all(sources, where)}
             case Race(sources):
                 return {"race": self.write_all(sources, where)}
+            case MergeContexts(sources, how):
+                written = how if isinstance(how, str) else self.function(how, f"{where}, how")
+                return {"merge_contexts": self.write_all(sources, where), "how": written}
             case Fallback(first, default):
                 return {"fallback": self.write_all((first, default), where)}
             case Each(inner, options):

@@ -30,6 +30,7 @@ from dataflow.wiring import (
     Many,
     MapBlock,
     Merge,
+    MergeContexts,
     PlacedNode,
     Reference,
     Source,
@@ -126,6 +127,11 @@ def test_parallel_edges_stay_distinct() -> None:
         ('"my%20node%2Ea.50%25"', Reference("my node.a", "50%")),
         ("{merge: [a, b.c]}", Merge((Reference("a"), Reference("b", "c")))),
         ("{gather: [a]}", Gather((Reference("a"),))),
+        ("{merge_contexts: [a], how: append}", MergeContexts((Reference("a"),), "append")),
+        (
+            "{merge_contexts: [a, b], how: 'm:f'}",
+            MergeContexts((Reference("a"), Reference("b")), NamedFunction("m:f")),
+        ),
         ("{fallback: [a, {merge: [b]}]}", Fallback(Reference("a"), Merge((Reference("b"),)))),
         ("{collect: {each: a}}", Collect(Each(Reference("a")))),
         (

@@ -27,7 +27,7 @@ from dataflow import (
     merge,
     node,
 )
-from dataflow.branching import BUILT_IN
+from dataflow.built_in import BUILT_IN
 from dataflow.compiling import examine
 from dataflow.declare import Node
 from dataflow.errors import PackError

@@ -235,8 +235,6 @@ def test_all_problems_are_told_at_once_with_their_places(case: str) -> None:
          "2:48 edges[0].each_round: edge a.out -> b.c: `each_round` comes with a later release; a loop node can be used instead"),
         ("edges: [{source: a, target: b, target_port: c, leave: all}]",
          "2:48 edges[0].leave: edge a.out -> b.c: `leave` comes with a later release; a loop node can be used instead"),
-        ("outputs: {x: {merge: [a, {merge_contexts: [a], how: pick}]}}",
-         "2:27 outputs.x.merge[1].merge_contexts: `merge_contexts` comes with a later release"),
         ("outputs: {x: {each: a, key: item.name}}",
          "2:24 outputs.x.key: a key that is no function `module:qualname` comes with a later release, found 'item.name'"),
         ("nodes: {a: {map: {over: {x: a}, key: x.name}}}",

@@ -47,6 +47,11 @@ def _expressions(inner: Any) -> Any:
         st.builds(lambda sources: {"merge": sources}, several),
         st.builds(lambda sources: {"gather": sources}, several),
         st.builds(lambda sources: {"race": sources}, several),
+        st.builds(
+            lambda sources, how: {"merge_contexts": sources, "how": how},
+            several,
+            st.sampled_from(["pick", "append", "results"]) | functions,
+        ),
         st.builds(lambda sources: {"fallback": sources}, st.lists(inner, min_size=2, max_size=2)),
         st.builds(lambda source: {"collect": source}, inner),
         optional({"each": inner}, **options()),

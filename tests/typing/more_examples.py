@@ -9,9 +9,9 @@ from typing import Any, Literal, NamedTuple, TypedDict, assert_type
 
 from dataflow import (
     SKIP, Carry, Config, Event, EventKind, ExecutionContext, Failure, Firing, Flow, FlowInvalid,
-    FormatError, Limit, Loop, LoopLimit, Maybe, Message, Node, NodeFailed, NodeState, Pack, PackError, Port,
-    PortMisuse, Ports, Result, Retry, Run, RunFailed, Signal, Step, Tools, TypedFlow, ValueMismatch, When,
-    collect, each, fallback, flow, gather, merge, node, this_firing, threaded,
+    FormatError, Lazy, Limit, Loop, LoopLimit, Maybe, Message, Node, NodeFailed, NodeOutput, NodeState,
+    Pack, PackError, Port, PortMisuse, Ports, Result, Retry, Run, RunFailed, Signal, Step, Tools, TypedFlow,
+    ValueMismatch, When, collect, each, fallback, flow, gather, merge, merge_contexts, node, this_firing, threaded,
 )
 
 
@@ -262,6 +262,46 @@ def values(context: ExecutionContext) -> None:
     nodes: Sequence[Node[..., Any]] = [plain, pieces, blocking]
     tools: type[Tools] = Tools
     print(nodes, tools)
+
+
+@node(ports=lambda style: Ports({"text": Port(str, lazy=True)}, {"words": int}))
+async def raw(inputs: Mapping[str, Any], context: ExecutionContext | None, config: Style) -> NodeOutput:
+    return NodeOutput({"words": len(inputs["text"])}, context=context, metadata={"style": config.words})
+
+
+@node
+async def raw_without_ports(inputs: Mapping[str, Any]) -> NodeOutput:
+    return NodeOutput(status="error", metadata={"error": "no ports"})
+
+
+async def with_lazy_ports(text: Lazy[str], *tools: Lazy[Tools]) -> str:
+    return text
+
+
+def raw_nodes(f: Flow, result: Result) -> None:
+    step = f.add(raw, text="a", config=Style(words=1))
+    assert_type(step.out.words, Any)
+    f.add(raw_without_ports)
+    assert_type(f.add(with_lazy_ports, "a").out, str)
+    assert_type(result.metadata, Mapping[str, Mapping[str, Any]])
+
+
+async def streams(run: Run, f: Flow) -> None:
+    step = f.add(raw, text="a")
+    async for piece in run.stream("raw.words"):
+        assert_type(piece, str)
+    async for item in run.stream(f.input("numbers", list[int])):
+        assert_type(item, int)
+    async for whole in run.stream(step.out.words):
+        print(whole)
+
+
+def conversations(f: Flow) -> None:
+    main = f.context("main", system="House style.", model="p/m")
+    assert_type(main, ExecutionContext)
+    assert_type(f.context("plain"), ExecutionContext)
+    assert_type(merge_contexts(main, main, how="append"), ExecutionContext)
+    assert_type(merge_contexts(main, main, how=lambda contexts: contexts[0]), ExecutionContext)
 
 
 def errors(failed: RunFailed, invalid: FlowInvalid) -> None:

@@ -1,0 +1,116 @@
+"""Which port of a run is meant: by a port or step of the builder, or by text (S6.4)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from dataflow.errors import DataflowError, choices
+from dataflow.names import parse_reference
+from dataflow.placeholders import PortRef
+from dataflow.plan import FlowOf, LoopOf, MapOf
+from dataflow.ports import DONE, ERROR
+from dataflow.steps import Step
+from dataflow.wiring import CARRY, INPUT, Reference
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from dataflow.plan import FlowPlan, PlanNode, ScopePlan
+
+__all__ = ["Addresses", "RootPort", "name_of"]
+
+WITHIN: Final = (
+    "a map, a loop or a flow: collect it, take the loop's result, or make it an output of the flow"
+)
+
+
+class RootPort(NamedTuple):
+    """A port of the root frame. `slot` is None for a `$done` or `$error` that nothing reads."""
+
+    node: PlanNode | None  # None for an input of the flow
+    port: str
+    slot: int | None
+
+
+class Addresses:
+    """Finds the ports of the root frame of a plan."""
+
+    def __init__(self, plan: FlowPlan) -> None:
+        self.plan = plan
+        self._nodes = {node.id: node for node in plan.root.nodes if node.is_visible}
+
+    def port(self, port: object) -> RootPort:
+        """Find a port; raises DataflowError, also for one that is inside a map, a loop or a flow node."""
+        reference = _reference(port)
+        if isinstance(port, PortRef | Step):
+            owner = port._block.wiring  # noqa: SLF001 - hidden from users, not from the engine
+            if owner is not self.plan.wiring:
+                raise DataflowError(
+                    f"port '{reference}' belongs to flow {owner.name!r}, not to the one that ran"
+                )
+        node = self._nodes.get(reference.node)
+        if node is not None and (reference.port in node.outputs or reference.port in (DONE, ERROR)):
+            return RootPort(node, reference.port, node.outputs.get(reference.port))
+        slot = self.plan.root.parameters.get(reference.port) if reference.node == INPUT else None
+        if slot is None:
+            raise DataflowError(self._unknown(reference, node))
+        return RootPort(None, reference.port, slot)
+
+    def output(self, port: object) -> RootPort | None:
+        """Find what an output of the flow reads, if this is the name of one and of no node."""
+        if not isinstance(port, str) or port not in self.plan.outputs or port in self._nodes:
+            return None
+        slot = self.plan.outputs[port]
+        for node in self.plan.root.nodes:
+            for name, own in node.outputs.items():
+                if own == slot:
+                    return RootPort(node, name, slot)
+        return RootPort(None, port, slot)
+
+    def _unknown(self, reference: Reference, node: PlanNode | None) -> str:
+        """Say why a port cannot be told: it is inside something, or there is none."""
+        if reference.node == CARRY or any(one.id == reference.node for one in self._inside()):
+            return f"port '{reference}' is inside {WITHIN}"
+        return f"the flow has no port '{reference}'; {choices(self._nodes if node is None else node.outputs)}"
+
+    def _inside(self) -> Iterator[PlanNode]:
+        """Go through the nodes of all maps, loops and flow nodes."""
+        scopes, seen = [self.plan.root], {self.plan.root}  # a flow may stand in several places
+        for scope in scopes:  # grows while it is walked
+            for body in (body for node in scope.nodes if (body := _body_of(node)) is not None):
+                if body not in seen:
+                    seen.add(body)
+                    scopes.append(body)
+                    yield from (node for node in body.nodes if node.is_visible)
+
+
+def _body_of(node: PlanNode) -> ScopePlan | None:
+    match node.action:
+        case LoopOf(body=body) | MapOf(body=body):
+            return body
+        case FlowOf(plan=plan):
+            return plan.root
+        case _:
+            return None
+
+
+def name_of(port: object) -> str:
+    """Name a port in a message; raises DataflowError for what names none."""
+    return f"'{_reference(port)}'"
+
+
+def _reference(port: object) -> Reference:
+    match port:
+        case PortRef():
+            return port._reference  # noqa: SLF001 - as above
+        case Step():
+            return Reference(port._id)  # noqa: SLF001 - as above
+        case str():
+            try:
+                return parse_reference(port)
+            except ValueError as error:
+                raise DataflowError(str(error)) from None
+        case _:
+            raise DataflowError(
+                f"expected a port, a step or text like 'node.port', found {type(port).__name__}"
+            )

@@ -1,0 +1,15 @@
+"""The node types that the engine brings with it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from dataflow.branching import IF, SWITCH
+from dataflow.conversations import CONTEXT
+
+if TYPE_CHECKING:
+    from dataflow.nodetype import NodeType
+
+__all__ = ["BUILT_IN"]
+
+BUILT_IN: Final[dict[str, NodeType]] = {made.id: made for made in (IF, SWITCH, CONTEXT)}

@@ -1,0 +1,35 @@
+"""What a raw node returns: its outputs by name, its context, what is recorded, and how it went (S3.2)."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from dataflow.context import ExecutionContext
+
+__all__ = ["NodeOutput"]
+
+OutputStatus: TypeAlias = Literal["success", "paused", "error"]
+STATUSES: Final[tuple[str, ...]] = get_args(OutputStatus)
+
+
+@dataclass(frozen=True, slots=True)
+class NodeOutput:
+    """The outcome of a raw node.
+
+    `metadata` is recorded with the firing. With the status `error` the node has failed, and
+    `metadata["error"]` is the text of the failure.
+    """
+
+    outputs: Mapping[str, Any] = field(default_factory=dict)
+    _: KW_ONLY
+    context: ExecutionContext | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    status: OutputStatus = "success"
+
+    def __post_init__(self) -> None:
+        if self.status not in STATUSES:
+            raise ValueError(f"status {self.status!r} of a NodeOutput; choices: {', '.join(STATUSES)}")

@@ -1,0 +1,75 @@
+"""A stream of the pieces of one port, or of its value if there are none (S3.5)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dataflow.events import EventKind, Stream
+from dataflow.plan import Call
+from dataflow.separation import separate
+from dataflow.signature import Shape
+from dataflow.tokens import UNSETTLED, is_dead
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from dataflow.addressing import RootPort
+    from dataflow.events import Event
+    from dataflow.frames import Frame
+
+__all__ = ["PieceStream"]
+
+
+class PieceStream:
+    """An async iterator over the pieces of a port of the root frame, as they come.
+
+    It listens to the events of the run, and looks at the port whenever something has happened: when the
+    port has settled the stream ends, with the value if no piece came.
+    """
+
+    __slots__ = ("__weakref__", "_has_pieces", "_is_list", "_path", "_pieces", "_port", "_root", "_slot")
+
+    def __init__(self, root: Frame, slot: int, port: RootPort) -> None:
+        node = port.node
+        self._pieces: Stream[Any] = Stream()
+        self._has_pieces = False
+        self._root = root
+        self._slot = slot
+        self._port = port.port
+        self._path = None if node is None else root.path_of(node)
+        self._is_list = (  # its value is the list of its pieces
+            node is not None and isinstance(node.action, Call) and node.action.type.shape is Shape.PIECES
+        )
+        self.settled()
+
+    def put(self, event: Event) -> None:
+        """Take what an event tells of the port."""
+        if event.path == self._path:
+            if event.kind is EventKind.NODE_STARTED:  # what an attempt before this one gave out is void
+                self._has_pieces = False
+            elif event.kind is EventKind.PIECE and event.data["port"] == self._port:
+                self._has_pieces = True
+                self._pieces.put(separate(event.data["piece"]))
+        self.settled()
+
+    def settled(self) -> None:
+        """End the stream if the port has settled."""
+        token = self._root.values[self._slot]
+        if token is UNSETTLED or self._pieces.has_ended:
+            return
+        if not is_dead(token) and not self._has_pieces:
+            value: Any = separate(token)
+            for piece in value if self._is_list and isinstance(value, list) else [value]:
+                self._pieces.put(piece)
+        self._pieces.close()
+
+    def close(self) -> None:
+        """End the stream: the run has ended."""
+        self.settled()
+        self._pieces.close()
+
+    def __aiter__(self) -> AsyncIterator[Any]:
+        return self
+
+    async def __anext__(self) -> Any:
+        return await anext(self._pieces)

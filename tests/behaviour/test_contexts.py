@@ -1,0 +1,292 @@
+"""Conversations in a run (S10)."""
+
+from __future__ import annotations
+
+import gc
+import json
+from pathlib import Path
+from typing import Any
+from weakref import ref
+
+import pytest
+from anyio import Event, create_task_group
+from anyio.lowlevel import checkpoint
+
+from dataflow import (
+    ExecutionContext,
+    Flow,
+    Message,
+    Result,
+    RunFailed,
+    collect,
+    each,
+    merge_contexts,
+    node,
+)  # fmt: skip
+
+
+async def chat(context: ExecutionContext, text: str) -> ExecutionContext:
+    return context.append(Message("user", text), Message("assistant", f"re:{text}"))
+
+
+async def breaks(context: ExecutionContext, text: str) -> ExecutionContext:
+    raise ValueError(text)
+
+
+async def add(v: int) -> int:
+    return v + 1
+
+
+async def reads(context: Any) -> Any:
+    return context
+
+
+def named(name: str, function: Any = chat) -> Any:
+    return node(function).with_(name=name)
+
+
+def said(context: ExecutionContext) -> list[Any]:
+    return [message.content for message in context.message_history]
+
+
+def two_chats(how: Any, texts: tuple[str, str] = ("a", "b"), second: Any = chat) -> Flow:
+    """Let two chats go on from one, and a third from both."""
+    with Flow("two") as f:
+        first = f.add(named("first"), f.context("main", system="S", model="p/m"), "start")
+        a = f.add(named("a"), first.out, texts[0])
+        b = f.add(named("b", second), first.out, texts[1])
+        f.output("last", f.add(named("c"), merge_contexts(a.out, b.out, how=how), "c").out)
+    return f
+
+
+START = ["start", "re:start"]
+
+
+def shortest(contexts: list[ExecutionContext]) -> ExecutionContext:
+    """Make a conversation of none of their messages."""
+    return ExecutionContext(f"{len(contexts)} together")
+
+
+def fails(contexts: list[ExecutionContext]) -> ExecutionContext:
+    raise ValueError("cannot merge")
+
+
+def counts(contexts: list[ExecutionContext]) -> int:
+    return len(contexts)
+
+
+@pytest.mark.parametrize(
+    ("how", "history"),
+    [
+        ("pick", [*START, "a", "re:a", "c", "re:c"]),
+        ("append", [*START, "a", "re:a", "b", "re:b", "c", "re:c"]),
+        ("results", [*START, "re:a", "re:b", "c", "re:c"]),
+        (shortest, ["c", "re:c"]),
+    ],
+)
+async def test_conversations_are_merged_as_the_flow_says(how: Any, history: list[str]) -> None:
+    assert said((await two_chats(how).run())["last"]) == history
+
+
+async def test_turns_that_are_equal_are_both_kept() -> None:
+    result = await two_chats("append", ("same", "same")).run()
+    assert said(result["last"])[2:6] == ["same", "re:same"] * 2
+
+
+async def test_what_is_skipped_is_not_merged() -> None:
+    with Flow() as f:
+        main, exits = f.context("main"), f.when(f.input("text", str), lambda text: len(text) > 1)
+        a, b = f.add(named("a"), main, exits.yes), f.add(named("b"), main, exits.no)
+        f.output("last", merge_contexts(a.out, b.out, how="append"))
+        f.output("none", merge_contexts(f.add(named("d"), a.out, exits.no).out, how="append"))
+    result = await f.run(text="long")
+    assert said(result["last"]) == ["long", "re:long"]
+    assert "none" not in result.outputs
+
+
+@pytest.mark.parametrize("how", ["append", "results", shortest])
+async def test_an_error_of_one_is_an_error_of_all(how: Any) -> None:
+    with pytest.raises(RunFailed) as caught:
+        await two_chats(how, second=breaks).using(errors="continue").run()
+    assert [failure.path for failure in caught.value.failures] == ["b"]
+    assert caught.value.result.states["c"] == "not_run"
+
+
+@pytest.mark.parametrize(
+    ("how", "kind", "text"),
+    [
+        (fails, "ValueError", "cannot merge"),
+        (counts, "NodeFailed", "node 'merge_contexts' got int from counts, expected an ExecutionContext"),
+    ],
+)
+async def test_a_function_that_fails_fails_the_merge(how: Any, kind: str, text: str) -> None:
+    with pytest.raises(RunFailed) as caught:
+        await two_chats(how).run()
+    (failure,) = caught.value.failures
+    assert (failure.path, failure.type, failure.message) == ("merge_contexts", kind, text)
+
+
+async def test_a_value_that_is_no_conversation_fails_the_merge() -> None:
+    with Flow() as f:
+        f.output("last", merge_contexts(f.add(reads, "text").out, f.context("main"), how="append"))
+    with pytest.raises(RunFailed, match=r"got str from reads\.out, expected an ExecutionContext"):
+        await f.run()
+
+
+async def test_a_context_begins_empty_with_instructions_and_model() -> None:
+    with Flow() as f:
+        f.output("context", f.context("main", system="S", model="p/m"))
+    async with f.start() as run:
+        context = (await run)["context"]
+        assert context == ExecutionContext(f"{run.id}/main", model="p/m", system_instructions="S")
+
+
+async def test_each_round_of_a_loop_begins_its_own_conversation() -> None:
+    with Flow() as f:
+        with f.loop(limit=2) as loop:
+            v = loop.carry(0)
+            context = f.context("talk")
+            last = loop.result(f.add(chat, context, "a").out)
+            v.next(f.add(add, v.out).out)
+        f.output("last", last)
+    result = await f.run()
+    assert (result["last"].context_id, said(result["last"])) == (
+        f"{result.run_id}/loop[1]/talk",
+        ["a", "re:a"],
+    )
+
+
+async def test_a_conversation_goes_through_a_flow_node_and_another_begins_in_it() -> None:
+    with Flow("sub") as sub:
+        sub.output("on", sub.add(chat, sub.input("context", ExecutionContext), "b").out)
+        sub.output("own", sub.add(named("own"), sub.context("main"), "c").out)
+    with Flow() as f:
+        begun = f.add(named("first"), f.context("main"), "a")
+        inner: Any = f.add(sub, context=begun.out)
+        f.output("on", f.add(named("last"), inner.out.on, "d").out)
+        f.output("own", inner.out.own)
+    result = await f.run()
+    assert said(result["on"]) == ["a", "re:a", "b", "re:b", "d", "re:d"]
+    assert result["own"].context_id == f"{result.run_id}/sub/main"
+
+
+async def test_items_of_a_map_go_on_from_one_conversation_each_by_itself() -> None:
+    with Flow() as f:
+        first = f.add(named("first"), f.context("main"), "start")
+        f.output("all", collect(f.add(chat, first.out, each(["a", "b", "c"])).out))
+    assert [said(context) for context in (await f.run())["all"]] == [
+        [*START, text, f"re:{text}"] for text in "abc"
+    ]
+
+
+async def test_a_context_given_to_several_runs_is_the_same_afterwards() -> None:
+    with Flow() as f:
+        f.output("last", f.add(chat, f.input("context", ExecutionContext), f.input("text", str)).out)
+    given = ExecutionContext("given").append(Message("user", "before"))
+    results = [await f.run(context=given, text=text) for text in "ab"]
+    assert [said(result["last"]) for result in results] == [["before", t, f"re:{t}"] for t in "ab"]
+    assert said(given) == ["before"]
+
+
+@pytest.mark.parametrize("how", ["append", "pick", shortest])
+async def test_a_flow_with_contexts_is_a_document_and_back(how: Any, tmp_path: Path) -> None:
+    flow, file = two_chats(how), tmp_path / "two.yaml"
+    file.write_text(json.dumps(flow.to_dict()), encoding="utf-8")
+    loaded = Flow.load(file)
+    assert loaded.to_dict() == flow.to_dict()
+    assert said((await loaded.run())["last"]) == said((await flow.run())["last"])
+
+
+async def test_contexts_in_a_document() -> None:
+    nodes = two_chats(shortest).to_dict()["nodes"]
+    assert nodes["main"] == {"type": "control.context", "config": {"system": "S", "model": "p/m"}}
+    merged = {"merge_contexts": ["a", "b"], "how": "tests.behaviour.test_contexts:shortest"}
+    assert nodes["c"]["inputs"] == {"context": merged}
+
+
+# A hundred runs of one flow at once (B14)
+
+MANY = 100
+
+
+class Said:
+    """A text whose end can be seen."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+
+class Meeting:
+    """Lets everybody go on once all have come."""
+
+    def __init__(self) -> None:
+        self.come = 0
+        self.all_have_come = Event()
+        self.heard: list[ref[Said]] = []
+
+    async def wait(self) -> None:
+        self.come += 1
+        if self.come == MANY:
+            self.all_have_come.set()
+        await self.all_have_come.wait()
+
+
+def meeting_flow(meeting: Meeting) -> Flow:
+    async def talk(context: ExecutionContext, message: str) -> ExecutionContext:
+        """Answer as a model would, after all runs have got here and others were let go first."""
+        asked = context.append(Message("user", Said(message)))
+        await meeting.wait()
+        for _ in range(int(message[1:]) % 7):
+            await checkpoint()
+        answered = asked.append(Message("assistant", Said(f"re:{message}")))
+        meeting.heard += [ref(message.content) for message in answered.message_history]
+        return answered
+
+    with Flow("hundred") as f:
+        f.output("context", f.add(talk, f.context("main", system="S"), f.input("msg", str)).out)
+        with f.loop(limit=3) as loop:
+            v = loop.carry(f.input("v", int))
+            v.next(f.add(add, v.out).out)
+        f.output("n", v.final)
+    return f
+
+
+async def run_many(flow: Flow) -> list[Result]:
+    results: dict[int, Result] = {}
+
+    async def run(number: int) -> None:
+        results[number] = await flow.run(msg=f"m{number}", v=number)
+
+    async with create_task_group() as group:
+        for number in range(MANY):
+            group.start_soon(run, number)
+    return [results[number] for number in range(MANY)]
+
+
+async def test_a_hundred_runs_at_once_have_each_their_own_history() -> None:
+    results = await run_many(meeting_flow(Meeting()))
+    for number, result in enumerate(results):
+        context = result["context"]
+        assert [(m.role, m.content.text) for m in context.message_history] == [
+            ("user", f"m{number}"),
+            ("assistant", f"re:m{number}"),
+        ]
+        assert (result["n"], context.system_instructions) == (number + 3, "S")
+    assert len({result.run_id for result in results}) == MANY
+    assert len({result["context"].context_id for result in results}) == MANY
+
+
+async def test_a_hundred_runs_leave_the_flow_as_it_was() -> None:
+    flow = meeting_flow(Meeting())
+    before = (vars(flow).copy(), repr(flow.wiring), flow.compile())
+    await run_many(flow)
+    assert (vars(flow), repr(flow.wiring), flow.compile()) == before
+
+
+async def test_nothing_of_a_run_is_kept_after_it() -> None:
+    meeting = Meeting()
+    flow = meeting_flow(meeting)
+    ended: list[ref[Any]] = [ref(result) for result in await run_many(flow)]
+    gc.collect()
+    assert len(meeting.heard) == 2 * MANY
+    assert [one for one in (*ended, *meeting.heard) if one() is not None] == []

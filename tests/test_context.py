@@ -1,0 +1,56 @@
+"""Contexts: immutable conversations (S10.1)."""
+
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError, replace
+from typing import Any
+
+import pytest
+
+from dataflow import ExecutionContext, Message
+from dataflow.context import history_of
+from dataflow.separation import separate
+
+HELLO, YES = Message("user", "hello"), Message("assistant", "yes")
+
+
+def test_appending_makes_a_new_context_that_shares_the_old_history() -> None:
+    start = ExecutionContext("main", message_history=[HELLO])
+    longer = start.append(YES)
+    assert (start.message_history, longer.message_history) == ((HELLO,), (HELLO, YES))
+    assert history_of(longer).last.before is history_of(start).last
+
+
+def test_a_context_keeps_none_of_what_it_was_made_of() -> None:
+    messages, variables = [HELLO], {"names": ["a"]}
+    context = ExecutionContext("main", message_history=messages, variables=variables)
+    messages.append(YES)
+    variables["names"].append("b")
+    assert context.message_history == (HELLO,)
+    assert context.variables == {"names": ["a"]}
+
+
+def test_variables_cannot_be_changed() -> None:
+    variables: Any = ExecutionContext("main", variables={"names": ["a"]}).variables
+    variables["names"].append("b")
+    assert variables == {"names": ["a"]}
+    with pytest.raises(TypeError, match="item assignment"):
+        variables["names"] = []
+
+
+def test_a_context_cannot_be_changed() -> None:
+    with pytest.raises(FrozenInstanceError):
+        ExecutionContext("main").model = "other"  # type: ignore[misc]  # what the test is about
+
+
+def test_a_changed_context_shares_history_and_variables() -> None:
+    start = ExecutionContext("main", message_history=[HELLO], variables={"a": 1})
+    changed = replace(start, model="other")
+    assert changed.message_history is start.message_history
+    assert changed.variables is start.variables
+
+
+def test_readers_are_given_the_context_itself() -> None:
+    context = ExecutionContext("main", variables={"names": ["a"]}).append(HELLO)
+    given: Any = separate([context])
+    assert given[0] is context

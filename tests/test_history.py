@@ -1,0 +1,118 @@
+"""Histories: sequences that share what is old (S10.1)."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dataflow.history import History, Part, shared_length
+
+#: What is appended, to which of the histories made so far.
+growths = st.lists(st.tuples(st.integers(0, 30), st.lists(st.integers(), max_size=3)), max_size=30)
+
+
+def grown(growth: list[tuple[int, list[int]]]) -> list[tuple[History[int], tuple[int, ...]]]:
+    """Grow a tree of histories, beside plain tuples."""
+    made: list[tuple[History[int], tuple[int, ...]]] = [(History(), ())]
+    for which, items in growth:
+        history, plain = made[which % len(made)]
+        made.append((history.extended(items), (*plain, *items)))
+    return made
+
+
+@given(growths)
+def test_a_tree_of_appends_equals_plain_tuples(growth: list[tuple[int, list[int]]]) -> None:
+    for history, plain in grown(growth):
+        assert tuple(history) == plain
+        assert (len(history), history == plain, history == list(plain)) == (len(plain), True, True)
+        assert tuple(reversed(history)) == plain[::-1]
+
+
+@given(growths, st.integers(-40, 40), st.slices(40))
+def test_indexing_and_slicing_are_those_of_a_tuple(
+    growth: list[tuple[int, list[int]]], index: int, part: slice
+) -> None:
+    history, plain = grown(growth)[-1]
+    assert history[part] == plain[part]
+    if -len(plain) <= index < len(plain):
+        assert history[index] == plain[index]
+    else:
+        with pytest.raises(IndexError):
+            history[index]
+
+
+@given(growths, st.integers(0, 40))
+def test_the_first_items_are_a_history_too(growth: list[tuple[int, list[int]]], count: int) -> None:
+    history, plain = grown(growth)[-1]
+    assert history.first(min(count, len(plain))) == plain[: min(count, len(plain))]
+
+
+@given(growths)
+def test_two_histories_share_what_they_both_went_on_from(growth: list[tuple[int, list[int]]]) -> None:
+    made = grown(growth)
+    for history, plain in made:
+        for other, others in made:
+            shared = shared_length(history, other)
+            assert plain[:shared] == others[:shared]
+            assert shared == shared_length(other, history)
+    assert [shared_length(history, history) for history, _ in made] == [len(plain) for _, plain in made]
+
+
+def test_what_was_appended_to_each_is_not_shared_however_equal() -> None:
+    start = History(["a"])
+    one, other = start.extended(["b", "b"]), start.extended(["b"])
+    assert (shared_length(one, other), shared_length(one, one.extended(["c"]))) == (1, 3)
+
+
+def test_histories_made_anew_share_the_same_objects_they_begin_with() -> None:
+    first, second, third = [1], [2], [3]
+    assert shared_length(History([first, second]), History([first, second, third])) == 2
+    assert shared_length(History([first, [2]]), History([first, second])) == 1
+
+
+def test_appending_one_by_one_keeps_each_item_once() -> None:
+    history: History[int] = History()
+    for number in range(1_000):
+        history = history.extended([number])
+    parts: list[Part[int]] = list(history.last.backwards())
+    assert sum(len(part.items) for part in parts) == len(history) == 1_000
+
+
+def test_a_fork_keeps_nothing_twice() -> None:
+    start = History(range(1_000))
+    one, other = start.extended([1]), start.extended([2])
+    assert one.last.before is other.last.before is start.last
+
+
+def test_appending_nothing_gives_the_history_itself() -> None:
+    history = History([1])
+    assert history.extended([]) is history
+
+
+def test_a_history_does_not_keep_what_was_appended_to_it() -> None:
+    start = History([1])
+    start.extended([2])
+    assert list(start.last.backwards()) == [start.last]
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
+def test_a_long_history_can_be_copied_compared_and_let_go(copied: Any) -> None:
+    history: History[int] = History()
+    for number in range(100_000):
+        history = history.extended([number])
+    assert copied(history) == history
+
+
+def test_a_history_has_no_hash_and_equals_no_other_kind_of_thing() -> None:
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(History())
+    assert History("ab") != "ab"
+
+
+def test_a_history_is_shown_as_a_tuple() -> None:
+    assert repr(History([1]).extended([2])) == "(1, 2)"
