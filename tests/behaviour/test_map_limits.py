@@ -252,6 +252,7 @@ async def test_a_map_in_a_flow_node_keeps_its_limit() -> None:
     with Flow() as f:
         f.output("o", f.add(inner).out.o)
     async with f.start() as run:
+        await wait_all_tasks_blocked()
         for number in range(5):
             await gates.let(number)
         result = await run
