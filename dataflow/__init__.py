@@ -14,6 +14,7 @@ from dataflow.current import Firing, this_firing
 from dataflow.declare import Node, node, threaded
 from dataflow.errors import (
     DataflowError,
+    ExpressionError,
     FlowInvalid,
     FormatError,
     LoopLimit,
@@ -47,6 +48,7 @@ __all__ = [
     "Event",
     "EventKind",
     "ExecutionContext",
+    "ExpressionError",
     "Failure",
     "Firing",
     "Flow",

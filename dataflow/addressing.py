@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from dataflow.plan import FlowPlan, PlanNode, ScopePlan
 
-__all__ = ["Addresses", "RootPort", "name_of"]
+__all__ = ["Addresses", "RootPort", "let_go", "name_of"]
 
 WITHIN: Final = (
     "a map, a loop or a flow: collect it, take the loop's result, or make it an output of the flow"
@@ -92,6 +92,14 @@ def _body_of(node: PlanNode) -> ScopePlan | None:
             return plan.root
         case _:
             return None
+
+
+def let_go(port: object) -> DataflowError:
+    """Make the error that a value is asked for which the run has let go (S8.5)."""
+    return DataflowError(
+        f"the value of port {name_of(port)} was let go when its last reader had come to its end; make "
+        "the port an output of the flow, or run it without keep=False"
+    )
 
 
 def name_of(port: object) -> str:

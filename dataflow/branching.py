@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, Self
+
+from pydantic import Discriminator, Tag, model_serializer, model_validator
 
 from dataflow.config import Config
 from dataflow.current import this_firing
@@ -13,24 +15,66 @@ from dataflow.ports import InPort, OutPort, PortKind, Ports
 from dataflow.signature import Parameters, Shape
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
-__all__ = ["BRANCHES", "IF", "SWITCH", "Choose", "Decide"]
+__all__ = ["BRANCHES", "IF", "SWITCH", "VALUE", "Choose", "Decide"]
 
 VALUE: Final = "value"
 
 
-class Decide(Config):
-    """Config of `control.if`: a function of the value that gives a bool."""
+class Branching(Config):
+    """What the configs of the branches share: what is not given is not written either."""
 
-    predicate: FunctionReference
+    @model_serializer(mode="wrap")
+    def _given(self, write: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
+        return {name: value for name, value in write(self).items() if value is not None}
 
 
-class Choose(Config):
-    """Config of `control.switch`: a function of the value that names a case; `default` may be one."""
+class Decide(Branching):
+    """Config of `control.if`: a function of the value that gives a bool, or an expression over `value`."""
 
-    pick: FunctionReference
-    cases: tuple[str, ...]
+    predicate: FunctionReference = None
+    condition: str | None = None
+
+    @model_validator(mode="after")
+    def _check_one(self) -> Self:
+        if (self.predicate is None) == (self.condition is None):
+            raise ValueError("a branch has one of `predicate`, a function, and `condition`, an expression")
+        return self
+
+    def decided_by(self, condition: Callable[[Any], bool]) -> Decide:
+        """Return the config with its condition compiled."""
+        return self.model_copy(update={"predicate": condition})
+
+
+Cases = Annotated[
+    Annotated[tuple[str, ...], Tag("<names>")] | Annotated[dict[str, str], Tag("<conditions>")],
+    Discriminator(lambda value: "<conditions>" if isinstance(value, dict) else "<names>"),
+]
+
+
+class Choose(Branching):
+    """Config of `control.switch`: a function of the value that names a case; `default` may be one.
+
+    Or the cases with their conditions, expressions over `value`: the first that holds, in order.
+    """
+
+    pick: FunctionReference = None
+    cases: Cases
+
+    @model_validator(mode="after")
+    def _check_one(self) -> Self:
+        if (self.pick is None) != isinstance(self.cases, dict):
+            raise ValueError("a switch has `pick`, a function, and a list of `cases`, or conditions by case")
+        return self
+
+    def decided_by(self, conditions: Mapping[str, Callable[[Any], bool]]) -> Choose:
+        """Return the config with its conditions compiled."""
+
+        def pick(value: Any) -> str | None:
+            return next((case for case, holds in conditions.items() if holds(value)), None)
+
+        return self.model_copy(update={"pick": pick})
 
 
 async def _decide(config: Decide, value: Any) -> Mapping[str, Any]:
@@ -53,7 +97,7 @@ async def _choose(config: Choose, value: Any) -> Mapping[str, Any]:
     )
 
 
-def _exits(names: tuple[str, ...]) -> dict[str, OutPort]:
+def _exits(names: Iterable[str]) -> dict[str, OutPort]:
     """Make the exits of a branch: conditional ports that pass the value on, with its type."""
     return {name: OutPort(name, Any, PortKind.DATA, conditional=True, same_as=VALUE) for name in names}
 

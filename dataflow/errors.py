@@ -8,6 +8,7 @@ DataflowError
 │   └── LoopLimit      a loop reached its limit and `on_limit` is "fail"
 ├── NodeTimeout        a node, or a whole run, took longer than it may; also a TimeoutError
 ├── RunFailed          a run ended as failed; carries the result and every failure
+├── ExpressionError    an expression or template cannot be read, or not be evaluated
 ├── PackError          a pack cannot be found, imported or used
 └── FormatError        a file is not a flow document; carries line and column where known
 """
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DataflowError",
+    "ExpressionError",
     "FlowInvalid",
     "FormatError",
     "LoopLimit",
@@ -44,6 +46,9 @@ MOST_PROBLEMS: Final = 100
 
 #: How many names a message lists.
 MOST_CHOICES: Final = 12
+
+#: How many characters of an expression a message shows.
+MOST_SHOWN: Final = 100
 
 
 def choices(names: Iterable[str]) -> str:
@@ -154,6 +159,17 @@ class RunFailed(DataflowError):
 def _place(failure: Failure) -> str:
     """Name the firing that failed, with its attempt if it was not the first."""
     return failure.path if failure.attempt == 1 else f"{failure.path} (attempt {failure.attempt})"
+
+
+class ExpressionError(DataflowError):
+    """Raised for an expression or template that cannot be read, or not be evaluated (S16)."""
+
+    def __init__(self, source: str, what: str, kind: str = "expression") -> None:
+        self.source = source
+        self.what = what
+        self.kind = kind  # "expression" or "template"
+        shown = source if len(source) <= MOST_SHOWN else f"{source[: MOST_SHOWN - 3]}..."
+        super().__init__(f"{kind} {shown!r}: {what}")
 
 
 class PackError(DataflowError):

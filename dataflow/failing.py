@@ -149,9 +149,6 @@ def _handled(node: PlanNode, failure: Failure) -> Mapping[str, Any] | None:
     """Return what a handled failure leaves on the node's ports, None if nothing handles it."""
     policy = node.policy
     if policy is not None and policy.default is not MISSING:
-        return {"out": separate(policy.default), DONE: Signal()}
-    if policy is not None and policy.on_error == "skip":
-        return {}
-    if ERROR in node.outputs or (policy is not None and policy.on_error == "route"):
-        return {ERROR: failure}
-    return None
+        return {"out": separate(policy.default), DONE: Signal(), ERROR: failure}
+    is_handled = policy is not None and policy.on_error in ("skip", "route")
+    return {ERROR: failure} if is_handled or ERROR in node.outputs else None

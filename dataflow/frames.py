@@ -144,7 +144,7 @@ class Frame:
 
 @dataclass(slots=True, eq=False)
 class OpenedMap:
-    """A map being run: what each output has collected so far, and how many items it still lacks."""
+    """A map being run, and what each of its outputs has collected so far."""
 
     names: Sequence[str]  # of all items
     lists: Mapping[int, Sequence[Any]]  # what they begin with, by slot of the item
@@ -154,15 +154,13 @@ class OpenedMap:
     frames: list[Frame] = field(default_factory=list)
     failures: dict[int, list[Unhandled]] = field(default_factory=dict)  # of failed items, by position
     collected: dict[int, list[Any]] = field(default_factory=dict)
-    lacking: dict[int, int] = field(default_factory=dict)
-    errored: dict[int, Errored] = field(default_factory=dict)  # outputs of which an item held an error
+    lacking: dict[int, int] = field(default_factory=dict)  # of lists that may be read early: items to come
 
     def release(self) -> None:
         """Let the values go; the frames, with their states and reasons, stay (S8.5)."""
         self.lists = {}
         self.failures = {}
         self.collected = {}
-        self.errored = {}
 
 
 @dataclass(slots=True, eq=False)

@@ -29,6 +29,7 @@ __all__ = [
     "Terminal",
     "Vertex",
     "Wire",
+    "is_constant",
 ]
 
 
@@ -101,6 +102,11 @@ class Input:
     port: InPort | None = None
     required: bool = True
     checked: bool = False  # the value comes from an Any port and is checked when it enters (S1.7)
+
+
+def is_constant(given: Input) -> bool:
+    """Tell whether nothing but constants leads to a port."""
+    return all(isinstance(wire.source.owner, Constant) for wire in given.wires)
 
 
 @dataclass(slots=True)

@@ -20,11 +20,13 @@ from dataflow.graph import (
     Scope,
     ScopeKind,
     Vertex,
+    is_constant,
 )
 from dataflow.names import encode
 from dataflow.plan import Call, Feed, FlowOf, FlowPlan, JoinOf, LoopOf, MapOf, PlanNode, ScopePlan
-from dataflow.policy import WITHOUT_EFFECT, Policy
+from dataflow.policy import Policy
 from dataflow.ports import MISSING, PortKind
+from dataflow.provisions import has_limits, named_limits, unused
 from dataflow.slots import Slots
 from dataflow.tokens import UNSETTLED
 from dataflow.uses import uses_of
@@ -51,16 +53,14 @@ def lay_out(graph: Graph, ordered: list[Vertex]) -> FlowPlan:
         if any(isinstance(node.action, JoinOf) and node.action.mode is Join.RACE for node in plan.nodes):
             plan.uses = uses_of(plan, _read_by_owner(slots, scope, plan, outputs.values()))
         _hold(plan, _loop_around(slots, scope), outputs.values() if scope is graph.root else ())
-    limits = tuple(_limits(slots.vertices))
-    nested = [flow.compile() for flow in _flows(slots.vertices)]
     return FlowPlan(
         name=graph.wiring.name,
         wiring=graph.wiring,
         root=slots.plans[graph.root],
         outputs=outputs,
-        unused_policies=tuple(_unused(slots.vertices)),
-        has_limits=bool(limits) or any(plan.has_limits for plan in nested),
-        named_limits=tuple((node, limit) for node, limit in limits if isinstance(limit, str)),
+        unused_policies=tuple(unused(slots.vertices)),
+        has_limits=has_limits(slots.vertices),
+        named_limits=tuple(named_limits(slots.vertices)),
     )
 
 
@@ -104,6 +104,7 @@ class _Laying:
             default=port.default if port is not None else None,
             check=port.type if given.checked and port is not None else None,
             takes_failure=takes,
+            is_constant=isinstance(self.vertex.action, CallAction) and is_constant(given),
             is_signal=given.name == AFTER or (port is not None and port.kind is PortKind.SIGNAL),
         )
 
@@ -234,6 +235,9 @@ def _connect(slots: Slots, scope: Scope, plan: ScopePlan) -> None:
     for node in plan.nodes:  # one container may stand on several ports
         used = [slot for slot in node.outputs.values() if slots.is_used(scope, slot)]
         outside.update(used if len(used) > 1 else ())
+    for node in plan.nodes:  # each attempt at a node is a reader of its own
+        if node.policy is not None and node.policy.retry is not MISSING:
+            outside.update(slot for feed in node.feeds for slot in feed.slots)
     plan.shared = bytearray(
         scope.kind is ScopeKind.ROOT  # whose values are kept
         or plan.initial[slot] is not UNSETTLED
@@ -314,35 +318,3 @@ def _only_for_next(plan: ScopePlan, loop: LoopOf) -> tuple[int, ...]:
             held.discard(maker)
             needed_anyway.append(maker)
     return tuple(sorted(held))
-
-
-def _limits(vertices: list[Vertex]) -> Iterable[tuple[str, str | int]]:
-    """Pair each node that has a limit with it, also in nested flows unless they set the name."""
-    for vertex in vertices:
-        if isinstance(vertex.action, CallAction):
-            limit = vertex.action.policy.limit
-            if limit is not MISSING and limit is not None:
-                yield vertex.id, limit
-            if (flow := vertex.action.type.flow) is not None:
-                own = flow.settings.limits or {}
-                inside = flow.compile().named_limits
-                yield from ((f"{vertex.id}/{node}", name) for node, name in inside if name not in own)
-
-
-def _flows(vertices: list[Vertex]) -> Iterable[Nested]:
-    for vertex in vertices:
-        if isinstance(vertex.action, CallAction) and vertex.action.type.flow is not None:
-            yield vertex.action.type.flow
-
-
-def _unused(vertices: list[Vertex]) -> Iterable[str]:
-    """Name the settings that are kept but have no effect yet."""
-    for vertex in vertices:
-        if isinstance(vertex.action, CallAction):
-            policy, flow = vertex.action.policy, vertex.action.type.flow
-            if flow is not None:
-                yield from flow.compile().unused_policies
-                if flow.settings.max_concurrency is not None:
-                    yield f"max_concurrency of the flow of node {vertex.id!r}"
-            given = [name for name in WITHOUT_EFFECT if getattr(policy, name) is not MISSING]
-            yield from (f"{name} of node {vertex.id!r}" for name in given)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from dataflow.branching import Choose, Decide
+from dataflow.branching import VALUE, Choose, Decide
 from dataflow.errors import DataflowError, FlowInvalid, choices
+from dataflow.expressions import ExpressionOf
 from dataflow.functions import NamedFunction, check_plain
 from dataflow.merging import POLICIES
 from dataflow.nodetype import NodeType, opaque_type
@@ -63,10 +64,12 @@ class Lookup:
         return found
 
     def function(self, given: Callable[..., Any], where: str) -> Callable[..., Any]:
-        """Look a function up that was given by name; one that cannot be found is a problem."""
-        if not isinstance(given, NamedFunction):
-            return given
+        """Return a function; one that cannot be found by its name, or not be compiled, is a problem."""
         try:
+            if isinstance(given, ExpressionOf):
+                return given.compiled()
+            if not isinstance(given, NamedFunction):
+                return given
             found = self._find_function(given.name)
         except DataflowError as error:
             self._graph.problems.append(f"{where}: {error}")
@@ -102,10 +105,24 @@ class Lookup:
         return replace(test, function=self.function(test.function, f"the test of loop {loop.id!r}"))
 
     def config(self, config: Config | None, where: str) -> Config | None:
-        """Look up the functions that a branch's config names."""
-        if not isinstance(config, Decide | Choose):
-            return config
-        name = "predicate" if isinstance(config, Decide) else "pick"
-        given = getattr(config, name)
-        named = NamedFunction(given) if isinstance(given, str) else given
-        return config.model_copy(update={name: self.function(named, f"{where}, config {name}")})
+        """Look up the functions that a branch's config names, and compile its conditions."""
+        match config:
+            case Decide(condition=str(source)):
+                return config.decided_by(self._condition(source, f"{where}, config condition"))
+            case Choose(cases=dict(cases)):
+                return config.decided_by(
+                    {
+                        case: self._condition(source, f"{where}, config cases.{case}")
+                        for case, source in cases.items()
+                    }
+                )
+            case Decide() | Choose():
+                name = "predicate" if isinstance(config, Decide) else "pick"
+                given = getattr(config, name)
+                named = NamedFunction(given) if isinstance(given, str) else given
+                return config.model_copy(update={name: self.function(named, f"{where}, config {name}")})
+            case _:
+                return config
+
+    def _condition(self, source: str, where: str) -> Callable[[Any], bool]:
+        return self.function(ExpressionOf(VALUE, source, is_condition=True), where)

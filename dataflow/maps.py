@@ -13,14 +13,12 @@ from dataflow.frames import OpenedMap
 from dataflow.markers import Marker
 from dataflow.names import encode
 from dataflow.plan import MapOf
+from dataflow.ports import ERROR
 from dataflow.separation import separate
 from dataflow.states import RUNNING
 from dataflow.tokens import Errored, Skip, is_dead
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from dataflow.failure import Failure
     from dataflow.frames import Frame
     from dataflow.plan import PlanNode
     from dataflow.policy import ItemErrors
@@ -56,12 +54,10 @@ class Maps:
         opened = OpenedMap(names, lists)
         for own in _lists_of(action):
             opened.collected[own] = [Skip("", "")] * count
-            opened.lacking[own] = count
+            if _settles_early(frame, node):
+                opened.lacking[own] = count
         frame.opened[node.index] = opened
         self.scheduler.report(EventKind.MAP_OPENED, frame, node, items=count)
-        if not count:
-            for own in _lists_of(action):
-                self.scheduler.put(frame, own, [])
         self._go_on(frame, node, opened)
 
     def _go_on(self, frame: Frame, node: PlanNode, opened: OpenedMap) -> None:
@@ -92,7 +88,7 @@ class Maps:
         opening.begin(item, {slot: items[position] for slot, items in opened.lists.items()})
 
     def collect(self, item: Frame, slot: int) -> None:
-        """Take what an item gave; where an item's failure is the map's, nothing can take it back."""
+        """Take what an item gave; a list settles with the last, unless a failure may still change it."""
         frame = item.parent
         assert frame is not None, "an item is inside a frame"
         opened = frame.opened[item.owner]
@@ -102,44 +98,38 @@ class Maps:
             token = self.scheduler.take(item, slot)
         for own in item.plan.collects[slot]:
             opened.collected[own][item.position] = token
-            if _item_errors(frame.plan.nodes[item.owner]) == "fail":
-                self._lacks_one_less(frame, opened, own)
+            if own in opened.lacking:
+                opened.lacking[own] -= 1
+                if not opened.lacking[own]:
+                    self._settle_early(frame, opened, own)
 
-    def _lacks_one_less(self, frame: Frame, opened: OpenedMap, own: int) -> None:
-        """Count an item's part of a list; the list settles with the last."""
-        opened.lacking[own] -= 1
-        if not opened.lacking[own]:
-            settled = _list_or_error(opened.collected.pop(own))
-            if type(settled) is Errored:  # what becomes of it is told when the whole map has ended
-                opened.errored[own] = settled
-            else:
-                self.scheduler.put(frame, own, settled)
+    def _settle_early(self, frame: Frame, opened: OpenedMap, own: int) -> None:
+        """Settle a list that all items have given their part of; an error is told at the end."""
+        settled = _list_or_error(opened.collected[own])
+        if type(settled) is not Errored:
+            self.scheduler.put(frame, own, settled)
+            del opened.collected[own]
 
     def item_ended(self, item: Frame, node: PlanNode, opened: OpenedMap) -> None:
         """Go on when an item's frame has ended: what its failure does is an option of the map (S7.2)."""
         frame = item.parent
         assert frame is not None, "an item is inside a frame"
-        match _item_errors(node):
-            case "fail":
-                if item.failures:
+        if item.failures:
+            failure = min(item.failures).failure
+            match _item_errors(node):
+                case "fail":
                     opened.failures[item.position] = sorted(item.failures)
                     self._item_failed(frame, node, opened, item)
-            case "collect":
-                self._part_ended(frame, opened, item, instead=lambda failure: failure)
-            case "skip":
-                self._part_ended(frame, opened, item, instead=lambda _: Skip("", ""))
+                case "collect":
+                    self._replace(opened, item, failure)
+                case "skip":
+                    self._replace(opened, item, Skip("", ""))
         self._go_on(frame, node, opened)
 
-    def _part_ended(
-        self, frame: Frame, opened: OpenedMap, item: Frame, instead: Callable[[Failure], object]
-    ) -> None:
-        """Count an item that has ended; if it has failed, nothing that it gave before stands (S14.1)."""
-        if item.is_closing and not item.failures:  # closed from outside: the map ends without its lists
-            return
-        for own in list(opened.collected):
-            if item.failures:
-                opened.collected[own][item.position] = instead(min(item.failures).failure)
-            self._lacks_one_less(frame, opened, own)
+    def _replace(self, opened: OpenedMap, item: Frame, instead: object) -> None:
+        """Let nothing stand that a failed item gave before (S14.1)."""
+        for tokens in opened.collected.values():
+            tokens[item.position] = instead
 
     def _item_failed(self, frame: Frame, node: PlanNode, opened: OpenedMap, item: Frame) -> None:
         """Close the other items, unless what does not depend on the failure is to finish (S9.4)."""
@@ -152,10 +142,20 @@ class Maps:
 
     def _end(self, frame: Frame, node: PlanNode, opened: OpenedMap) -> None:
         unhandled = [one for _, failures in sorted(opened.failures.items()) for one in failures]
-        if not unhandled:  # the errors came in from outside
-            for own, error in opened.errored.items():
-                self.scheduler.put(frame, own, error)
+        if not unhandled and not frame.has_stopped(node.index):
+            for own, tokens in opened.collected.items():
+                self.scheduler.put(frame, own, _list_or_error(tokens))
         self.scheduler.releasing.opener_ended(frame, node, unhandled)
+
+
+def _settles_early(frame: Frame, node: PlanNode) -> bool:
+    """Tell whether a list may be read before all items have ended.
+
+    Not if a failure of one of them may be handled, or lets the rest finish: what had been read would depend
+    on time (S14.1).
+    """
+    is_handled = ERROR in node.outputs or node.failure_is_taken
+    return frame.errors == "fail_fast" and _item_errors(node) == "fail" and not is_handled
 
 
 def _item_errors(node: PlanNode) -> ItemErrors:

@@ -188,9 +188,16 @@ def _invalid(name: str, problem: str) -> FlowInvalid:
 def config_problems(error: ValidationError) -> list[str]:
     """Tell what is wrong with a config, a problem a field."""
     return [
-        f"config {'.'.join(map(str, item['loc']))}: {item['msg'].removeprefix('Value error, ')}"
+        f"config{_field(item['loc'])}: {item['msg'].removeprefix('Value error, ')}"
         for item in error.errors(include_url=False)
     ]
+
+
+def _field(place: tuple[int | str, ...]) -> str:
+    """Name a field of a config, without the tags `<..>` that tell alternatives apart."""
+    parts = [str(part) for part in place]
+    name = ".".join(part for part in parts if not (part.startswith("<") and part.endswith(">")))
+    return f" {name}" if name else ""
 
 
 def flow_type(flow: Nested, inputs: Mapping[str, InPort], outputs: Mapping[str, OutPort]) -> NodeType:

@@ -8,7 +8,7 @@ from dataflow.events import EventKind, Stream
 from dataflow.plan import Call
 from dataflow.separation import separate
 from dataflow.signature import Shape
-from dataflow.tokens import UNSETTLED, is_dead
+from dataflow.tokens import LET_GO, UNSETTLED, is_dead
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -45,7 +45,7 @@ class PieceStream:
     def put(self, event: Event) -> None:
         """Take what an event tells of the port."""
         if event.path == self._path:
-            if event.kind is EventKind.NODE_STARTED:  # what an attempt before this one gave out is void
+            if event.kind is EventKind.PIECES_VOID:  # what comes now is of another attempt
                 self._has_pieces = False
             elif event.kind is EventKind.PIECE and event.data["port"] == self._port:
                 self._has_pieces = True
@@ -57,7 +57,7 @@ class PieceStream:
         token = self._root.values[self._slot]
         if token is UNSETTLED or self._pieces.has_ended:
             return
-        if not is_dead(token) and not self._has_pieces:
+        if not is_dead(token) and token is not LET_GO and not self._has_pieces:
             value: Any = separate(token)
             for piece in value if self._is_list and isinstance(value, list) else [value]:
                 self._pieces.put(piece)

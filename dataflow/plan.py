@@ -37,6 +37,7 @@ class Feed:
     check: object = None  # the type that values from an Any port must have, None for no check
     takes_failure: bool = False
     is_signal: bool = False
+    is_constant: bool = False  # of a node: no edge leads to it, so it keeps no dead path alive (S4.3)
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,6 +73,8 @@ def decide(feeds: Sequence[Feed], values: Sequence[Any]) -> Decision:
             for token in tokens:
                 if type(token) is Errored:
                     return Poisoned(token)
+        if feed.is_constant:
+            continue
         alive = [label for label, token in zip(feed.labels, tokens, strict=True) if type(token) is not Skip]
         if alive:
             live.append(feed.port)
@@ -113,12 +115,10 @@ def first_value(
     if settled is not None and not is_dead(values[settled]):
         return settled
     tokens = [values[slot] for slot in slots]
-    if settled is None:
-        live = [slot for slot in live_values(slots, values) if values[slot] is not UNSETTLED]
-        if live:
-            return live[0]
-    if any(token is UNSETTLED for token in tokens):
-        return None
+    live = [slot for slot, token in zip(slots, tokens, strict=True) if not is_dead(token)]
+    if live:  # not settled yet, or settled in this very step and still to be told
+        known = [slot for slot in live if values[slot] is not UNSETTLED]
+        return known[0] if settled is None and known else None
     return next((token for token in tokens if type(token) is Errored), tokens[0])
 
 

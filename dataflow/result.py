@@ -7,7 +7,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from dataflow.addressing import Addresses, RootPort, name_of
+from dataflow.addressing import Addresses, RootPort, let_go, name_of
 from dataflow.errors import DataflowError, choices
 from dataflow.ports import DONE, MISSING, Signal
 from dataflow.separation import separate
@@ -69,10 +69,7 @@ class Result:
         """Return the value of a port of the flow; raises DataflowError with the reason if it has none."""
         token = self._token(self._addresses.port(port))
         if token is LET_GO:
-            raise DataflowError(
-                f"the value of port {name_of(port)} was let go when its last reader had come to its end; "
-                "make the port an output of the flow, or run it without keep=False"
-            )
+            raise let_go(port)
         if is_dead(token) or token is UNSETTLED:
             raise DataflowError(f"port {name_of(port)} has no value: {_told(token, 'it did not settle')}")
         value: Any = separate(token)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from dataflow.addressing import Addresses
+from dataflow.addressing import Addresses, let_go
 from dataflow.backend import cancellation_types, open_nursery
 from dataflow.engine import Engine
 from dataflow.errors import DataflowError, RunFailed
@@ -16,7 +16,7 @@ from dataflow.pieces import PieceStream
 from dataflow.result import Result
 from dataflow.separation import separate
 from dataflow.states import RunStatus
-from dataflow.tokens import UNSETTLED, is_dead
+from dataflow.tokens import LET_GO, UNSETTLED, is_dead
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Generator, Mapping
@@ -73,6 +73,8 @@ class Run:
         found = addresses.output(port) or addresses.port(port)
         if found.slot is None:
             raise DataflowError(f"a stream is of an output port, and {found.port!r} is none")
+        if self._engine.scheduler.root.values[found.slot] is LET_GO:
+            raise let_go(port)
         stream = PieceStream(self._engine.scheduler.root, found.slot, found)
         self._engine.reporter.tell(stream)
         return stream
@@ -155,7 +157,7 @@ async def executing(
                     engine.cancel(f"the block that owns the run was left by {type(error).__name__}")
                 await engine.ended.wait()
             except BaseException:
-                engine.workers.is_leaving = True  # what the workers see now is a real cancellation
+                engine.workers.leave()  # what the workers see now is a real cancellation
                 raise
     finally:
         if run is not None:

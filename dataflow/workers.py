@@ -6,80 +6,44 @@ waits, and more is ready, do other workers start: at most two a suspension, so t
 
 from __future__ import annotations
 
-import contextvars
-import logging
 from collections import deque
 from functools import partial
-from math import inf
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-import anyio
 from anyio.lowlevel import checkpoint
 
-from dataflow.attempts import Attempts
-from dataflow.backend import (
-    cancel_requests,
-    cancellation_types,
-    forget_cancellation,
-    on_asyncio,
-    parted,
-    yield_once,
-)
-from dataflow.calling import CurrentFiring, call
-from dataflow.errors import NodeFailed
-from dataflow.events import EventKind
-from dataflow.plan import Call
+from dataflow.attempting import Attempting, Worker
 from dataflow.sleepers import Sleepers
-from dataflow.states import READY, RUNNING
+from dataflow.states import READY
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterable
+    from collections.abc import Callable, Iterable
 
-    from dataflow.admission import Admission
-    from dataflow.attempts import Bounds
-    from dataflow.errors import NodeTimeout
-    from dataflow.frames import Frame
-    from dataflow.plan import PlanNode
     from dataflow.scheduler import FiringId, Scheduler
     from dataflow.sleepers import Spawn
     from dataflow.timers import Timer
 
 __all__ = ["Workers"]
 
-LOG: Final = logging.getLogger("dataflow.workers")
 #: How long, in seconds, a worker goes on before it lets the event loop do other things.
 SLICE: Final = 0.005
 #: How many firings a worker runs between two looks at the clock.
 LOOK_EVERY: Final = 32
 
 
-class Worker:
-    """A task that runs one firing after the other, and can be cancelled with the one it runs."""
-
-    __slots__ = ("current", "late", "own_cancels", "scope")
-
-    def __init__(self) -> None:
-        self.current: CurrentFiring | None = None
-        self.late: NodeTimeout | None = None  # the attempt has ended, but not in its time
-        self.scope = anyio.CancelScope()
-        self.own_cancels = cancel_requests()
-
-
 class Workers:
     """All workers of a run. `idle` is called when the last has ended and nothing is ready."""
 
     def __init__(self, scheduler: Scheduler, spawn: Spawn, idle: Callable[[], None]) -> None:
-        self.is_leaving = False  # the task that owns the run is being cancelled itself
         self._scheduler = scheduler
-        self._reporter = scheduler.reporter
         self._spawn = spawn
         self._idle = idle
         self._sleepers = Sleepers(spawn, self._due)
         if scheduler.admission is not None:
             scheduler.admission.later = self._later
-        self._context = contextvars.copy_context()
-        self._cancellation = cancellation_types()
+        self._attempting = Attempting(scheduler, self._suspended)
+        self._fire = self._attempting.fire
         self._ready: deque[FiringId] = deque()
         self._workers: set[Worker] = set()
         self._starting = 0
@@ -91,7 +55,7 @@ class Workers:
 
     async def _begin_with(self, first: Callable[[], Iterable[FiringId]]) -> None:
         self._ready.extend(first())
-        self._look_for_interruption()
+        self._attempting.look_for_interruption()
         if self._scheduler.to_act:
             self.act()
         await self._work()
@@ -103,11 +67,15 @@ class Workers:
 
     def _later(self, step: Callable[[], None]) -> None:
         """Have a step of the scheduler taken soon, unless the run has ended; any thread may call it."""
-        self._reporter.later(partial(self._come_back, step))
+        self._scheduler.reporter.later(partial(self._come_back, step))
 
     def _come_back(self, step: Callable[[], None]) -> None:
-        if not self._scheduler.has_ended and not self.is_leaving:
+        if not self._scheduler.has_ended and not self._attempting.is_leaving:
             self.begin(partial(self._scheduler.take_step, step))
+
+    def leave(self) -> None:
+        """Note that the task that owns the run is being cancelled itself."""
+        self._attempting.is_leaving = True
 
     @property
     def are_idle(self) -> bool:
@@ -139,7 +107,7 @@ class Workers:
         with worker.scope:
             await self._fire_in_turn(worker)
         if worker.current is not None:  # its scope was cancelled, and the firing with it
-            self._ready.extend(self._cut_short(worker, worker.current))
+            self._ready.extend(self._attempting.cut_short(worker, worker.current))
             worker.current = None
             if self._scheduler.to_act:
                 self.act()
@@ -162,10 +130,6 @@ class Workers:
     def _suspended(self) -> None:
         if self._has_work:
             self._spawn_more(2)
-
-    def _begun(self, admission: Admission, firing: FiringId) -> None:
-        admission.begun(firing)
-        self._suspended()
 
     async def _fire_in_turn(self, worker: Worker) -> None:
         ready, scheduler = self._ready, self._scheduler
@@ -198,124 +162,3 @@ class Workers:
                     firing = ready.popleft()
         if firing is not None:
             ready.appendleft(firing)
-
-    async def _fire(self, worker: Worker, frame: Frame, index: int) -> list[FiringId]:
-        """Run one firing to its end and settle it; returns what became ready."""
-        node = frame.plan.nodes[index]
-        action = node.action
-        assert isinstance(action, Call), "only calls become ready"
-        frame.states[index] = RUNNING
-        if action.bounds is not None:
-            frame.attempts.setdefault(index, Attempts()).is_last = True  # until the function is called
-        current = worker.current = CurrentFiring(self._scheduler, frame, index)
-        if self._reporter.is_listening:
-            data = {"type": action.type.id, "attempt": current.attempt}
-            self._reporter.emit(EventKind.NODE_STARTED, frame.path_of(node), data)
-        admission, suspended = self._scheduler.admission, self._suspended
-        if admission is not None:
-            suspended = partial(self._begun, admission, (frame, index))
-        calling = call(current, action, self._context.copy(), suspended)
-        if action.bounds is not None:
-            calling = self._in_time(worker, current, action.bounds, calling)
-        try:
-            result = await calling
-        except self._cancellation:
-            if self._is_cancelling(worker):
-                raise
-            newly = self._cancelled_itself(frame, node)
-        except Exception as error:  # noqa: BLE001 - a node is the user's code and may raise anything
-            newly = self._raised(worker, current, error)
-        except BaseException as error:  # noqa: BLE001 - raised again by whoever owns the run
-            cancelled, rest = parted(error, self._cancellation)
-            if cancelled is not None and self._is_cancelling(worker):
-                self._put_aside(current, rest)
-                raise cancelled from None
-            newly = self._scheduler.fail(frame, index, error)
-        else:
-            newly = await self._returned(worker, current, result)
-        self._look_for_interruption()
-        worker.current = None
-        return newly
-
-    async def _in_time(
-        self, worker: Worker, current: CurrentFiring, bounds: Bounds, calling: Coroutine[Any, Any, Any]
-    ) -> Any:
-        """Await an attempt, at most as long as it may take: then the worker is cancelled with it (S9.2)."""
-        attempts, now = current.frame.attempts[current.index], anyio.current_time()
-        begun = attempts.begun = now if attempts.begun is None else attempts.begun
-        until = bounds.ends_by(begun, now)
-        current.scope, worker.scope.deadline = worker.scope, until
-        try:
-            return await calling
-        finally:
-            now = anyio.current_time()
-            if now >= until:  # it was cancelled, or would not be and comes back all the same
-                node = current.frame.plan.nodes[current.index]
-                worker.late = bounds.timed_out(node.id, begun, now)
-            current.scope, worker.scope.deadline = None, inf
-
-    def _look_for_interruption(self) -> None:
-        """Stop the whole run once a function of the user's has raised what is no Exception."""
-        interruption = self._scheduler.interruption
-        if interruption is not None:
-            self._scheduler.abort(f"interrupted by {type(interruption).__name__}")
-
-    def _is_cancelling(self, worker: Worker) -> bool:
-        """Tell whether a cancellation was asked for, by the engine or by who owns the run."""
-        return worker.scope.cancel_called or self.is_leaving or not on_asyncio()
-
-    async def _returned(self, worker: Worker, current: CurrentFiring, result: Any) -> list[FiringId]:
-        if (
-            worker.own_cancels()
-            and not self._is_cancelling(worker)
-            and await self._is_cancelled_itself(worker)
-        ):
-            return self._cancelled_itself(current.frame, current.frame.plan.nodes[current.index])
-        if worker.scope.cancel_called or worker.late is not None:  # it returned all the same
-            return self._cut_short(worker, current)
-        return self._scheduler.succeed(current.frame, current.index, result)
-
-    async def _is_cancelled_itself(self, worker: Worker) -> bool:
-        """Tell whether a cancel request that the node has left in its task is one of the node's own.
-
-        Up to Python 3.12 a task group that a child has failed leaves a request that never arrives.
-        """
-        try:
-            await yield_once()
-        except self._cancellation:
-            if self._is_cancelling(worker):
-                raise
-            return True
-        forget_cancellation()  # only now: from Python 3.13 on this takes back what was to arrive
-        return False
-
-    def _raised(self, worker: Worker, current: CurrentFiring, error: Exception) -> list[FiringId]:
-        if worker.scope.cancel_called or worker.late is not None:
-            return self._cut_short(worker, current, error)
-        return self._scheduler.fail(current.frame, current.index, error)
-
-    def _cut_short(
-        self, worker: Worker, current: CurrentFiring, raised: Exception | None = None
-    ) -> list[FiringId]:
-        """Settle a firing that was cancelled with its frame, or took too long (S9.2)."""
-        current.is_cancelled = True
-        late, worker.late = worker.late, None
-        if late is None or current.frame.has_stopped(current.index):
-            self._put_aside(current, raised)
-            return self._scheduler.cancelled(current.frame, current.index)
-        late.__cause__ = raised
-        return self._scheduler.fail(current.frame, current.index, late)
-
-    def _put_aside(self, current: CurrentFiring, error: BaseException | None) -> None:
-        """Keep what a node raised while it was cancelled: no failure, but not to be lost either (S9.5)."""
-        if isinstance(error, Exception):
-            path = current.this_firing().path
-            LOG.warning("node %s raised while it was being cancelled", path, exc_info=error)
-        elif error is not None:
-            self._scheduler.interruption = self._scheduler.interruption or error
-
-    def _cancelled_itself(self, frame: Frame, node: PlanNode) -> list[FiringId]:
-        forget_cancellation()
-        error = NodeFailed(node.id, "cancelled its own task, or awaited one that was cancelled")
-        frame.attempts.setdefault(node.index, Attempts()).is_last = True  # no cancellation is repeated
-        return self._scheduler.fail(frame, node.index, error)

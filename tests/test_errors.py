@@ -6,6 +6,7 @@ import pytest
 
 from dataflow import (
     DataflowError,
+    ExpressionError,
     Failure,
     Flow,
     FlowInvalid,
@@ -42,6 +43,9 @@ TEXTS = [
         LoopLimit("loop", 3),
         "node 'loop' reached its limit of 3 rounds and its test still asks for another",
     ),
+    (ExpressionError("a >", "is no expression"), "expression 'a >': is no expression"),
+    (ExpressionError("{{ a", "is open", "template"), "template '{{ a': is open"),
+    (ExpressionError("a" * 101, "is long"), f"expression '{'a' * 97}...': is long"),
     (PackError("shots.ocr", "is missing"), "shots.ocr: is missing"),
     (FormatError("a.yaml", "is empty"), "a.yaml: is empty"),
     (FormatError("a.yaml", "is no list", 3), "a.yaml:3: is no list"),
@@ -76,6 +80,7 @@ def test_an_invalid_flow_tells_a_hundred_problems_and_counts_the_rest(
         (NodeFailed, DataflowError),
         (LoopLimit, NodeFailed),
         (RunFailed, DataflowError),
+        (ExpressionError, DataflowError),
         (PackError, DataflowError),
         (FormatError, DataflowError),
     ],

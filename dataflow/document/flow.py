@@ -11,12 +11,12 @@ from dataflow.document.parts import (
     Constants,
     Count,
     EdgePart,
-    FunctionName,
     InputPart,
     Name,
     Part,
     PolicyPart,
     UsingPart,
+    WrittenFunction,
 )
 from dataflow.document.sources import OnItemError, PortSource, Source
 from dataflow.wiring import CARRY, INPUT, ITEM
@@ -149,10 +149,10 @@ class CarryPart(Part):
 
 
 class LoopTestPart(Part):
-    """A source, and a function of its value that decides."""
+    """A source, and a function of its value that decides; as an expression it is one over `value`."""
 
     source: Source
-    test: FunctionName
+    test: WrittenFunction
 
 
 LoopTest = Annotated[
@@ -164,8 +164,8 @@ LoopTest = Annotated[
 class LoopPart(BlockPart):
     """The body of a loop. In its outputs `$carry.name` is the value tested last.
 
-    The test is `until` or `while`: a source of a boolean, or `{source: ..., test: "module:qualname"}`, where
-    the function named gets the value of the source and answers with a boolean.
+    The test is `until` or `while`: a source of a boolean, or `{source: ..., test: ...}`, where the test is a
+    function `module:qualname` of the value of the source, or an expression over `value`.
     """
 
     model_config = ConfigDict(json_schema_extra={"not": {"required": ["until", "while"]}})
@@ -191,7 +191,11 @@ class MapPart(BlockPart):
     over: Annotated[dict[Name, Source], Field(min_length=1)] = Field(
         description="The lists by the name that `$item.name` reads their items under."
     )
-    key: str | None = Field(default=None, description="A function `module:qualname` of the item.")
+    key: WrittenFunction | None = Field(
+        default=None,
+        description="Names the items: a function `module:qualname`, or an expression over `item`, which is "
+        "the item of the first list; equal keys fail.",
+    )
     max_concurrency: Count | None = None
     on_error: OnItemError = "fail"
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 
 from annotated_types import Gt, MinLen
 from pydantic import (
-    AfterValidator,
     AllowInfNan,
     BaseModel,
     ConfigDict,
@@ -16,7 +15,6 @@ from pydantic import (
     model_validator,
 )
 
-from dataflow.functions import is_function_name
 from dataflow.policy import Backoff, Errors, MemoPolicy, OnError
 
 if TYPE_CHECKING:
@@ -26,7 +24,6 @@ __all__ = [
     "Constants",
     "Count",
     "EdgePart",
-    "FunctionName",
     "InputPart",
     "LimitPart",
     "Name",
@@ -35,23 +32,18 @@ __all__ = [
     "RetryPart",
     "Seconds",
     "UsingPart",
+    "WrittenFunction",
 ]
 
 
-def _check_function(text: str) -> str:
-    if not is_function_name(text):
-        raise ValueError(f"a function is written module:qualname, found {text!r}")
-    return text
-
-
 Name = Annotated[str, MinLen(1)]
-FunctionName = Annotated[
+WrittenFunction = Annotated[
     str,
+    MinLen(1),
     Field(
-        description="A function, written `module:qualname`, or `prefix:function` of a file under `uses`.",
-        examples=["my_nodes:is_short"],
+        description="A function of the value: `module:qualname`, `prefix:function` of a file under `uses`, "
+        "or an expression.",
     ),
-    AfterValidator(_check_function),
 ]
 Count = Annotated[int, Gt(0)]
 Seconds = Annotated[float, Gt(0), AllowInfNan(False)]

@@ -8,7 +8,7 @@ from annotated_types import MinLen
 from pydantic import AfterValidator, Discriminator, Field, Tag
 from typing_extensions import TypeAliasType
 
-from dataflow.document.parts import Count, Part
+from dataflow.document.parts import Count, Part, WrittenFunction
 from dataflow.names import parse_reference
 from dataflow.policy import ItemErrors
 
@@ -85,9 +85,10 @@ class EachSource(Part):
     """The item of a map over a list; what reads it runs once per item."""
 
     each: Source
-    key: str | None = Field(
+    key: WrittenFunction | None = Field(
         default=None,
-        description="Names the items: a function `module:qualname` of the item; equal keys fail.",
+        description="Names the items: a function `module:qualname` of the item, or an expression over "
+        "`item`; equal keys fail.",
     )
     max_concurrency: Count | None = Field(default=None, description="Bounds the items in flight.")
     on_error: OnItemError = "fail"

@@ -23,13 +23,13 @@ from dataflow.document.flow import (
     TypeNode,
 )
 from dataflow.errors import FlowInvalid, FormatError, ValueMismatch
+from dataflow.expressions import written_function
 from dataflow.formats.native_dump import dump, dump_yaml
 from dataflow.formats.native_policy import read_policy, read_settings
-from dataflow.formats.native_sources import SourceReading
+from dataflow.formats.native_sources import SourceReading, read_options
 from dataflow.formats.problems import LATER, Problem, described, problems_of, report
 from dataflow.formats.reading import read
 from dataflow.formats.schema_types import type_of_schema
-from dataflow.functions import NamedFunction
 from dataflow.ports import MISSING
 from dataflow.wiring import (
     Block,
@@ -158,7 +158,7 @@ class _Reading:
                 return MapBlock(
                     id, node.after, node.meta,
                     over=self._named(part.over, (*inner, "over")),
-                    options=self.sources.options(part, inner),
+                    options=read_options(part),
                     body=self._block(part, inner),
                 )  # fmt: skip
             case FlowNode():
@@ -242,7 +242,7 @@ class _Reading:
             return None
         if isinstance(test, LoopTestPart):
             source = self.sources.read(test.source, (*path, kind, "source"))
-            return LoopTest(kind, source, NamedFunction(test.test))
+            return LoopTest(kind, source, written_function(test.test, "value", is_condition=True))
         return LoopTest(kind, self.sources.read(test, (*path, kind)))
 
     def _named(self, parts: dict[str, SourcePart], path: Path) -> dict[str, Source]:

@@ -17,9 +17,10 @@ from dataflow.document.sources import (
     RaceSource,
 )
 from dataflow.errors import ValueMismatch
+from dataflow.expressions import ExpressionOf, written_function
 from dataflow.formats.constants import constant_as_json
 from dataflow.formats.native_config import UNNAMED, called
-from dataflow.formats.problems import LATER, Problem
+from dataflow.formats.problems import Problem
 from dataflow.functions import NamedFunction, is_function_name, name_of_function
 from dataflow.names import parse_reference, write_reference
 from dataflow.policy import EachOptions
@@ -39,11 +40,18 @@ from dataflow.wiring import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from dataflow.document.flow import MapPart
     from dataflow.document.sources import Source as SourcePart
     from dataflow.formats.tree import Path
     from dataflow.wiring import Source
 
 __all__ = ["SourceReading", "SourceWriting"]
+
+
+def read_options(part: EachSource | MapPart) -> EachOptions:
+    """Read the options of a map."""
+    key = None if part.key is None else written_function(part.key, "item")
+    return EachOptions(key, part.max_concurrency, part.on_error)
 
 
 class SourceReading:
@@ -72,7 +80,7 @@ class SourceReading:
                 return Collect(self.read(part.collect, (*path, "collect"), mapped))
             case EachSource():
                 inner = self.read(part.each, (*path, "each"), mapped=True)
-                return Each(inner, self.options(part, path))
+                return Each(inner, read_options(part))
             case MergeContextsSource(how=how):
                 sources = self._all(part.merge_contexts, (*path, "merge_contexts"), mapped)
                 return MergeContexts(sources, NamedFunction(how) if is_function_name(how) else how)
@@ -84,16 +92,6 @@ class SourceReading:
         if isinstance(part, AllSource):
             return All(self.read(part.all, (*path, "all")))
         return self.read(part, path)
-
-    def options(self, part: Any, path: Path) -> EachOptions:
-        """Read the options of a map."""
-        key = part.key
-        if key is not None and not is_function_name(key):
-            self._refuse(
-                (*path, "key"), f"a key that is no function `module:qualname` {LATER}, found {key!r}"
-            )
-        function = None if key is None else NamedFunction(key)
-        return EachOptions(function, part.max_concurrency, part.on_error)
 
     def _all(self, parts: Sequence[SourcePart], path: Path, mapped: bool) -> tuple[Source, ...]:
         return tuple(self.read(part, (*path, index), mapped) for index, part in enumerate(parts))
@@ -162,7 +160,9 @@ class SourceWriting:
         return written
 
     def function(self, function: Callable[..., Any], where: str) -> str | None:
-        """Write the name of a function."""
+        """Write the name of a function, or the expression that it is."""
+        if isinstance(function, ExpressionOf):
+            return function.source
         name = function.name if isinstance(function, NamedFunction) else name_of_function(function)
         if name is None:
             self.problems.append(f"{where}: {called(function)} {UNNAMED}")

@@ -14,6 +14,7 @@ ENDED: Final = {
     NodeState.DONE,
     NodeState.SKIPPED,
     NodeState.FAILED,
+    NodeState.TIMED_OUT,
     NodeState.CANCELLED,
     NodeState.NOT_RUN,
 }

@@ -13,6 +13,9 @@ NODES = """
 async def inc(x: int) -> int:
     return x + 1
 
+def is_large(x: int) -> bool:
+    return x > 9
+
 async def even(x: int) -> int:
     if x % 2:
         raise ValueError(f"odd {x}")
@@ -89,3 +92,26 @@ async def test_what_leaves_a_loop(folder: Path) -> None:
     loop = flow.to_dict()["nodes"]["up"]["loop"]
     assert loop["outputs"]["incs"] == {"all": "inc"}
     assert loop["outputs"]["merged"] == {"all": {"merge": ["inc"]}}
+
+
+BRANCH = """
+dataflow: 1
+uses: {n: ./nodes.py}
+nodes:
+  size: {type: control.if, config: {predicate: "n:is_large"}, values: {value: 10}, policy: {enabled: false}}
+  yes: {type: n.inc, inputs: {x: size.yes}}
+  no: {type: n.inc, inputs: {x: size.no}}
+outputs: {either: {merge: [yes, no]}, instead: {fallback: [yes, {value: 0}]}, done: "size.$done"}
+"""
+
+
+async def test_a_disabled_branch_takes_no_exit(folder: Path) -> None:
+    async with load(folder, BRANCH).start() as run:
+        told = [event.kind.value async for event in run.events()]
+        result = await run
+    assert dict(result.outputs) == {"instead": 0}
+    assert {path: state.value for path, state in result.states.items()} == dict.fromkeys(
+        ("size", "yes", "no"), "skipped"
+    )
+    assert result.why("no") == "no is skipped\n  because no: port 'x' has no value\n  because size: disabled"
+    assert "branch_evaluated" not in told

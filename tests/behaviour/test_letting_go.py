@@ -9,7 +9,7 @@ from weakref import WeakSet, ref
 import pytest
 from anyio import Event, wait_all_tasks_blocked
 
-from dataflow import DataflowError, Flow, collect, each, flow, merge, node
+from dataflow import DataflowError, Flow, collect, each, flow, merge, node, race
 
 
 class Thing:
@@ -301,6 +301,33 @@ async def test_a_loop_that_fails_at_its_limit_holds_nothing() -> None:
     result = await f.run()
     gc.collect()
     assert (result.states["up"].value, len(things.alive)) == ("failed", 0)
+
+
+async def test_a_flow_node_holds_its_inputs_until_it_has_ended_and_nothing_else() -> None:
+    things = Things()
+
+    @flow
+    def inside(f: Flow, thing: Any) -> int:
+        made = f.add(things.make, x=f.add(weigh, thing=thing).out)
+        return f.add(things.gate, x=f.add(weigh, thing=made.out).out).out
+
+    with Flow() as f:
+        made = f.add(things.make)
+        f.output("held", f.add(things.count, x=f.add(inside, thing=made.out).out).out)
+    async with f.using(keep=False).start() as run:
+        assert await things.held() == 1  # it may be tried again
+        things.gates[0].set()
+        assert (await run)["held"] == 0
+
+
+async def test_a_race_lets_its_sources_go() -> None:
+    things = Things()
+    with Flow() as f:
+        read = f.add(weigh, thing=race(f.add(things.make_late, x=1).out, f.add(things.make).out))
+        f.add(things.gate, x=read.out)
+    async with f.using(keep=False).start():
+        assert await things.held() == 0
+        things.gates[0].set()
 
 
 @pytest.mark.parametrize("on_error", ["collect", "skip"])

@@ -8,7 +8,7 @@ from typing import Literal
 import pytest
 from anyio import Event, wait_all_tasks_blocked
 
-from dataflow import Failure, Flow, RunFailed, collect, each
+from dataflow import Failure, Flow, RunFailed, collect, each, flow
 from tests.behaviour.table import states_of
 
 
@@ -243,3 +243,36 @@ async def test_a_limit_over_few_items_ends_like_any_map(items: list[int]) -> Non
     async with f.start(xs=items) as run:
         await gates.let(7)
         assert (await run)["o"] == items
+
+
+async def test_a_map_in_a_flow_node_keeps_its_limit() -> None:
+    """B12h"""
+    gates = Gates()
+    inner = bounded(gates, 2)
+    with Flow() as f:
+        f.output("o", f.add(inner).out.o)
+    async with f.start() as run:
+        await wait_all_tasks_blocked()
+        for number in range(5):
+            await gates.let(number)
+        result = await run
+    assert (gates.begun, gates.peak, result["o"]) == ([0, 1, 2, 3, 4], 2, [0, 1, 4, 9, 16])
+
+
+async def test_an_item_that_is_a_flow_node_counts_as_one_and_fails_as_one() -> None:
+    gates = Gates()
+
+    @flow
+    def inside(f: Flow, x: int) -> int:
+        return f.add(gates.leave, x=f.add(gates.hold, x=x).out).out
+
+    with Flow() as f:
+        item = each([0, 1, 2], max_concurrency=1, on_error="collect")
+        f.output("o", collect(f.add(inside, x=item).out))
+    async with f.start() as run:
+        await gates.let(0)
+        await gates.let(1, bad=True)
+        await gates.let(2)
+        zero, failure, two = (await run)["o"]
+    assert (zero, failure.path, failure.message, two) == (0, "inside[1]/leave", "bad 1", 4)
+    assert gates.peak == 1

@@ -287,3 +287,12 @@ async def test_a_race_with_a_failing_source_used_elsewhere_fails_the_run() -> No
         f.add(inc, x=bad.out)
     with pytest.raises(RunFailed):
         await f.run()
+
+
+@pytest.mark.parametrize("x", [1, 2])
+async def test_exits_of_one_branch_race_though_they_settle_in_one_step(x: int) -> None:
+    with Flow() as f:
+        odd = f.when(f.input("x", int), lambda x: x % 2 == 1)
+        f.output("o", f.add(ident, race(odd.yes, odd.no)).out)
+        f.output("back", f.add(ident, race(odd.no, odd.yes)).out)
+    assert (await play(f, {"x": x})).result.outputs == {"o": x, "back": x}

@@ -108,6 +108,20 @@ async def test_a_status_of_error_fails_the_node_with_its_text_and_keeps_the_meta
     assert caught.value.result.metadata["fails_if_odd"]["tried"] == [1]
 
 
+async def test_a_status_of_error_is_tried_again() -> None:
+    @node(retries=2, ports=lambda _: Ports(outputs={"attempt": int}))
+    async def tries() -> NodeOutput:
+        attempt = this_firing().attempt
+        if attempt < 3:
+            return NodeOutput(status="error", metadata={"error": "not yet"})
+        return NodeOutput({"attempt": attempt}, metadata={"attempt": attempt})
+
+    with Flow() as f:
+        f.output("attempt", f.add(tries).out.attempt)
+    result = await f.run()
+    assert (result["attempt"], result.metadata["tries"]) == (3, {"attempt": 3})
+
+
 async def test_the_failure_is_handled_as_any_other() -> None:
     with Flow() as f:
         step = f.add(fails_if_odd.with_(on_error="skip"), x=f.input("x", int))

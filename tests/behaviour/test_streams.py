@@ -188,6 +188,29 @@ async def test_an_error_ends_it_and_the_run_tells_the_failure(
     assert found == pieces
 
 
+@pytest.mark.parametrize(("says", "pieces"), [(True, ["1", "2"]), (False, ["1", "done"])])
+async def test_after_a_failed_attempt_it_goes_on_with_the_next(says: bool, pieces: list[str]) -> None:
+    async def tries() -> str:
+        attempt = this_firing().attempt
+        if says or attempt == 1:
+            this_firing().emit(str(attempt))
+        if attempt == 1:
+            raise ValueError("try again")
+        return "done"
+
+    with Flow() as f:
+        step = f.add(node(retries=1)(tries))
+    async with f.start() as run:
+        assert await all_of(run, step.out) == pieces
+
+
+async def test_the_value_in_place_of_a_failed_attempt_comes_after_its_pieces() -> None:
+    with Flow() as f:
+        step = f.add(node(default="instead")(breaks), "no")
+    async with f.start() as run:
+        assert await all_of(run, step.out) == ["a piece", "instead"]
+
+
 async def test_a_cancelled_run_ends_it() -> None:
     with Flow() as f:
         step = f.add(waits_for(Event()), "a")
@@ -232,6 +255,18 @@ async def test_one_opened_after_the_port_has_settled_gets_the_value() -> None:
         await run
         assert await all_of(run, generated.out) == ["a", "b"]
         assert await all_of(run, spelled.out) == ["AB"]
+
+
+async def test_a_value_is_passed_on_before_it_is_let_go() -> None:
+    gate = Event()
+    with Flow() as f:
+        read = f.add(quiet, f.add(spells, f.input("text", str)).out)
+        f.add(waits_for(gate), read.out)
+    async with f.using(keep=False).start(text="ab") as run:
+        assert await all_of(run, "quiet") == ["AB"]
+        with pytest.raises(DataflowError, match=r"the value of port 'spells\.out' was let go"):
+            run.stream("spells")
+        gate.set()
 
 
 async def test_a_slow_reader_neither_slows_the_run_nor_loses_a_piece() -> None:

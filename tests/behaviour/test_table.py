@@ -7,7 +7,10 @@ from typing import Final
 
 import pytest
 
+from tests.behaviour.cases_attempts import ATTEMPTS
 from tests.behaviour.cases_branches import BRANCHES
+from tests.behaviour.cases_conditions import CONDITIONS
+from tests.behaviour.cases_dead_ports import DEAD_PORTS
 from tests.behaviour.cases_failures import FAILURES
 from tests.behaviour.cases_joins import JOINS
 from tests.behaviour.cases_loop_alls import LOOP_ALLS
@@ -32,7 +35,10 @@ from tests.behaviour.table import (
 )
 
 TABLE: Final[tuple[Case, ...]] = (
+    *ATTEMPTS,
     *BRANCHES,
+    *CONDITIONS,
+    *DEAD_PORTS,
     *FAILURES,
     *JOINS,
     *LOOPS,

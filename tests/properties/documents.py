@@ -24,7 +24,7 @@ constants = st.recursive(
     max_leaves=6,
 )
 metas = st.dictionaries(texts, constants, max_size=2)
-functions = st.sampled_from(["m:f", "a.b:C.d", "ж:ю"])
+functions = st.sampled_from(["m:f", "a.b:C.d", "ж:ю", "item.name", "$value > 3 and not value"])
 counts = st.integers(1, 10**6)
 seconds = st.one_of(counts, st.floats(1e-6, 1e9))
 references = st.builds(

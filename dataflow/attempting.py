@@ -1,0 +1,189 @@
+"""Attempting: one attempt at a firing, in its time, and what becomes of it (S9.1, S9.2, S9.6)."""
+
+from __future__ import annotations
+
+import contextvars
+import logging
+from functools import partial
+from math import inf
+from typing import TYPE_CHECKING, Any, Final
+
+import anyio
+
+from dataflow.attempts import Attempts
+from dataflow.backend import (
+    cancel_requests,
+    cancellation_types,
+    forget_cancellation,
+    on_asyncio,
+    parted,
+    yield_once,
+)
+from dataflow.calling import CurrentFiring, call
+from dataflow.errors import NodeFailed
+from dataflow.events import EventKind
+from dataflow.plan import Call
+from dataflow.states import RUNNING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+
+    from dataflow.admission import Admission
+    from dataflow.attempts import Bounds
+    from dataflow.errors import NodeTimeout
+    from dataflow.frames import Frame
+    from dataflow.plan import PlanNode
+    from dataflow.scheduler import FiringId, Scheduler
+
+__all__ = ["Attempting", "Worker"]
+
+LOG: Final = logging.getLogger("dataflow.attempting")
+
+
+class Worker:
+    """A task that runs one firing after the other, and can be cancelled with the one it runs."""
+
+    __slots__ = ("current", "late", "own_cancels", "scope")
+
+    def __init__(self) -> None:
+        self.current: CurrentFiring | None = None
+        self.late: NodeTimeout | None = None  # the attempt has ended, but not in its time
+        self.scope = anyio.CancelScope()
+        self.own_cancels = cancel_requests()
+
+
+class Attempting:
+    """Runs attempts for the workers of a run. `suspended` is called when one first waits."""
+
+    def __init__(self, scheduler: Scheduler, suspended: Callable[[], None]) -> None:
+        self.is_leaving = False  # the task that owns the run is being cancelled itself
+        self._scheduler = scheduler
+        self._reporter = scheduler.reporter
+        self._suspended = suspended
+        self._context = contextvars.copy_context()
+        self._cancellation = cancellation_types()
+
+    async def fire(self, worker: Worker, frame: Frame, index: int) -> list[FiringId]:
+        """Run one firing to its end and settle it; returns what became ready."""
+        node = frame.plan.nodes[index]
+        action = node.action
+        assert isinstance(action, Call), "only calls become ready"
+        frame.states[index] = RUNNING
+        if action.bounds is not None:
+            frame.attempts.setdefault(index, Attempts()).is_last = True  # until the function is called
+        current = worker.current = CurrentFiring(self._scheduler, frame, index)
+        if self._reporter.is_listening:
+            data = {"type": action.type.id, "attempt": current.attempt}
+            self._reporter.emit(EventKind.NODE_STARTED, frame.path_of(node), data)
+        admission, suspended = self._scheduler.admission, self._suspended
+        if admission is not None:
+            suspended = partial(self._begun, admission, (frame, index))
+        calling = call(current, action, self._context.copy(), suspended)
+        if action.bounds is not None:
+            calling = self._in_time(worker, current, action.bounds, calling)
+        try:
+            result = await calling
+        except self._cancellation:
+            if self._is_cancelling(worker):
+                raise
+            newly = self._cancelled_itself(frame, node)
+        except Exception as error:  # noqa: BLE001 - a node is the user's code and may raise anything
+            newly = self._raised(worker, current, error)
+        except BaseException as error:  # noqa: BLE001 - raised again by whoever owns the run
+            cancelled, rest = parted(error, self._cancellation)
+            if cancelled is not None and self._is_cancelling(worker):
+                self._put_aside(current, rest)
+                raise cancelled from None
+            newly = self._scheduler.fail(frame, index, error)
+        else:
+            newly = await self._returned(worker, current, result)
+        self.look_for_interruption()
+        worker.current = None
+        return newly
+
+    async def _in_time(
+        self, worker: Worker, current: CurrentFiring, bounds: Bounds, calling: Coroutine[Any, Any, Any]
+    ) -> Any:
+        """Await an attempt, at most as long as it may take: then the worker is cancelled with it (S9.2)."""
+        attempts, now = current.frame.attempts[current.index], anyio.current_time()
+        begun = attempts.begun = now if attempts.begun is None else attempts.begun
+        until = bounds.ends_by(begun, now)
+        current.scope, worker.scope.deadline = worker.scope, until
+        try:
+            return await calling
+        finally:
+            now = anyio.current_time()
+            if now >= until:  # it was cancelled, or would not be and comes back all the same
+                node = current.frame.plan.nodes[current.index]
+                worker.late = bounds.timed_out(node.id, begun, now)
+            current.scope, worker.scope.deadline = None, inf
+
+    def look_for_interruption(self) -> None:
+        """Stop the whole run once a function of the user's has raised what is no Exception."""
+        interruption = self._scheduler.interruption
+        if interruption is not None:
+            self._scheduler.abort(f"interrupted by {type(interruption).__name__}")
+
+    def _is_cancelling(self, worker: Worker) -> bool:
+        """Tell whether a cancellation was asked for, by the engine or by who owns the run."""
+        return worker.scope.cancel_called or self.is_leaving or not on_asyncio()
+
+    async def _returned(self, worker: Worker, current: CurrentFiring, result: Any) -> list[FiringId]:
+        if (
+            worker.own_cancels()
+            and not self._is_cancelling(worker)
+            and await self._is_cancelled_itself(worker)
+        ):
+            return self._cancelled_itself(current.frame, current.frame.plan.nodes[current.index])
+        if worker.scope.cancel_called or worker.late is not None:  # it returned all the same
+            return self.cut_short(worker, current)
+        return self._scheduler.succeed(current.frame, current.index, result)
+
+    async def _is_cancelled_itself(self, worker: Worker) -> bool:
+        """Tell whether a cancel request that the node has left in its task is one of the node's own.
+
+        Up to Python 3.12 a task group that a child has failed leaves a request that never arrives.
+        """
+        try:
+            await yield_once()
+        except self._cancellation:
+            if self._is_cancelling(worker):
+                raise
+            return True
+        forget_cancellation()  # only now: from Python 3.13 on this takes back what was to arrive
+        return False
+
+    def _raised(self, worker: Worker, current: CurrentFiring, error: Exception) -> list[FiringId]:
+        if worker.scope.cancel_called or worker.late is not None:
+            return self.cut_short(worker, current, error)
+        return self._scheduler.fail(current.frame, current.index, error)
+
+    def cut_short(
+        self, worker: Worker, current: CurrentFiring, raised: Exception | None = None
+    ) -> list[FiringId]:
+        """Settle a firing that was cancelled with its frame, or took too long (S9.2)."""
+        current.is_cancelled = True
+        late, worker.late = worker.late, None
+        if late is None or current.frame.has_stopped(current.index):
+            self._put_aside(current, raised)
+            return self._scheduler.cancelled(current.frame, current.index)
+        late.__cause__ = raised
+        return self._scheduler.fail(current.frame, current.index, late)
+
+    def _put_aside(self, current: CurrentFiring, error: BaseException | None) -> None:
+        """Keep what a node raised while it was cancelled: no failure, but not to be lost either (S9.5)."""
+        if isinstance(error, Exception):
+            path = current.this_firing().path
+            LOG.warning("node %s raised while it was being cancelled", path, exc_info=error)
+        elif error is not None:
+            self._scheduler.interruption = self._scheduler.interruption or error
+
+    def _cancelled_itself(self, frame: Frame, node: PlanNode) -> list[FiringId]:
+        forget_cancellation()
+        error = NodeFailed(node.id, "cancelled its own task, or awaited one that was cancelled")
+        frame.attempts.setdefault(node.index, Attempts()).is_last = True  # no cancellation is repeated
+        return self._scheduler.fail(frame, node.index, error)
+
+    def _begun(self, admission: Admission, firing: FiringId) -> None:
+        admission.begun(firing)
+        self._suspended()

@@ -1,0 +1,123 @@
+"""Expressions, templates, and the expressions that documents write for functions (S16)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from dataflow.errors import ExpressionError, choices
+from dataflow.expressions.bounds import LONGEST, Evaluation, Refused, boolean
+from dataflow.functions import NamedFunction, is_function_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+__all__ = ["Expression", "ExpressionOf", "Template", "written_function"]
+
+T = TypeVar("T")
+
+
+class Expression:
+    """An expression, compiled once; raises ExpressionError for what is none.
+
+    `names` are the names that it reads. It can be evaluated any number of times, in any thread.
+    """
+
+    __slots__ = ("_compute", "names", "source")
+
+    def __init__(self, source: str) -> None:
+        from dataflow.expressions.parsing import parse_expression
+
+        self.source = source
+        self._compute, self.names = _told(source, lambda: parse_expression(source))
+
+    def evaluate(self, names: Mapping[str, Any]) -> Any:
+        """Compute the value with these names; raises ExpressionError, whatever goes wrong."""
+        return _told(self.source, lambda: self._result(names))
+
+    def _result(self, names: Mapping[str, Any]) -> Any:
+        value = self._compute(Evaluation(names))
+        if isinstance(value, str) and len(value) > LONGEST:
+            raise Refused(f"gives a text of {len(value):,} characters; at most {LONGEST:,}")
+        return value
+
+    def holds(self, names: Mapping[str, Any]) -> bool:
+        """Compute a condition; anything but a boolean is an ExpressionError (S16.3)."""
+        return _told(self.source, lambda: boolean(self._compute(Evaluation(names))))
+
+
+class Template:
+    """A text with `{{ }}` and `{% if %}`, compiled once; raises ExpressionError for what is none."""
+
+    __slots__ = ("_write", "names", "source")
+
+    def __init__(self, source: str) -> None:
+        from dataflow.expressions.templates import parse_template
+
+        self.source = source
+        self._write, self.names = _told(source, lambda: parse_template(source), "template")
+
+    def fill(self, names: Mapping[str, Any]) -> str:
+        """Make the text, once: what comes from a value is never read as a template (S16.2)."""
+        return _told(self.source, lambda: self._filled(Evaluation(names)), "template")
+
+    def _filled(self, evaluation: Evaluation) -> str:
+        pieces: list[str] = []
+        size = 0
+        for piece in self._write(evaluation):
+            size += len(piece)
+            if size > LONGEST:
+                raise Refused(f"fills to more than {LONGEST:,} characters")
+            pieces.append(piece)
+        return "".join(pieces)
+
+
+def _told(source: str, work: Callable[[], T], kind: str = "expression") -> T:
+    """Turn what goes wrong into an ExpressionError; the methods of a user's value may raise anything."""
+    try:
+        return work()
+    except Refused as refused:
+        raise ExpressionError(source, str(refused), kind) from refused.__cause__
+    except RecursionError as error:
+        raise ExpressionError(source, "meets a value that is nested too deep", kind) from error
+    except Exception as error:
+        raise ExpressionError(source, f"raised {type(error).__name__}: {_text(error)}", kind) from error
+
+
+def _text(error: Exception) -> str:
+    try:
+        return str(error)[:200]
+    except Exception as broken:  # noqa: BLE001 - a user's exception
+        return f"(its text cannot be made: {type(broken).__name__})"
+
+
+@dataclass(frozen=True, slots=True)
+class ExpressionOf:
+    """A function of one value that a document writes as an expression; it is compiled when the flow is."""
+
+    name: str
+    source: str
+    is_condition: bool = False
+
+    def __call__(self, *_: Any) -> Any:
+        raise AssertionError(f"{self.source} is compiled before it is evaluated")
+
+    def compiled(self) -> Callable[[Any], Any]:
+        """Compile it; raises ExpressionError."""
+        expression = Expression(self.source)
+        unknown = sorted(expression.names - {self.name})
+        if unknown:
+            found = ", ".join(repr(name[:40]) for name in unknown[:12])
+            raise ExpressionError(
+                self.source,
+                f"unknown name{'' if len(unknown) == 1 else 's'} {found}; {choices([self.name])}",
+            )
+        evaluate = expression.holds if self.is_condition else expression.evaluate
+        return lambda value: evaluate({self.name: value})
+
+
+def written_function(text: str, name: str, *, is_condition: bool = False) -> NamedFunction | ExpressionOf:
+    """Read what a document writes for a function: `module:qualname`, else an expression over `name`."""
+    if is_function_name(text):
+        return NamedFunction(text)
+    return ExpressionOf(name, text, is_condition)

@@ -1,0 +1,113 @@
+"""The functions of expressions, and writing a value in a text (S16.1)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sized
+from datetime import date, time, timedelta
+from decimal import Decimal
+from pathlib import PurePath
+from typing import Any, Final, NamedTuple
+from uuid import UUID
+
+from dataflow.expressions.bounds import LONGEST, Evaluation, Refused, checked_number, described, is_number
+
+__all__ = ["FUNCTIONS", "Function", "text_of"]
+
+#: The characters of a text that is read as a number.
+MOST_DIGITS: Final = 1_200
+#: The digits that `round` keeps, before or after the point.
+MOST_ROUNDED: Final = 400
+
+#: What is written in a text like `str` does it.
+PLAIN: Final = (date, time, timedelta, Decimal, UUID, PurePath)
+
+
+def _stand_in(value: object) -> object:
+    """Give the JSON writer something that it knows."""
+    if isinstance(value, PLAIN):
+        return str(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise Refused(f"{described(value)} cannot be written in a text; take a field of it")
+
+
+_JSON: Final = json.JSONEncoder(ensure_ascii=False, default=_stand_in)
+
+
+def text_of(evaluation: Evaluation, value: object) -> str:
+    """Write a value: a text as it is, dates and the like as `str` does it, anything else as JSON."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, PLAIN):
+        return str(value)
+    pieces: list[str] = []
+    size = 0
+    for piece in _JSON.iterencode(value):  # piece by piece: a list may hold one large list many times
+        size += len(piece)
+        if size > LONGEST:
+            evaluation.make(size)
+        pieces.append(piece)
+    evaluation.make(size)
+    return "".join(pieces)
+
+
+def _changed(name: str, change: Callable[[str], str]) -> Callable[[Evaluation, Any], str]:
+    def changed(evaluation: Evaluation, text: object) -> str:
+        if not isinstance(text, str):
+            raise Refused(f"{name}() takes a text, found {described(text)}")
+        evaluation.make(len(text))
+        made = change(text)
+        evaluation.make(len(made))  # upper case may be longer
+        return made
+
+    return changed
+
+
+def _length(_: Evaluation, value: object) -> int:
+    if not isinstance(value, Sized):
+        raise Refused(f"len() takes a text, list or mapping, found {described(value)}")
+    return len(value)
+
+
+def _rounded(_: Evaluation, value: object, digits: object = None) -> Any:
+    number = checked_number(value)
+    if digits is None:
+        return checked_number(round(number))
+    if not isinstance(digits, int) or isinstance(digits, bool) or abs(digits) > MOST_ROUNDED:
+        raise Refused(f"round() keeps at most {MOST_ROUNDED} digits, found {described(digits)}")
+    return checked_number(round(number, digits))
+
+
+def _read_as(kind: type[int | float]) -> Callable[[Evaluation, Any], Any]:
+    def read(_: Evaluation, value: Any) -> Any:
+        if isinstance(value, str) and len(value) <= MOST_DIGITS:
+            return checked_number(kind(value))
+        if not is_number(value):
+            raise Refused(
+                f"{kind.__name__}() takes a number, or the text of one with at most {MOST_DIGITS:,} "
+                f"characters, found {described(value)}"
+            )
+        return checked_number(kind(checked_number(value)))
+
+    return read
+
+
+class Function(NamedTuple):
+    """A function of expressions, and how many arguments it takes."""
+
+    call: Callable[..., Any]
+    most: int = 1
+
+
+#: The functions of expressions; each takes one argument, `round` also the digits to keep.
+FUNCTIONS: Final[Mapping[str, Function]] = {
+    "len": Function(_length),
+    "lower": Function(_changed("lower", str.lower)),
+    "upper": Function(_changed("upper", str.upper)),
+    "trim": Function(_changed("trim", str.strip)),
+    "round": Function(_rounded, 2),
+    "int": Function(_read_as(int)),
+    "float": Function(_read_as(float)),
+    "str": Function(text_of),
+}

@@ -1,0 +1,248 @@
+"""Making functions of expressions: jinja2 parses, and each part is allowed by name (S16.1).
+
+Only the parser is jinja2's. What it compiles itself compares, joins and looks up as Python does, without
+bounds; here each part becomes a function of ours, so what is not in the tables cannot happen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, TypeAlias
+
+from jinja2 import Environment, TemplateSyntaxError, nodes
+from jinja2.lexer import describe_token
+from jinja2.parser import Parser
+
+from dataflow.expressions.bounds import Evaluation, Refused, boolean, checked_number, listed
+from dataflow.expressions.comparing import COMPARISONS, checked_key
+from dataflow.expressions.functions import FUNCTIONS, text_of
+from dataflow.expressions.operators import ARITHMETIC, item_of, negative, positive
+from dataflow.expressions.scanning import KEYWORD, MOST_DEPTH, prepared_expression
+
+__all__ = ["ENVIRONMENT", "Compute", "Parts", "not_allowed", "parse_expression", "parsed"]
+
+Compute: TypeAlias = Callable[[Evaluation], Any]
+
+ENVIRONMENT: Final = Environment(keep_trailing_newline=True, autoescape=False)  # noqa: S701 - it only parses
+
+_SIGNS: Final[dict[type[nodes.Node], str]] = {
+    nodes.Add: "+", nodes.Sub: "-", nodes.Mul: "*", nodes.Div: "/", nodes.FloorDiv: "//", nodes.Mod: "%",
+    nodes.Pow: "**",
+}  # fmt: skip
+_NAMES: Final[dict[type[nodes.Node], str]] = {
+    nodes.Filter: "a filter `|`", nodes.Test: "a test `is`", nodes.Slice: "a slice `[:]`",
+    nodes.Tuple: "a comma (a list is written [a, b])",
+}  # fmt: skip
+_ALLOWED: Final = (
+    "there are literals, names, items, comparisons, and, or, not, in, arithmetic, `~`, `a if b else c` and "
+    f"the functions {', '.join(FUNCTIONS)}"
+)
+
+
+def parse_expression(source: str) -> tuple[Compute, frozenset[str]]:
+    """Parse an expression; returns what evaluates it and its names. Raises Refused."""
+    prepared = prepared_expression(source)
+
+    def parse() -> nodes.Expr:
+        parser = Parser(ENVIRONMENT, prepared, state="variable")
+        found = parser.parse_expression()
+        if not parser.stream.eos:
+            raise Refused(f"unexpected {describe_token(parser.stream.current)[:40]!r}")
+        return found
+
+    parts = Parts()
+    return parts.compute(parsed(parse), 0), frozenset(parts.names)
+
+
+def parsed(parse: Callable[[], Any]) -> Any:
+    """Let jinja2 parse; what it cannot is Refused."""
+    try:
+        return parse()
+    except TemplateSyntaxError as error:
+        text = (error.message or "is no expression")[:200]
+        raise Refused(f"{text}{_in_line(error)}") from error
+    except RecursionError as error:
+        raise _too_deep() from error
+    except ValueError as error:  # an integer with thousands of digits
+        raise Refused(f"has a literal that cannot be read: {error}") from error
+
+
+def _in_line(found: nodes.Node | TemplateSyntaxError) -> str:
+    return f" in line {found.lineno}" if found.lineno > 1 else ""
+
+
+def _too_deep() -> Refused:
+    return Refused(f"is nested too deep; at most {MOST_DEPTH} levels")
+
+
+def not_allowed(node: nodes.Node) -> Refused:
+    """Make the refusal of a part that is in no table."""
+    what = _NAMES.get(type(node), f"a part of the kind {type(node).__name__}")
+    return Refused(f"{what}{_in_line(node)} is not allowed; {_ALLOWED}")
+
+
+class Parts:
+    """Makes the functions of the expressions of one source, and collects their names."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+
+    def compute(self, node: nodes.Node, depth: int) -> Compute:
+        """Make what evaluates a part. What stands in a row is one level, so depth comes from brackets."""
+        if depth > MOST_DEPTH:
+            raise _too_deep()
+        make: Callable[[Any, int], Compute] | None = _MAKERS.get(type(node))
+        if make is None:
+            raise not_allowed(node)
+        return make(self, node, depth + 1)  # type: ignore[arg-type,call-arg]  # a method, as the table has it
+
+    def constant(self, node: nodes.Const, _: int) -> Compute:
+        value = node.value
+        if isinstance(value, int) and not isinstance(value, bool):
+            checked_number(value)
+        return lambda _: value
+
+    def name(self, node: nodes.Name, _: int) -> Compute:
+        name = node.name.removeprefix(KEYWORD)
+        self.names.add(name)
+
+        def look_up(evaluation: Evaluation) -> Any:
+            if name not in evaluation.names:
+                raise Refused(f"unknown name {name[:40]!r}; {listed(evaluation.names)}")
+            return evaluation.names[name]
+
+        return look_up
+
+    def list(self, node: nodes.List, depth: int) -> Compute:
+        items = [self.compute(item, depth) for item in node.items]
+        return lambda evaluation: [item(evaluation) for item in items]
+
+    def mapping(self, node: nodes.Dict, depth: int) -> Compute:
+        pairs = [(self.compute(pair.key, depth), self.compute(pair.value, depth)) for pair in node.items]
+        return lambda evaluation: {checked_key(key(evaluation)): value(evaluation) for key, value in pairs}
+
+    def sign(self, node: nodes.Neg | nodes.Pos, depth: int) -> Compute:
+        operand = self.compute(node.node, depth)
+        apply = negative if isinstance(node, nodes.Neg) else positive
+        return lambda evaluation: apply(evaluation, operand(evaluation))
+
+    def negation(self, node: nodes.Not, depth: int) -> Compute:
+        operand = self.compute(node.node, depth)
+        return lambda evaluation: not boolean(operand(evaluation))
+
+    def arithmetic(self, node: nodes.BinExpr, depth: int) -> Compute:
+        steps = []
+        first: nodes.Node = node
+        while isinstance(first, nodes.BinExpr) and type(first) in _SIGNS:
+            steps.append((ARITHMETIC[_SIGNS[type(first)]], self.compute(first.right, depth)))
+            first = first.left
+        begin = self.compute(first, depth)
+        steps.reverse()
+
+        def calculate(evaluation: Evaluation) -> Any:
+            value = begin(evaluation)
+            for apply, operand in steps:
+                value = apply(evaluation, value, operand(evaluation))
+            return value
+
+        return calculate
+
+    def connective(self, node: nodes.And | nodes.Or, depth: int) -> Compute:
+        kind, deciding = type(node), isinstance(node, nodes.Or)
+        operands = []
+        first: nodes.Node = node
+        while isinstance(first, kind):
+            operands.append(self.compute(first.right, depth))
+            first = first.left
+        operands.append(self.compute(first, depth))
+        operands.reverse()
+
+        def decide(evaluation: Evaluation) -> bool:
+            for operand in operands:
+                if boolean(operand(evaluation)) is deciding:
+                    return deciding
+            return not deciding
+
+        return decide
+
+    def comparison(self, node: nodes.Compare, depth: int) -> Compute:
+        first = self.compute(node.expr, depth)
+        steps = [(COMPARISONS[operand.op], self.compute(operand.expr, depth)) for operand in node.ops]
+
+        def compare(evaluation: Evaluation) -> bool:
+            left = first(evaluation)
+            for holds, operand in steps:
+                right = operand(evaluation)
+                if not holds(evaluation, left, right):
+                    return False
+                left = right
+            return True
+
+        return compare
+
+    def concatenation(self, node: nodes.Concat, depth: int) -> Compute:
+        parts = [self.compute(part, depth) for part in node.nodes]
+
+        def concatenate(evaluation: Evaluation) -> str:
+            return evaluation.join([text_of(evaluation, part(evaluation)) for part in parts])
+
+        return concatenate
+
+    def choice(self, node: nodes.CondExpr, depth: int) -> Compute:
+        if node.expr2 is None:
+            raise Refused(f"`a if b` has no `else`{_in_line(node)}")
+        test, first, second = (self.compute(one, depth) for one in (node.test, node.expr1, node.expr2))
+        return lambda evaluation: (first if boolean(test(evaluation)) else second)(evaluation)
+
+    def item(self, node: nodes.Getattr | nodes.Getitem, depth: int) -> Compute:
+        keys: list[Compute] = []
+        first: nodes.Node = node
+        while isinstance(first, nodes.Getattr | nodes.Getitem):
+            part = nodes.Const(first.attr) if isinstance(first, nodes.Getattr) else first.arg
+            keys.append(self.compute(part, depth))
+            first = first.node
+        begin = self.compute(first, depth)
+        keys.reverse()
+
+        def take(evaluation: Evaluation) -> Any:
+            value = begin(evaluation)
+            for key in keys:
+                value = item_of(value, key(evaluation))
+            return value
+
+        return take
+
+    def call(self, node: nodes.Call, depth: int) -> Compute:
+        called = node.node
+        if not isinstance(called, nodes.Name) or called.name not in FUNCTIONS:
+            what = repr(called.name[:40]) if isinstance(called, nodes.Name) else "a value"
+            known = ", ".join(FUNCTIONS)
+            raise Refused(f"a call of {what}{_in_line(node)} is not allowed; the functions are {known}")
+        function = FUNCTIONS[called.name]
+        others = (node.kwargs, node.dyn_args, node.dyn_kwargs)
+        if any(others) or not 1 <= len(node.args) <= function.most:
+            most = "one argument" if function.most == 1 else f"one to {function.most} arguments"
+            raise Refused(f"{called.name}() takes {most}, without a name{_in_line(node)}")
+        arguments = [self.compute(argument, depth) for argument in node.args]
+        return lambda evaluation: function.call(evaluation, *(one(evaluation) for one in arguments))
+
+
+#: What is allowed in an expression, and what makes a function of it.
+_MAKERS: Final[dict[type[nodes.Node], Callable[..., Compute]]] = {
+    nodes.Const: Parts.constant,
+    nodes.Name: Parts.name,
+    nodes.List: Parts.list,
+    nodes.Dict: Parts.mapping,
+    nodes.Neg: Parts.sign,
+    nodes.Pos: Parts.sign,
+    nodes.Not: Parts.negation,
+    **dict.fromkeys(_SIGNS, Parts.arithmetic),
+    nodes.And: Parts.connective,
+    nodes.Or: Parts.connective,
+    nodes.Compare: Parts.comparison,
+    nodes.Concat: Parts.concatenation,
+    nodes.CondExpr: Parts.choice,
+    nodes.Getattr: Parts.item,
+    nodes.Getitem: Parts.item,
+    nodes.Call: Parts.call,
+}

@@ -1,0 +1,165 @@
+"""Going over the text of an expression or template before it is parsed (S16.1).
+
+What the parser would stumble over is told here, with line and column: `$` in a name, brackets too deep, names
+with an underscore in front, escapes that are none, and what a template has besides `{{ }}` and `{% if %}`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from dataflow.expressions.bounds import Refused
+
+__all__ = ["KEYWORD", "MOST_CHARACTERS", "MOST_DEPTH", "prepared_expression", "prepared_template"]
+
+MOST_CHARACTERS: Final = 10_000
+MOST_DEPTH: Final = 20
+#: Stands before a word that `$` makes a name of: `$in` is a name, `in` is none. No author can write it.
+KEYWORD: Final = "_word_"
+
+_WORDS_OF_THE_LANGUAGE: Final = {
+    "and", "else", "false", "False", "if", "in", "is", "none", "None", "not", "or", "true", "True",
+}  # fmt: skip
+_STATEMENTS: Final = ("if", "elif", "else", "endif")
+_STEP: Final = re.compile(
+    r"""(?P<text>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|(?P<word>\$?\w+)"""
+    r"""|(?P<dollar>\$)|(?P<end>[%}]})|(?P<open>[(\[{])|(?P<close>[)\]}])""",
+    re.DOTALL,
+)
+_ESCAPE: Final = re.compile(r"""\\(?:[\\'"abfnrtv\n]|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})""")
+_OPENING: Final = re.compile(r"\{[{%#]")
+_ENDS: Final = {"{{": "}}", "{%": "%}"}
+
+
+def prepared_expression(source: str) -> str:
+    """Check an expression and return it as the parser takes it."""
+    _check_length(source)
+    if not source.strip():
+        raise Refused("is empty")
+    code, _ = _Code(source, 0, None).read()
+    return code
+
+
+def prepared_template(source: str) -> str:
+    """Check a template and return it as the parser takes it."""
+    _check_length(source)
+    parts: list[str] = []
+    position = 0
+    while (opening := _OPENING.search(source, position)) is not None:
+        kind = opening[0]
+        if kind == "{#":
+            raise Refused(f"comments are not allowed, found '{{#'{_place(source, opening.start())}")
+        code, end = _Code(source, opening.end(), _ENDS[kind]).read()
+        if kind == "{%":
+            _check_statement(code, source, opening.start())
+        parts += [source[position : opening.end()], code]
+        position = end
+    return "".join([*parts, source[position:]])
+
+
+def _check_length(source: str) -> None:
+    if len(source) > MOST_CHARACTERS:
+        raise Refused(f"has {len(source):,} characters; at most {MOST_CHARACTERS:,}")
+
+
+def _check_statement(code: str, source: str, position: int) -> None:
+    word = re.match(r"[-+]?\s*(\w*)", code)
+    name = word[1] if word is not None else ""
+    if name not in _STATEMENTS:
+        raise Refused(
+            f"a template has no '{{% {name[:40]} %}}'{_place(source, position)}; it has {{{{ }}}} and "
+            + ", ".join(f"{{% {known} %}}" for known in _STATEMENTS)
+        )
+
+
+def _place(source: str, position: int) -> str:
+    """Say where a position is."""
+    line = source.count("\n", 0, position) + 1
+    column = position - (source.rfind("\n", 0, position) + 1) + 1
+    return f" in column {column}" if "\n" not in source else f" in line {line}, column {column}"
+
+
+class _Code:
+    """One piece of code: the whole source, or what stands up to an end."""
+
+    def __init__(self, source: str, begin: int, end: str | None) -> None:
+        self.source = source
+        self.begin = begin
+        self.end = end
+        self.open: list[int] = []  # where the brackets stand that are not closed yet
+
+    def read(self) -> tuple[str, int]:
+        """Return the code, and the position of its end."""
+        parts: list[str] = []
+        position = self.begin
+        while (step := _STEP.search(self.source, position)) is not None:
+            parts.append(self.source[position : step.start()])
+            if step.lastgroup == "end" and not self.open and step[0] == self.end:
+                return "".join(parts), step.start()
+            if step.lastgroup == "end":
+                position = step.start() + 1
+                parts.append(step[0][0])
+                if step[0] == "}}":
+                    self.bracket("close", step.start())
+                continue
+            parts.append(self.step(step))
+            position = step.end()
+        if self.open or self.end is not None:
+            start = self.open[-1] if self.open else self.begin - 2
+            what = self.source[start] if self.open else self.source[start : self.begin]
+            raise Refused(f"'{what}' is never closed{_place(self.source, start)}")
+        return "".join([*parts, self.source[position:]]), len(self.source)
+
+    def step(self, step: re.Match[str]) -> str:
+        """Check one text, word or bracket, and return what stands for it."""
+        found = step[0]
+        match step.lastgroup:
+            case "text":
+                self.check_escapes(found, step.start())
+            case "word":
+                return self.word(found, step.start())
+            case "dollar":
+                self.refuse_dollar(step.start())
+            case kind:
+                self.bracket(kind, step.start())
+        return found
+
+    def word(self, word: str, position: int) -> str:
+        """Check a word; a `$` in front of a name is left out."""
+        name = word.removeprefix("$")
+        if name.startswith("_"):
+            raise Refused(f"a name begins with an underscore: {name[:40]!r}{_place(self.source, position)}")
+        if name == word:
+            return word
+        before = self.source[position - 1] if position > self.begin else ""
+        if name[0].isdigit() or before == "." or before.isalnum() or before in ("_", "$"):
+            self.refuse_dollar(position)
+        return KEYWORD + name if name in _WORDS_OF_THE_LANGUAGE else name
+
+    def refuse_dollar(self, position: int) -> None:
+        raise Refused(
+            f"'$' stands only before a name, as in $value{_place(self.source, position)}; $value and value "
+            "are the same name"
+        )
+
+    def check_escapes(self, text: str, position: int) -> None:
+        rest = _ESCAPE.sub("", text)
+        if "\\" in rest:
+            escape = rest[rest.index("\\") :][:2]
+            raise Refused(
+                f"'{escape}' means nothing in the text{_place(self.source, position)}; a backslash is "
+                "written '\\\\'"
+            )
+
+    def bracket(self, kind: str | None, position: int) -> None:
+        if kind == "open":
+            self.open.append(position)
+        elif self.open:
+            self.open.pop()
+        else:
+            raise Refused(f"unexpected '{self.source[position]}'{_place(self.source, position)}")
+        if len(self.open) > MOST_DEPTH:
+            raise Refused(
+                f"brackets are nested too deep{_place(self.source, position)}; at most {MOST_DEPTH}"
+            )

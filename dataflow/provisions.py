@@ -1,0 +1,53 @@
+"""Provisions: what the settings of a flow's nodes ask of its run, and what no run gives yet."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dataflow.graph import CallAction
+from dataflow.markers import MISSING
+from dataflow.policy import WITHOUT_EFFECT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from dataflow.graph import Vertex
+    from dataflow.wiring import Nested
+
+__all__ = ["has_limits", "named_limits", "unused"]
+
+
+def has_limits(vertices: Iterable[Vertex]) -> bool:
+    """Tell whether a node has a limit, or one of a flow in the flow."""
+    return any(
+        action.policy.limit not in (MISSING, None) or (flow is not None and flow.compile().has_limits)
+        for _, action, flow in _calls(vertices)
+    )
+
+
+def named_limits(vertices: Iterable[Vertex]) -> Iterator[tuple[str, str]]:
+    """Pair each node with the name of its limit, where the flow itself or its run must set it (S15.1)."""
+    for node, action, flow in _calls(vertices):
+        if isinstance(action.policy.limit, str):
+            yield node, action.policy.limit
+        if flow is not None:
+            known = flow.settings.limits or {}
+            inner = flow.compile().named_limits
+            yield from ((f"{node}/{path}", limit) for path, limit in inner if limit not in known)
+
+
+def unused(vertices: Iterable[Vertex]) -> Iterator[str]:
+    """Name the settings that are kept but have no effect yet."""
+    for node, action, flow in _calls(vertices):
+        if flow is not None:
+            yield from flow.compile().unused_policies
+            if flow.settings.max_concurrency is not None:
+                yield f"max_concurrency of the flow of node {node!r}"
+        given = (name for name in WITHOUT_EFFECT if getattr(action.policy, name) is not MISSING)
+        yield from (f"{name} of node {node!r}" for name in given)
+
+
+def _calls(vertices: Iterable[Vertex]) -> Iterator[tuple[str, CallAction, Nested | None]]:
+    for vertex in vertices:
+        if isinstance(vertex.action, CallAction):
+            yield vertex.id, vertex.action, vertex.action.type.flow

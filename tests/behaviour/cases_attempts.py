@@ -1,0 +1,250 @@
+"""Rows: attempts, timeouts and limits beside every other rule (S9.1 to S9.3, S15.1)."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, Final
+
+from anyio import sleep_forever
+
+from dataflow import Failure, Flow, Limit, Retry, collect, each, fallback, node, this_firing
+from tests.behaviour.nodes import counted, ident, inc
+from tests.behaviour.table import Case
+
+
+def flaky(failures: int, **settings: Any) -> Any:
+    """Make a node that fails so often, then gives the number of its attempt."""
+
+    @counted
+    async def tries(x: object = None) -> int:
+        attempt = this_firing().attempt
+        if attempt <= failures:
+            raise ValueError(f"attempt {attempt}")
+        return attempt
+
+    return node(**settings)(tries)
+
+
+@counted
+async def stuck(x: object = None) -> int:
+    await sleep_forever()
+    return 0
+
+
+@counted
+async def told(failure: Failure) -> list[object]:
+    return [failure.type, failure.attempt]
+
+
+def tried(failures: int, **settings: Any) -> Flow:
+    with Flow() as f:
+        bad = f.add(flaky(failures, **settings))
+        f.output("o", f.add(ident, x=bad.out).out)
+    return f
+
+
+def handled(failures: int, **settings: Any) -> Flow:
+    with Flow() as f:
+        bad = f.add(flaky(failures, **settings))
+        f.output("o", fallback(bad.out, "none"))
+    return f
+
+
+def routed(failures: int, **settings: Any) -> Flow:
+    with Flow() as f:
+        f.output("o", f.add(told, failure=f.add(flaky(failures, **settings)).error).out)
+    return f
+
+
+def in_a_map(failures: int, **settings: Any) -> Flow:
+    with Flow() as f:
+        f.output("o", collect(f.add(flaky(failures, **settings), x=each([7, 8])).out))
+    return f
+
+
+def in_a_loop(failures: int, **settings: Any) -> Flow:
+    with Flow() as f:
+        with f.loop(name="up", limit=2) as it:
+            x = it.carry(0)
+            tries = f.add(flaky(failures, **settings), x=x.out)
+            x.next(f.add(inc, x=tries.out).out)
+        f.output("o", it.result(tries.out))
+    return f
+
+
+def late(**settings: Any) -> Flow:
+    with Flow() as f:
+        f.output("o", fallback(f.add(node(**settings)(stuck)).out, "none"))
+    return f
+
+
+def unhandled_late() -> Flow:
+    with Flow() as f:
+        slow = f.add(node(timeout=0.005, retries=1)(stuck))
+        f.output("o", f.add(ident, x=slow.out).out)
+    return f
+
+
+def late_run() -> Flow:
+    with Flow("slowly") as f:
+        slow = f.add(stuck)
+        f.output("o", f.add(ident, x=slow.out).out)
+    return f.using(timeout=0.02)
+
+
+def limited() -> Flow:
+    """Map over items with every kind of limit, and retries that give their slots back."""
+    with Flow() as f:
+        items = each(list(range(6)))
+        first = f.add(node(flaky(1, retries=1)).with_(limit="web"), x=items)
+        second = f.add(node(ident).with_(limit=1), x=first.out)
+        f.output("o", collect(f.add(node(ident).with_(limit="turns", name="third"), x=second.out).out))
+    return f.using(max_concurrency=2, limits={"web": 1, "turns": Limit(1, per_second=10_000)})
+
+
+ATTEMPTS: Final = (
+    Case(
+        id="a node that succeeds on its second attempt is done, with that attempt's value",
+        rule="S9.1",
+        flow=partial(tried, 1, retries=2),
+        outputs={"o": 2},
+        runs={"tries": 2, "ident": 1},
+        others="done",
+        events=(
+            ("node_started", "tries", {"attempt": 1}),
+            ("attempt_failed", "tries", {"attempt": 1, "delay": 0.0}),
+            ("node_started", "tries", {"attempt": 2}),
+            ("node_finished", "tries", {"state": "done"}),
+            ("node_started", "ident", {"attempt": 1}),
+        ),
+    ),
+    Case(
+        id="with 0 retries there is one attempt",
+        rule="S9.1",
+        flow=partial(tried, 1, retries=0),
+        status="failed",
+        runs={"tries": 1},
+        states={"tries": "failed", "ident": "not_run"},
+        failures=(("tries", "ValueError", "attempt 1"),),
+    ),
+    Case(
+        id="a node fails with the error of its last attempt",
+        rule="S9.1",
+        flow=partial(tried, 9, retries=2),
+        status="failed",
+        runs={"tries": 3},
+        states={"tries": "failed", "ident": "not_run"},
+        failures=(("tries", "ValueError", "attempt 3"),),
+    ),
+    Case(
+        id="an error that `on` does not name is not repeated",
+        rule="S9.1",
+        flow=partial(tried, 1, retries=Retry(2, on=("timeout", KeyError))),
+        status="failed",
+        runs={"tries": 1},
+        states={"tries": "failed", "ident": "not_run"},
+        failures=(("tries", "ValueError", "attempt 1"),),
+    ),
+    Case(
+        id="a wait lies between two attempts",
+        rule="S9.1",
+        flow=partial(tried, 1, retries=Retry(1, backoff="fixed", first=0.001)),
+        outputs={"o": 2},
+        runs={"tries": 2, "ident": 1},
+        others="done",
+        events=(("attempt_failed", "tries", {"attempt": 1, "delay": 0.001}),),
+    ),
+    Case(
+        id="on_error decides after the last attempt: skip",
+        rule="S9.3",
+        flow=partial(handled, 9, retries=1, on_error="skip"),
+        outputs={"o": "none"},
+        runs={"tries": 2},
+        states={"tries": "failed"},
+        others="done",
+    ),
+    Case(
+        id="on_error decides after the last attempt: a default",
+        rule="S9.3",
+        flow=partial(handled, 9, retries=1, default=-1),
+        outputs={"o": -1},
+        runs={"tries": 2},
+        states={"tries": "failed"},
+        others="done",
+    ),
+    Case(
+        id="the failure on the error port names the last attempt",
+        rule="S9.3",
+        flow=partial(routed, 9, retries=2),
+        outputs={"o": ["ValueError", 3]},
+        runs={"tries": 3, "told": 1},
+        states={"tries": "failed"},
+        others="done",
+    ),
+    Case(
+        id="each item of a map has attempts of its own",
+        rule="S9.1",
+        flow=partial(in_a_map, 1, retries=1),
+        outputs={"o": [2, 2]},
+        runs={"tries": 4},
+        others="done",
+        events=(("attempt_failed", "tries[0]", {"attempt": 1}),),
+    ),
+    Case(
+        id="each round of a loop has attempts of its own",
+        rule="S9.1",
+        flow=partial(in_a_loop, 1, retries=1),
+        outputs={"o": 2},
+        runs={"tries": 4, "inc": 2},
+        others="done",
+        events=(
+            ("attempt_failed", "up[0]/tries", {"attempt": 1}),
+            ("attempt_failed", "up[1]/tries", {"attempt": 1}),
+        ),
+    ),
+    Case(
+        id="a node that takes too long is timed_out, also where that is handled",
+        rule="S9.2",
+        flow=partial(late, timeout=0.005, on_error="skip"),
+        outputs={"o": "none"},
+        runs={"stuck": 1},
+        states={"stuck": "timed_out"},
+        others="done",
+        events=(("node_finished", "stuck", {"state": "timed_out"}),),
+    ),
+    Case(
+        id="a deadline ends a node like a timeout",
+        rule="S9.2",
+        flow=partial(late, deadline=0.005, retries=3, default=5),
+        outputs={"o": 5},
+        runs={"stuck": 1},
+        states={"stuck": "timed_out"},
+        others="done",
+    ),
+    Case(
+        id="attempts that time out are repeated, and the last one fails the run",
+        rule="S9.2",
+        flow=unhandled_late,
+        status="failed",
+        runs={"stuck": 2},
+        states={"stuck": "timed_out", "ident": "not_run"},
+        failures=(("stuck", "NodeTimeout", "node 'stuck' took longer than its timeout of 0.005 s"),),
+    ),
+    Case(
+        id="a run that takes too long fails, and what runs in it is cancelled",
+        rule="S9.2",
+        flow=late_run,
+        status="failed",
+        runs={"stuck": 1},
+        states={"stuck": "cancelled", "ident": "not_run"},
+        failures=(("", "NodeTimeout", "flow 'slowly' took longer than its timeout of 0.02 s"),),
+    ),
+    Case(
+        id="limits change when a node runs, and nothing else",
+        rule="S15.1",
+        flow=limited,
+        outputs={"o": [2] * 6},
+        runs={"tries": 12, "ident": 6, "third": 6},
+        others="done",
+    ),
+)

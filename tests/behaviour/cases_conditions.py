@@ -1,0 +1,192 @@
+"""Rows: expressions that documents write for conditions, tests and keys; B34 (S16)."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, Final
+
+from dataflow import Flow
+from dataflow.formats.native import load
+from dataflow.functions import import_function
+from dataflow.packs import find_type
+from tests.behaviour.nodes import counted
+from tests.behaviour.table import Case
+from tests.formats.nesting import nest
+
+
+class Broken:
+    """A value that cannot be compared."""
+
+    def __eq__(self, other: object) -> bool:
+        raise ValueError("do not compare me")
+
+    __hash__ = None  # type: ignore[assignment]  # as of any class with its own equality
+
+
+@counted
+async def broken() -> Any:
+    return Broken()
+
+
+def flow_of(text: str) -> Flow:
+    """Make a flow of a document in which `n` is the nodes of the behaviour tests."""
+    document = text.replace('"n:', '"tests.behaviour.nodes:').replace('"own:', f'"{__name__}:')
+    return Flow.from_wiring(load(f"dataflow: 1\n{document}", "f.yaml", nest), find_type, import_function)
+
+
+def branch(condition: str) -> Flow:
+    return flow_of(f"""
+inputs: {{x: {{}}}}
+nodes:
+  if: {{type: control.if, config: {{condition: {condition!r}}}, inputs: {{value: $in.x}}}}
+  yes: {{type: "n:ident", inputs: {{x: if.yes}}}}
+  no: {{type: "n:ident", inputs: {{x: if.no}}}}
+outputs: {{yes: yes, no: no}}
+""")
+
+
+def cases(conditions: str) -> Flow:
+    return flow_of(f"""
+inputs: {{x: {{}}}}
+nodes:
+  switch: {{type: control.switch, config: {{cases: {conditions}}}, inputs: {{value: $in.x}}}}
+  A: {{type: "n:ident", inputs: {{x: switch.A}}}}
+  B: {{type: "n:ident", inputs: {{x: switch.B}}}}
+  rest: {{type: "n:ident", inputs: {{x: {"switch.default" if "default" in conditions else "switch.B"}}}}}
+outputs: {{A: A, B: B, rest: rest}}
+""")
+
+
+def comparing() -> Flow:
+    return flow_of("""
+nodes:
+  made: {type: "own:broken"}
+  if: {type: control.if, config: {condition: value == 1}, inputs: {value: made}}
+""")
+
+
+def loop(kind: str, test: str, source: str) -> Flow:
+    return flow_of(f"""
+nodes:
+  count:
+    loop:
+      carry: {{x: {{first: {{value: 0}}, next: inc}}}}
+      {kind}: {{source: {source}, test: {test!r}}}
+      nodes: {{inc: {{type: "n:inc", inputs: {{x: $carry.x}}}}}}
+      outputs: {{x: $carry.x}}
+outputs: {{x: count.x}}
+""")
+
+
+def keyed(key: str) -> Flow:
+    return flow_of(f"""
+inputs: {{rows: {{}}}}
+nodes:
+  m:
+    map:
+      over: {{row: $in.rows}}
+      key: {key!r}
+      nodes: {{ident: {{type: "n:ident", inputs: {{x: $item.row}}}}}}
+      outputs: {{row: ident}}
+outputs: {{rows: m.row}}
+""")
+
+
+def each_keyed(key: str) -> Flow:
+    return flow_of(f"""
+inputs: {{rows: {{}}}}
+nodes:
+  ident: {{type: "n:ident", inputs: {{x: {{each: $in.rows, key: {key!r}}}}}}}
+outputs: {{rows: {{collect: ident}}}}
+""")
+
+
+def decided(id: str, condition: str, value: object, *, yes: bool) -> Case:
+    taken, other = ("yes", "no") if yes else ("no", "yes")
+    return Case(
+        id=id, rule="S16.3", flow=partial(branch, condition), inputs={"x": value}, outputs={taken: value},
+        runs={taken: 1}, states={other: "skipped"}, others="done",
+        events=(("branch_evaluated", "if", {"matched": taken}),),
+    )  # fmt: skip
+
+
+def undecided(id: str, condition: str, value: object, told: str) -> Case:
+    return Case(
+        id=id, rule="S16.3", flow=partial(branch, condition), inputs={"x": value}, status="failed", runs={},
+        states={"if": "failed", "yes": "not_run", "no": "not_run"},
+        failures=(("if", "ExpressionError", f"expression {condition!r}: {told}"),),
+    )  # fmt: skip
+
+
+NO_DEFAULT: Final = "{A: value > 3, B: value > 1}"
+DEFAULT: Final = "{A: value > 3, B: value > 1, default: 'true'}"
+ADA: Final = {"name": "ada"}
+BOB: Final = {"name": "bob"}
+
+CONDITIONS: Final = (
+    decided("B34.1 case does not matter where one says so", "lower(value) == lower('YES')", "yes", yes=True),
+    undecided("B34.2 a text is no boolean", "value", "false", "expected a boolean, found the text 'false'"),
+    undecided("B34.3 what is missing", "value.missing > 90", {}, "no key 'missing'; there are none"),
+    decided("B34.4 numbers are compared as numbers", "value > 9", 10, yes=True),
+    undecided("B34.4 a text is no number", "value > 9", "10", "cannot compare the text '10'"),
+    *(
+        Case(
+            id=f"B34.5 the first case that holds: {x}", rule="S16.3", flow=partial(cases, DEFAULT),
+            inputs={"x": x}, outputs={name: x}, runs={name: 1}, others=None,
+            events=(("branch_evaluated", "switch", {"matched": "default" if name == "rest" else name}),),
+        )
+        for x, name in ((5, "A"), (2, "B"), (0, "rest"))
+    ),
+    Case(
+        id="B34.6 no case holds", rule="S3.2", flow=partial(cases, NO_DEFAULT), inputs={"x": 0}, runs={},
+        states={"switch": "done"}, events=(("branch_evaluated", "switch", {"matched": None}),),
+        why={"A": ("port 'x' has no value", "exit 'A' not taken")},
+    ),
+    Case(
+        id="a case whose condition fails is not passed over", rule="S16.3", inputs={"x": {"b": 2}},
+        flow=partial(cases, "{A: value.a > 1, B: value.b > 1}"), status="failed", runs={},
+        failures=(("switch", "ExpressionError", "expression 'value.a > 1': no key 'a'; choices: b"),),
+    ),
+    decided("B34.7 a field that is false", "value.is_approved", {"is_approved": False}, yes=False),
+    Case(
+        id="B34.8 a condition that raises", rule="S16.3", flow=comparing, status="failed", runs={"made": 1},
+        failures=(("if", "ExpressionError", "'value == 1': raised ValueError: do not compare me"),),
+    ),
+    Case(
+        id="an expression ends a loop", rule="S6.1", flow=partial(loop, "until", "value >= 3", "inc"),
+        outputs={"x": 2}, runs={"inc": 3},
+        events=(("loop_exited", "count", {"reason": "condition", "iterations": 3}),),
+    ),
+    Case(
+        id="an expression begins the rounds of a loop", rule="S6.1", outputs={"x": 3}, runs={"inc": 3},
+        flow=partial(loop, "while", "value < 3", "$carry.x"),
+    ),
+    Case(
+        id="a loop's expression that gives no boolean", rule="S16.3", status="failed", runs={"inc": 1},
+        flow=partial(loop, "until", "value", "inc"),
+        failures=(("count", "ExpressionError", "'value': expected a boolean, found the number 1"),),
+    ),
+    *(
+        Case(
+            id=f"an expression names the items of {kind}", rule="S7.1", flow=partial(flow, "item.name ~ '!'"),
+            inputs={"rows": [ADA, BOB]}, outputs={"rows": [ADA, BOB]}, runs={"ident": 2},
+            states=dict.fromkeys(paths, "done"),
+        )
+        for kind, flow, paths in (
+            ("a map", keyed, ("m[ada!]/ident", "m[bob!]/ident")),
+            ("each", each_keyed, ("ident[ada!]", "ident[bob!]")),
+        )
+    ),
+    *(
+        Case(
+            id=f"an expression for a key that {what}", rule="S7.1", flow=partial(keyed, key),
+            inputs={"rows": [ADA, BOB]},
+            status="failed", runs={}, failures=(("m", error, told),),
+        )
+        for what, key, error, told in (
+            ("is no text", "len(item)", "NodeFailed", "got the key 1 for an item; a key is text"),
+            ("is there twice", "'x'", "NodeFailed", "got the key 'x' for two items; keys must differ"),
+            ("cannot be computed", "item.id", "ExpressionError", "'item.id': no key 'id'; choices: name"),
+        )
+    ),
+)  # fmt: skip

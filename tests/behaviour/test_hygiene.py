@@ -1,0 +1,283 @@
+"""Nothing but a blocked thread outlives a run: no process, thread, open file or object (S9.2, S9.6)."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+import threading
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Final, NamedTuple, TypeAlias
+
+import pytest
+from anyio import CancelScope, Event, open_process, sleep_forever
+from anyio.streams.text import TextReceiveStream
+
+from dataflow import Flow, RunFailed, collect, each, threaded
+from dataflow.threads import call_in_thread
+
+PROC: Final = Path("/proc/self")
+pytestmark = pytest.mark.skipif(not PROC.exists(), reason="what a process holds is read from /proc")
+
+#: Tells that it has begun, and then ends only if it is killed.
+STUBBORN: Final = "import threading; print('begun', flush=True); threading.Event().wait()"
+PASSING: Final = "print('done', flush=True)"
+
+
+class Held(NamedTuple):
+    """What this process holds."""
+
+    children: list[int]
+    files: Counter[str]
+
+
+def held() -> Held:
+    gc.collect()
+    children = [int(pid) for path in PROC.glob("task/*/children") for pid in path.read_text().split()]
+    files: Counter[str] = Counter()
+    for entry in (PROC / "fd").iterdir():
+        if entry.is_symlink():  # the one that lists the folder is closed by now
+            files[str(entry.readlink()).split("[")[0].split(":")[0]] += 1
+    return Held(sorted(children), files)
+
+
+async def plain(x: int) -> int:
+    return x
+
+
+async def failing(x: int) -> int:
+    raise ValueError(f"bad {x}")
+
+
+@threaded
+def in_a_thread(x: int) -> int:
+    return x
+
+
+async def starts_a_process(x: int) -> int:
+    async with await open_process([sys.executable, "-ISc", PASSING]) as process:
+        await process.wait()
+    return x
+
+
+class Hanging:
+    """A node that has begun and hangs, with or without a process."""
+
+    def __init__(self) -> None:
+        self.begun = Event()
+        self.pids: list[int] = []
+
+    async def node(self, x: int) -> int:
+        self.begun.set()
+        await sleep_forever()
+        return x
+
+    async def process(self, x: int) -> int:
+        async with await open_process([sys.executable, "-ISc", STUBBORN]) as process:
+            self.pids.append(process.pid)
+            assert process.stdout is not None
+            await TextReceiveStream(process.stdout).receive()
+            self.begun.set()
+            await process.wait()
+        return x
+
+
+def over_items(node: Callable[..., Awaitable[int]]) -> Flow:
+    """Run a node for each of three items and in each of two rounds, behind a first one."""
+    with Flow() as f:
+        first = f.add(plain, x=1)
+        f.output("items", collect(f.add(node, x=each([1, 2, 3])).out))
+        with f.loop(limit=2) as it:
+            v = it.carry(first.out)
+            v.next(f.add(node, x=v.out).out)
+        f.output("last", v.final)
+    return f
+
+
+async def completed() -> None:
+    await over_items(plain).run()
+
+
+async def failed() -> None:
+    with pytest.raises(RunFailed, match="bad"):
+        await over_items(failing).run()
+
+
+async def failed_in_the_end() -> None:
+    with pytest.raises(RunFailed, match="bad"):
+        await over_items(failing).using(errors="continue").run()
+
+
+async def cancelled() -> None:
+    hanging = Hanging()
+    async with over_items(hanging.node).start() as run:
+        await hanging.begun.wait()
+        run.cancel()
+        await run
+
+
+async def cancelled_from_outside() -> None:
+    hanging = Hanging()
+
+    async def cancels(x: int) -> int:
+        await hanging.begun.wait()
+        scope.cancel()
+        return x
+
+    flow = over_items(hanging.node)
+    flow.add(cancels, x=1)
+    with CancelScope() as scope:
+        await flow.run()
+    assert scope.cancelled_caught
+
+
+async def with_threads() -> None:
+    await over_items(in_a_thread).run()
+
+
+async def with_processes() -> None:
+    await over_items(starts_a_process).run()
+
+
+async def cancelled_with_processes() -> None:
+    hanging = Hanging()
+    async with over_items(hanging.process).start() as run:
+        await hanging.begun.wait()
+        run.cancel()
+        await run
+    for pid in hanging.pids:
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
+
+
+async def failed_beside_a_process() -> None:
+    hanging = Hanging()
+
+    async def fail(x: int) -> int:
+        await hanging.begun.wait()
+        raise ValueError("beside")
+
+    with Flow() as f:
+        f.add(hanging.process, x=1)
+        f.add(fail, x=1)
+    with pytest.raises(RunFailed, match="beside"):
+        await f.run()
+    with pytest.raises(ProcessLookupError):
+        os.kill(hanging.pids[0], 0)
+
+
+async def run_sync_here() -> None:
+    over_items(plain).run_sync()
+
+
+async def run_sync_in_threads() -> None:
+    flow = over_items(in_a_thread)
+    threads = [threading.Thread(target=flow.run_sync) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        await call_in_thread(thread.join)
+
+
+async def a_hundred_runs() -> None:
+    flow = over_items(plain)
+    for _ in range(100):
+        await flow.run()
+
+
+Scenario: TypeAlias = Callable[[], Awaitable[None]]
+SCENARIOS: Final[tuple[Scenario, ...]] = (
+    completed,
+    failed,
+    failed_in_the_end,
+    cancelled,
+    cancelled_from_outside,
+    with_threads,
+    with_processes,
+    cancelled_with_processes,
+    failed_beside_a_process,
+    run_sync_here,
+    run_sync_in_threads,
+    a_hundred_runs,
+)
+each_scenario = pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.__name__)
+
+
+def wait_for_threads(before: set[threading.Thread]) -> list[str]:
+    """Give the threads that are about to end the time to do so; returns the names of those that do not."""
+    begun = [
+        thread
+        for thread in threading.enumerate()
+        if thread not in before and not thread.name.startswith("Trio")  # trio starts processes from a pool
+    ]
+    for thread in begun:
+        thread.join(10)
+    return [thread.name for thread in begun if thread.is_alive()]
+
+
+@each_scenario
+async def test_a_run_leaves_no_process_no_thread_and_no_open_file(scenario: Scenario) -> None:
+    threads = set(threading.enumerate())
+    await scenario()  # what is opened once and for all
+    assert wait_for_threads(threads) == []
+    before = held()
+    await scenario()
+    assert wait_for_threads(threads) == []
+    assert held() == before
+
+
+async def test_a_thread_that_blocks_is_left_and_holds_nothing_else() -> None:
+    begun, release = Event(), threading.Event()
+
+    @threaded
+    def block(x: int) -> int:
+        release.wait()
+        return x
+
+    async def tell(x: int) -> int:
+        begun.set()
+        return x
+
+    with Flow() as f:
+        f.add(block, x=1)
+        f.add(tell, x=1)
+    before, threads = held(), set(threading.enumerate())
+    async with f.start() as run:
+        await begun.wait()
+        run.cancel()
+        await run
+    left = [thread.name for thread in threading.enumerate() if thread not in threads]
+    assert left == ["dataflow block"]
+    release.set()
+    assert wait_for_threads(threads) == []
+    assert held() == before
+
+
+def objects_of_the_engine() -> Counter[str]:
+    """Count the objects of each class of ours."""
+    gc.collect()
+    kinds = (type(one) for one in gc.get_objects())
+    return Counter(kind.__qualname__ for kind in kinds if str(kind.__module__).startswith("dataflow."))
+
+
+@each_scenario
+async def test_a_run_leaves_no_object_of_the_engine(scenario: Scenario) -> None:
+    threads = set(threading.enumerate())
+    await scenario()
+    assert wait_for_threads(threads) == []  # until it has ended a thread holds what it was called with
+    before = objects_of_the_engine()
+    await scenario()
+    assert wait_for_threads(threads) == []
+    assert objects_of_the_engine() - before == Counter()
+
+
+async def test_a_flow_holds_nothing_of_its_runs() -> None:
+    flow = over_items(plain)
+    flow.compile()
+    before = objects_of_the_engine()
+    results = [await flow.run() for _ in range(3)]
+    assert objects_of_the_engine()["Frame"] > before["Frame"]  # of the results
+    results.clear()
+    assert objects_of_the_engine() == before

@@ -1,0 +1,342 @@
+"""Timeouts also end what blocks or will not be cancelled; threads that cannot be ended are told (S9.2)."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
+from time import monotonic
+from typing import Any
+
+import anyio
+import anyio.lowlevel
+import pytest
+from anyio.to_thread import current_default_thread_limiter
+
+from dataflow import (
+    Event,
+    EventKind,
+    Firing,
+    Flow,
+    Limit,
+    NodeTimeout,
+    Result,
+    RunFailed,
+    fallback,
+    node,
+    this_firing,
+    threaded,
+)
+from tests.behaviour.table import states_of
+
+
+@pytest.fixture(autouse=True)
+async def nothing_is_left() -> AsyncIterator[None]:
+    """Let no task and no thread outlive the test."""
+    tasks, threads = len(anyio.get_running_tasks()), set(threading.enumerate())
+    yield
+    assert len(anyio.get_running_tasks()) == tasks
+    for thread in set(threading.enumerate()) - threads:
+        thread.join(20)  # what it ran has returned, it may be about to end
+    assert set(threading.enumerate()) <= threads
+
+
+class Blocking:
+    """Code that blocks a thread until it is released; leaving the block waits for its threads."""
+
+    def __init__(self) -> None:
+        self.release = threading.Event()
+        self.firings: list[Firing] = []
+        self.ended: list[str] = []
+        self.threads: list[threading.Thread] = []
+
+    def __call__(self) -> str:
+        self.threads.append(threading.current_thread())
+        self.firings.append(this_firing())
+        self.release.wait()
+        self.ended.append("late")
+        return "late"
+
+    def until_it_has_returned(self) -> None:
+        self.release.set()
+        for thread in self.threads:
+            thread.join()
+
+
+@contextmanager
+def blocking() -> Iterator[Blocking]:
+    code = Blocking()
+    try:
+        yield code
+    finally:
+        code.until_it_has_returned()
+
+
+async def played(flow: Flow) -> tuple[list[Event], Result]:
+    async with flow.start() as run:
+        events = [event async for event in run.events()]
+        try:
+            return events, await run
+        except RunFailed as failed:
+            return events, failed.result
+
+
+def warned(events: list[Event], code: str) -> list[Event]:
+    return [one for one in events if one.kind is EventKind.WARNING and one.data["code"] == code]
+
+
+def only(function: Callable[..., Any], **settings: Any) -> Flow:
+    with Flow("f") as f:
+        slow = f.add(node(**settings)(function).with_(name="slow"))
+        f.output("o", fallback(slow.out, "none"))
+    return f
+
+
+async def test_code_that_blocks_a_thread_is_timed_out_while_everything_else_goes_on() -> None:
+    ticks: list[float] = []
+
+    async def tick() -> None:
+        for _ in range(5):
+            ticks.append(monotonic())
+            await anyio.sleep(0.02)
+
+    async def after(x: str) -> str:
+        raise AssertionError("never called")
+
+    with blocking() as code:
+        with Flow("f") as f:
+            slow = f.add(node(timeout=0.1)(threaded(code)).with_(name="slow"))
+            f.output("o", f.add(after, x=slow.out).out)
+            f.add(tick)
+        begun = monotonic()
+        events, result = await played(f.using(errors="continue"))
+        assert monotonic() - begun >= 0.1
+        assert code.ended == []
+        assert len(ticks) == 5
+        assert states_of(result) == {"slow": "timed_out", "after": "not_run", "tick": "done"}
+        code.until_it_has_returned()
+        assert code.ended == ["late"]
+    assert "late" not in repr(events) + repr(dict(result.outputs))
+
+
+async def test_async_code_is_timed_out_where_it_waits() -> None:
+    async def slow() -> str:
+        await anyio.sleep(30)
+        return "late"
+
+    begun = monotonic()
+    with pytest.raises(RunFailed) as failed:
+        await only(slow, timeout=0.03).run()
+    assert monotonic() - begun >= 0.03
+    assert states_of(failed.value.result) == {"slow": "timed_out"}
+    cause = failed.value.__cause__
+    assert isinstance(cause, NodeTimeout)
+    assert isinstance(cause, TimeoutError)
+    assert (cause.node, cause.seconds, cause.bound) == ("slow", 0.03, "timeout")
+
+
+async def test_code_that_blocks_the_event_loop_is_told_with_its_path_and_time() -> None:
+    async def blocks() -> str:
+        time.sleep(0.15)  # noqa: ASYNC251 - it is to block
+        return "done"
+
+    events, result = await played(only(blocks))
+    (warning, *_) = warned(events, "loop_blocked")
+    assert warning.path == "slow"
+    assert warning.data["seconds"] >= 0.15
+    assert warning.data["text"].startswith("slow blocked the event loop for 0.")
+    assert result["o"] == "done"
+
+
+async def test_code_that_blocks_the_event_loop_is_timed_out_when_it_comes_back() -> None:
+    async def blocks() -> str:
+        time.sleep(0.05)  # noqa: ASYNC251 - it is to block
+        return "late"
+
+    events, result = await played(only(blocks, timeout=0.02, on_error="skip"))
+    assert states_of(result) == {"slow": "timed_out"}
+    assert result["o"] == "none"
+    assert "late" not in repr(events)
+
+
+async def test_code_that_swallows_its_cancellation_is_timed_out_all_the_same() -> None:
+    seen: list[bool] = []
+
+    async def stubborn() -> str:
+        seen.append(this_firing().cancelled())
+        try:
+            await anyio.sleep_forever()
+        except BaseException:  # noqa: BLE001 - as bad code does
+            seen.append(this_firing().cancelled())
+        return "late"
+
+    _, result = await played(only(stubborn, timeout=0.01, on_error="skip"))
+    assert states_of(result) == {"slow": "timed_out"}
+    assert (result["o"], seen) == ("none", [False, True])
+
+
+async def test_what_code_raises_in_answer_to_its_timeout_is_the_cause_of_the_failure() -> None:
+    async def untidy() -> str:
+        try:
+            await anyio.sleep_forever()
+        finally:
+            raise KeyError("left over")
+
+    with pytest.raises(RunFailed) as failed:
+        await only(untidy, timeout=0.01).run()
+    assert isinstance(failed.value.__cause__, NodeTimeout)
+    assert isinstance(failed.value.__cause__.__cause__, KeyError)
+
+
+async def test_a_node_that_ends_in_time_leaves_no_time_limit_behind() -> None:
+    """The worker goes on with the next node in the same cancel scope."""
+
+    async def quick() -> int:
+        return 1
+
+    async def slower(x: int) -> int:
+        await anyio.sleep(0.05)
+        return x
+
+    with Flow("f") as f:
+        first = f.add(node(timeout=0.02)(quick))
+        f.output("o", f.add(slower, x=first.out).out)
+    assert (await f.run())["o"] == 1
+
+
+async def test_a_firing_whose_frame_fails_is_cancelled_and_not_timed_out() -> None:
+    waiting = anyio.Event()
+
+    async def waits() -> None:
+        waiting.set()
+        await anyio.sleep_forever()
+
+    async def fails() -> None:
+        await waiting.wait()
+        raise ValueError("no")
+
+    with Flow("f") as f:
+        f.add(node(timeout=30, retries=3)(waits))
+        f.add(fails)
+    with pytest.raises(RunFailed) as failed:
+        await f.run()
+    assert states_of(failed.value.result) == {"waits": "cancelled", "fails": "failed"}
+
+
+async def test_a_firing_that_is_cancelled_and_comes_back_after_its_time_is_cancelled() -> None:
+    waiting = anyio.Event()
+
+    async def clears_up() -> None:
+        waiting.set()
+        try:
+            await anyio.sleep_forever()
+        finally:
+            with anyio.CancelScope(shield=True):
+                await anyio.sleep(0.15)
+
+    async def fails() -> None:
+        await waiting.wait()
+        raise ValueError("no")
+
+    with Flow("f") as f:
+        f.add(node(timeout=0.1, retries=3)(clears_up))
+        f.add(fails)
+    with pytest.raises(RunFailed) as failed:
+        await f.run()
+    assert states_of(failed.value.result) == {"clears_up": "cancelled", "fails": "failed"}
+
+
+async def test_a_thread_that_runs_on_is_told_once_in_event_and_result() -> None:
+    with blocking() as code:
+        events, result = await played(only(threaded(code), timeout=0.1, default="instead"))
+        assert result["o"] == "instead"
+        (warning,) = warned(events, "thread_abandoned")
+        assert warning.path == "slow"
+        assert list(result.warnings) == [warning.data["text"]]
+        assert "slow" in warning.data["text"]
+
+
+async def test_blocking_code_is_told_that_it_is_no_longer_wanted() -> None:
+    with blocking() as code:
+        await played(only(threaded(code), timeout=0.1, on_error="skip"))
+        (firing,) = code.firings
+        assert firing.cancelled()
+
+
+async def test_blocking_code_of_a_cancelled_run_is_told_too() -> None:
+    with blocking() as code:
+        async with only(threaded(code)).start() as run:
+            while not code.firings:
+                await anyio.lowlevel.checkpoint()
+            before = code.firings[0].cancelled()
+            run.cancel("enough")
+            result = await run
+        assert (before, code.firings[0].cancelled()) == (False, True)
+        assert len(result.warnings) == 1
+        assert states_of(result) == {"slow": "cancelled"}
+
+
+async def test_code_that_is_done_in_time_is_no_abandoned_thread() -> None:
+    def quick() -> str:
+        return "quick"
+
+    _, result = await played(only(threaded(quick), timeout=30))
+    assert (result["o"], result.warnings) == ("quick", ())
+
+
+async def test_a_thread_that_runs_on_counts_for_the_limiter_of_threads() -> None:
+    limiter = current_default_thread_limiter()
+    before = limiter.borrowed_tokens
+    with blocking() as code:
+        await played(only(threaded(code), timeout=0.1, on_error="skip"))
+        during = limiter.borrowed_tokens
+        code.until_it_has_returned()
+        await until(lambda: limiter.borrowed_tokens == before)
+    assert during == before + 1
+
+
+@pytest.mark.parametrize("limited", ["by a limit", "by the run", "by a shared limit"])
+async def test_a_thread_that_runs_on_keeps_its_slot_until_it_returns(limited: str) -> None:
+    entered: list[bool] = []
+    shared = Limit(1)
+    with blocking() as code:
+
+        async def next_one() -> None:
+            entered.append(bool(code.ended))
+
+        setting: dict[str, Any] = {} if limited == "by the run" else {"limit": "one"}
+        with Flow("f") as f:
+            f.add(node(timeout=0.1, on_error="skip", **setting)(threaded(code)).with_(name="slow"))
+            f.add(node(**setting)(next_one))
+        if limited == "by the run":
+            using = f.using(max_concurrency=1)
+        else:
+            using = f.using(limits={"one": shared if limited == "by a shared limit" else 1})
+        async with using.start() as run:
+            await until(lambda: code.firings and code.firings[0].cancelled())
+            assert entered == []
+            code.release.set()
+            assert set(states_of(await run).values()) == {"timed_out", "done"}
+        assert entered == [True]
+
+
+async def test_a_shared_slot_of_a_thread_comes_back_although_its_run_and_event_loop_have_ended() -> None:
+    shared = Limit(1)
+    with blocking() as code:
+        flow = only(threaded(code), timeout=0.1, on_error="skip", limit="one")
+        flow.using(limits={"one": shared}).run_sync()
+        code.until_it_has_returned()
+
+    async def next_one() -> int:
+        return 1
+
+    flow = only(next_one, limit="one", timeout=20)
+    assert flow.using(limits={"one": shared}).run_sync()["o"] == 1
+
+
+async def until(holds: Callable[[], object]) -> None:
+    """Wait for what a thread does, which has no event loop to tell."""
+    with anyio.fail_after(20):
+        while not holds():  # noqa: ASYNC110 - as above
+            await anyio.sleep(0.001)

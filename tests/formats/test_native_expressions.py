@@ -1,0 +1,139 @@
+"""Expressions in documents: checked when the flow is, and written as they were (S16)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from dataflow import Flow, FlowInvalid
+from dataflow.expressions import ExpressionOf
+from dataflow.formats.native import dump, load
+from dataflow.functions import import_function
+from dataflow.loading import read_document
+from dataflow.packs import find_type
+from dataflow.wiring import Each, LoopBlock, MapBlock
+from tests.formats.nesting import nest
+
+NODES: Final = "tests.behaviour.nodes"
+DOCUMENT: Final = f"""
+dataflow: 1
+inputs: {{rows: {{}}}}
+nodes:
+  if: {{type: control.if, config: {{condition: len(value) > 3}}, inputs: {{value: $in.rows}}}}
+  switch:
+    type: control.switch
+    config: {{cases: {{many: len(value) > 3, some: len(value) > 1, default: "true"}}}}
+    inputs: {{value: $in.rows}}
+  ident: {{type: "{NODES}:ident", inputs: {{x: {{each: $in.rows, key: item.name}}}}}}
+  loop:
+    loop:
+      carry: {{x: {{first: {{value: 0}}, next: inc}}}}
+      until: {{source: inc, test: value >= 3}}
+      nodes: {{inc: {{type: "{NODES}:inc", inputs: {{x: $carry.x}}}}}}
+  map:
+    map:
+      over: {{row: $in.rows}}
+      key: $item.name ~ 1
+      nodes: {{ident_2: {{type: "{NODES}:ident", inputs: {{x: $item.row}}}}}}
+"""
+
+
+def flow_of(text: str) -> Flow:
+    return Flow.from_wiring(load(text, "f.yaml", nest), find_type, import_function)
+
+
+def check(nodes: str) -> list[str]:
+    return flow_of(f"dataflow: 1\nnodes: {nodes}").check()
+
+
+def test_what_is_no_function_name_is_read_as_an_expression() -> None:
+    nodes = load(DOCUMENT, "f.yaml", nest).block.nodes
+    ident: Any = nodes["ident"]
+    loop, block = nodes["loop"], nodes["map"]
+    assert isinstance(loop, LoopBlock)
+    assert isinstance(block, MapBlock)
+    assert loop.test is not None
+    assert loop.test.function == ExpressionOf("value", "value >= 3", is_condition=True)
+    assert block.options.key == ExpressionOf("item", "$item.name ~ 1")
+    source = ident.inputs["x"]
+    assert isinstance(source, Each)
+    assert source.options.key == ExpressionOf("item", "item.name")
+
+
+def test_expressions_are_written_as_they_were() -> None:
+    flow = flow_of(DOCUMENT)
+    assert flow.check() == []
+    written = flow.to_dict()
+    nodes: Any = written["nodes"]
+    assert nodes["if"]["config"] == {"condition": "len(value) > 3"}
+    assert nodes["switch"]["config"]["cases"] == {
+        "many": "len(value) > 3", "some": "len(value) > 1", "default": "true",
+    }  # fmt: skip
+    assert nodes["ident"]["inputs"]["x"]["key"] == "item.name"
+    assert nodes["loop"]["loop"]["until"] == {"source": "inc", "test": "value >= 3"}
+    assert nodes["map"]["map"]["key"] == "$item.name ~ 1"
+    assert dump(load(json.dumps(written), "f.json", nest)) == written
+
+
+def test_a_branch_wired_in_python_is_written_without_a_condition() -> None:
+    with Flow() as f:
+        f.when(f.input("x", object), callable, name="if")
+        f.switch(f.input("y", object), repr, ["a"])
+    nodes: Any = f.to_dict()["nodes"]
+    assert nodes["if"]["config"] == {"predicate": "builtins:callable"}
+    assert nodes["switch"]["config"] == {"pick": "builtins:repr", "cases": ["a"]}
+
+
+def test_the_problems_of_all_expressions_are_told_at_once() -> None:
+    text = (
+        DOCUMENT.replace("condition: len(value) > 3", "condition: missing > 90")
+        .replace("many: len(value) > 3", "many: value|length > 3")
+        .replace("some: len(value) > 1", "some: value >")
+        .replace("key: item.name", "key: name")
+        .replace("test: value >= 3", "test: tests.is_three")
+        .replace("key: $item.name ~ 1", "key: row.name")
+    )
+    flow = flow_of(text)
+    found = flow.check()
+    expected = (
+        "node 'if', config condition: expression 'missing > 90': unknown name 'missing'; choices: value",
+        "node 'switch', config cases.many: expression 'value|length > 3': a filter `|` is not allowed",
+        "node 'switch', config cases.some: expression 'value >': unexpected 'end of template'",
+        "the test of loop 'loop': expression 'tests.is_three': unknown name 'tests'; choices: value",
+        "map 'map': expression 'row.name': unknown name 'row'; choices: item",
+        "port 'ident.x': expression 'name': unknown name 'name'; choices: item",
+    )
+    assert [problem[: len(text)] for problem, text in zip(found, expected, strict=True)] == [*expected]
+    with pytest.raises(FlowInvalid):
+        flow.compile()
+
+
+def test_expressions_are_checked_where_nothing_is_imported(tmp_path: Path) -> None:
+    path = tmp_path / "f.yaml"
+    path.write_text(DOCUMENT.replace("condition: len(value) > 3", "condition: missing > 90"))
+    flow = Flow.from_wiring(*read_document(path, Flow.from_wiring, imports=False))
+    assert ["unknown name 'missing'" in problem for problem in flow.check()] == [True]
+
+
+ONE: Final = "a branch has one of `predicate`, a function, and `condition`, an expression"
+EITHER: Final = "a switch has `pick`, a function, and a list of `cases`, or conditions by case"
+
+
+@pytest.mark.parametrize(
+    ("node", "problem"),
+    [
+        ("{type: control.if, config: {}}", f"(control.if): config: {ONE}"),
+        ("{type: control.if, config: {condition: value, predicate: 'm:f'}}", f"(control.if): config: {ONE}"),
+        ("{type: control.if, config: {condition: 3}}", "config condition: Input should be a valid string"),
+        ("{type: control.if, config: {condition: ''}}", "config condition: expression '': is empty"),
+        ("{type: control.switch, config: {cases: [a]}}", f"(control.switch): config: {EITHER}"),
+        ("{type: control.switch, config: {pick: 'm:f', cases: {a: value}}}", f"config: {EITHER}"),
+        ("{type: control.switch, config: {cases: {a: 3}}}", "config cases.a: Input should be a valid string"),
+        ("{type: control.switch, config: {cases: [3]}}", "config cases.0: Input should be a valid string"),
+    ],
+)
+def test_a_branch_of_no_one_kind_is_a_problem(node: str, problem: str) -> None:
+    assert [text for text in check(f"{{a: {node}}}") if problem in text]

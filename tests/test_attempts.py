@@ -1,0 +1,158 @@
+"""Whether a failed firing is attempted again, and when: a pure function, as tables (S9.1)."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from dataflow import NodeTimeout, Retry
+from dataflow.attempts import Bounds, bounds_of, wait_before_next
+from dataflow.policy import policy_of
+
+
+class RateLimitError(Exception):
+    """As clients of web services name theirs."""
+
+
+class Answered(Exception):
+    """Carries an HTTP status, as such clients' errors do."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__("the service said no")
+        self.status_code = status
+
+
+class AnsweredWithin(Exception):
+    """Carries the status in its response."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__("the service said no")
+        self.response = Answered(status)
+
+
+class Untellable(Exception):
+    """Raises whatever it is asked."""
+
+    def __str__(self) -> str:
+        raise ValueError("no text")
+
+    @property
+    def status_code(self) -> int:
+        raise ValueError("no status")
+
+
+def waits(retry: Retry, error: BaseException | None = None) -> list[float]:
+    """List the waits of a firing that never succeeds."""
+    found: list[float] = []
+    while (wait := wait_before_next(retry, len(found) + 1, error or ValueError("no"))) is not None:
+        found.append(wait)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("retry", "expected"),
+    [
+        (Retry(0), []),
+        (Retry(2), [0, 0]),
+        (Retry(2, backoff="exponential"), [1, 2]),
+        (Retry(3, backoff="exponential"), [1, 2, 4]),
+        (Retry(3, backoff="exponential", first=0.5), [0.5, 1, 2]),
+        (Retry(3, backoff="fixed"), [1, 1, 1]),
+        (Retry(2, backoff="fixed", first=0.25), [0.25, 0.25]),
+    ],
+)
+def test_retries_are_extra_attempts_and_the_backoff_gives_the_waits(
+    retry: Retry, expected: list[float]
+) -> None:
+    assert waits(retry) == expected
+
+
+def test_without_a_retry_nothing_is_repeated() -> None:
+    assert wait_before_next(None, 1, ValueError("no")) is None
+
+
+def test_a_wait_that_was_doubled_very_often_is_still_a_number() -> None:
+    assert wait_before_next(Retry(5_000, backoff="exponential"), 5_000, ValueError("no")) == 2.0**60
+
+
+@pytest.mark.parametrize(("chance", "expected"), [(0.0, 2.0), (0.5, 3.0), (1.0, 4.0)])
+def test_with_jitter_a_wait_is_between_half_and_the_whole(chance: float, expected: float) -> None:
+    retry = Retry(3, backoff="exponential", jitter=True)
+    assert wait_before_next(retry, 3, ValueError("no"), lambda: chance) == expected
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(1), asyncio.CancelledError()])
+def test_what_is_no_exception_is_never_repeated(error: BaseException) -> None:
+    assert waits(Retry(2, on=(BaseException,)), error) == []
+
+
+MATCHES: list[tuple[Any, BaseException]] = [
+    (ValueError, ValueError("no")),
+    (LookupError, KeyError("no")),
+    ("ValueError", ValueError("no")),
+    ("value_error", ValueError("no")),
+    ("value error", ValueError("no")),
+    ("LookupError", KeyError("no")),
+    ("Connection reset", OSError("CONNECTION_RESET by peer")),
+    ("timeout", TimeoutError()),
+    ("timeout", NodeTimeout("a", 1.0)),
+    ("time_out", TimeoutError()),
+    ("timeout", OSError("the read timed out")),
+    ("timeout", OSError("a Time-out? no: a Timeout")),
+    ("timeout", Answered(504)),
+    ("timeout", Answered(408)),
+    ("rate_limit", RateLimitError()),
+    ("rate_limit", Answered(429)),
+    ("Rate Limit", AnsweredWithin(429)),
+    ("rate_limit", OSError("429 Too Many Requests")),
+]
+
+DIFFERS: list[tuple[Any, BaseException]] = [
+    (ValueError, KeyError("no")),
+    ("ValueError", KeyError("no")),
+    ("timeout", ValueError("no")),
+    ("timeout", Answered(429)),
+    ("rate_limit", Answered(500)),
+    ("rate_limit", TimeoutError()),
+    ("rate_limit", Untellable()),
+    ("no text", Untellable()),
+]
+
+
+@pytest.mark.parametrize(("on", "error"), MATCHES, ids=repr)
+def test_an_error_that_on_names_is_repeated(on: Any, error: BaseException) -> None:
+    assert waits(Retry(1, on=(ZeroDivisionError, on)), error) == [0]
+
+
+@pytest.mark.parametrize(("on", "error"), DIFFERS, ids=repr)
+def test_an_error_that_on_does_not_name_is_not(on: Any, error: BaseException) -> None:
+    assert waits(Retry(1, on=(ZeroDivisionError, on)), error) == []
+
+
+def test_a_policy_that_bounds_nothing_has_no_bounds() -> None:
+    assert bounds_of(policy_of()) is None
+    assert bounds_of(policy_of(retries=0, timeout=None, deadline=None)) is None
+
+
+def test_bounds_are_what_the_policy_gives() -> None:
+    retry = Retry(2)
+    assert bounds_of(policy_of(retries=retry, timeout=1.0)) == Bounds(retry, 1.0, None)
+    assert bounds_of(policy_of(deadline=2)) == Bounds(None, None, 2)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "ends_by", "told"),
+    [
+        (Bounds(timeout=2), 12, "node 'a' took longer than its timeout of 2 s"),
+        (Bounds(deadline=5), 9, "node 'a' took longer than its deadline of 5 s"),
+        (Bounds(timeout=2, deadline=5), 9, "node 'a' took longer than its deadline of 5 s"),
+        (Bounds(timeout=0.5, deadline=50), 10.5, "node 'a' took longer than its timeout of 0.5 s"),
+    ],
+)
+def test_an_attempt_ends_by_the_bound_that_comes_first_and_its_error_names_it(
+    bounds: Bounds, ends_by: float, told: str
+) -> None:
+    assert bounds.ends_by(begun=4, now=10) == ends_by
+    assert str(bounds.timed_out("a", begun=4, now=ends_by)) == told
