@@ -18,7 +18,7 @@ __all__ = ["ENABLED", "Program", "programs", "sample"]
 #: What is drawn, and how often. A construct that is not listed is not drawn.
 ENABLED: Final[dict[str, int]] = {
     "apply": 5, "branch": 2, "switch": 1, "either": 1, "parts": 1, "items": 1, "total": 1, "flag": 1,
-    "told": 1, "taken": 1, "loop": 2, "map": 2, "flow": 1, "race": 0, "a map that fails": 0,
+    "told": 1, "taken": 1, "loop": 2, "map": 2, "flow": 1, "race": 1, "a map that fails": 1, "a map that fails in a flow that goes on": 0,
 }  # fmt: skip
 
 #: Shapes of nodes: the function, with its required and optional ports, and how many edges its many-port has.
@@ -71,6 +71,7 @@ class _Making:
         self.breaking = bool(below(2)) if breaking is None else breaking
         self.count = 0
         self.depth = 0
+        self.goes_on = self.breaking and self.chance(2)  # a failure does not cut others short
 
     def chance(self, number: int) -> bool:
         return self.below(number) == number - 1  # shrinks towards no
@@ -193,7 +194,7 @@ class _Making:
         inputs: dict[str, Any] = {name: self.source(seen) for name in names}
         if many:
             inputs["xs"] = [self.source(seen) for _ in range(many + self.below(2) - 1)]
-        if function in ("two", "one_optional") and self.chance(6):
+        if single == 2 and self.chance(6):
             inputs["b"] = {"value": self.pick(_CONSTANTS)}
         node = self.place(block, seen, id, f"t.{function}", inputs, **odds)
         self.keep(seen, id, self.policy(node, odds), values=[id])
@@ -323,13 +324,18 @@ class _Making:
         block["nodes"][id] = {"loop": loop}
         self.keep(seen, id, True, values=values)
 
+    def maps_may_fail(self) -> bool:
+        if self.goes_on and not ENABLED["a map that fails in a flow that goes on"]:
+            return False
+        return bool(ENABLED["a map that fails"])
+
     def map(self, block: dict[str, Any], seen: _Seen) -> None:
         self.left -= 1
         id, item = self.name("m"), self.name("i")
         over = {item: self.list_source(seen)}
         if self.chance(4):
             over[self.name("i")] = over[item]
-            if ENABLED["a map that fails"] and self.chance(2):
+            if self.maps_may_fail() and self.chance(2):
                 over[self.name("i")] = self.list_source(seen)
         inside = seen.inside(*(f"$item.{name}" for name in over))
         outer = len(seen.values)
@@ -337,12 +343,12 @@ class _Making:
         own = inside.values[outer:]
         outputs = {f"o{number}": self.pick(own) for number in range(1 + self.below(2))}
         part: dict[str, Any] = {"over": over, **body, "outputs": outputs}
-        if len(over) == 1 and ENABLED["a map that fails"] and self.chance(4):
+        if len(over) == 1 and self.maps_may_fail() and self.chance(4):
             part["key"] = "t:key"
         if self.chance(3):
             part["max_concurrency"] = 1 + self.below(2)
         if self.breaking:
-            part["on_error"] = self.pick(("collect", "skip", *("fail",) * ENABLED["a map that fails"]))
+            part["on_error"] = self.pick(("collect", "skip", *(("fail",) if self.maps_may_fail() else ())))
         block["nodes"][id] = {"map": part}
         self.keep(seen, id, True, lists=[f"{id}.{name}" for name in outputs])
 
@@ -357,7 +363,9 @@ class _Making:
             if self.chance(2):
                 given["b"] = self.joined(seen, False)
         inside = _Seen([f"$in.{name}" for name in inputs])
+        around, self.goes_on = self.goes_on, True  # as the nested flow may say
         body = self.block(inside, 4)
+        self.goes_on = around
         outputs = {f"o{number}": self.pick(inside.values) for number in range(1 + self.below(2))}
         document: dict[str, Any] = {"dataflow": 1, "inputs": inputs, **body, "outputs": outputs}
         if self.breaking and self.chance(3):
@@ -401,7 +409,7 @@ class _Making:
         outputs = [self.recent(seen.values[2:] or seen.values) for _ in range(3 + self.below(3))]
         outputs += [*seen.values[2:3], *seen.lists[1:][-2:]]
         named = {f"o{number}": source for number, source in enumerate(dict.fromkeys(outputs))}
-        using: dict[str, Any] = {"errors": "continue"} if self.breaking and self.chance(2) else {}
+        using: dict[str, Any] = {"errors": "continue"} if self.goes_on else {}
         if self.chance(3):
             using["max_concurrency"] = 1 + self.below(4)
         document = {"dataflow": 1, "name": "random", "uses": {"t": "tests.properties.node_functions"},

@@ -92,16 +92,19 @@ def fire_map(reference: Reference, frame: Frame, id: str, part: MapPart, lists: 
         raise BrokenFlowError("NodeFailed")
     frames = [opened(frame, id, part, name, "$item", item) for name, item in zip(names, items, strict=True)]
     outputs = [ended(reference, item) for item in frames]
-    failures = [failure for item in frames for failure in item.failures()]
-    if failures and part.on_error == "fail":
-        return reference.failed(frame, id, failures)
     for item, given in zip(frames, outputs, strict=True):
-        if item.failures():
+        if item.failures() and part.on_error != "fail":
             instead = item.failures()[0] if part.on_error == "collect" else joined([], item.path)
             given.update(dict.fromkeys(given, instead))
     columns = {name: [given[name] for given in outputs] for name in part.outputs}
     ports = {name: [] if all(map(is_skip, column)) else listed(column) for name, column in columns.items()}
-    return reference.done(frame.path_of(id), ports)
+    failures = [failure for item in frames for failure in item.failures()]
+    if not failures or part.on_error != "fail":
+        return reference.done(frame.path_of(id), ports)
+    firing = reference.failed(frame, id, failures)
+    if firing.failures:  # the frame fails in any case, and a list need not wait for all of the items
+        firing.ports = ports
+    return firing
 
 
 # loops
