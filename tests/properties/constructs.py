@@ -30,6 +30,7 @@ _ALWAYS: Final = {
     "two rounds of an inner loop after another",
 }  # fmt: skip
 _OF: Final = {
+    "each": {"a map that each opens"},
     "race": {"a race of which some are dead"},
     "lazy": {"a lazy port", "a node that nobody demanded"},
     "a map that fails": {"a map that fails", "a map with keys"},
@@ -72,6 +73,8 @@ def _of_document(block: Mapping[str, Any], around: str) -> Iterator[str]:
         policy = node.get("policy", {})
         yield from ["a constant on a port"] if node.get("values") else []
         yield from ["after"] if node.get("after") else []
+        each = any(isinstance(given, dict) and "each" in given for given in node.get("inputs", {}).values())
+        yield from ["a map that each opens"] if each else []
         yield from ["a switch"] if node.get("type") == "control.switch" else []
         yield from ["a node that is disabled"] if policy.get("enabled") is False else []
         for kind in ("loop", "map", "flow"):
@@ -103,7 +106,7 @@ def _of_block(node: Mapping[str, Any], policy: Mapping[str, Any]) -> Iterator[st
 
 
 def _of_firing(path: str, firing: Firing, frame: Frame) -> Iterator[str]:
-    id = path.rpartition("/")[2] if "/" in path else path
+    id = next(id for id in frame.block.nodes if frame.path_of(id) == path)
     node: Any = frame.block.nodes[id]
     inner = frame.opened.get(id, [])
     if firing.state == "skipped":

@@ -21,7 +21,7 @@ from dataflow.document.flow import (
 )
 from dataflow.document.sources import ConstantSource, RaceSource, Source
 from dataflow.failure import takes_failure
-from dataflow.ports import DONE
+from dataflow.ports import DONE, LAZY
 
 __all__ = [
     "AFTER",
@@ -31,6 +31,7 @@ __all__ = [
     "demanded",
     "inputs_of",
     "is_enabled",
+    "is_lifted",
     "parted",
     "reads_of",
     "signature_of",
@@ -80,7 +81,7 @@ def _ports_of(function: Callable[..., Any]) -> dict[str, In]:
     ports = {}
     for name, (parameter, hint) in signature_of(function).items():
         many = parameter.kind is parameter.VAR_POSITIONAL
-        is_lazy = any("lazy" in str(mark) for mark in getattr(hint, "__metadata__", ()))
+        is_lazy = LAZY in getattr(hint, "__metadata__", ())
         ports[name] = In(
             parameter.default is parameter.empty and not many, many, takes_failure(hint), is_lazy
         )
@@ -109,6 +110,11 @@ def inputs_of(node: Node, functions: Functions) -> dict[str, In]:
 def is_enabled(node: Node) -> bool:
     """Tell whether a node is not switched off (S4.7); such a node is settled without being run."""
     return not isinstance(node, TypeNode | FlowNode) or node.policy.enabled
+
+
+def is_lifted(node: Node) -> bool:
+    """Tell whether a map stands for an `each`, so that one of its nodes has the path of the item."""
+    return node.meta.get("lifted") is True
 
 
 def sources_of(block: BlockPart, id: str) -> dict[str, list[Source]]:

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 
 from anyio.lowlevel import checkpoint
 
-from dataflow import SKIP, Failure, Maybe, this_firing
+from dataflow import SKIP, Failure, Lazy, Maybe, this_firing
 from dataflow.config import Config
 
 DEFAULT: Final = 7
@@ -148,6 +148,14 @@ async def many(odds: Odds, *xs: Any) -> Maybe[Any]:
 
 async def one_many(odds: Odds, a: Any, *xs: Any) -> Maybe[Any]:
     return await _made(odds, a, *xs)
+
+
+async def lazy_one(odds: Odds, a: Any, b: Lazy[Any]) -> Maybe[Any]:
+    return await _made(odds, a, b)
+
+
+async def lazy_optional(odds: Odds, a: Any = DEFAULT, b: Lazy[Any] = None) -> Maybe[Any]:
+    return await _made(odds, a, b)
 
 
 async def total(odds: Odds, xs: list[Any]) -> Maybe[Any]:

@@ -18,6 +18,7 @@ from dataflow.packs import find_type, type_of
 from dataflow.result import Result
 from dataflow.run import Run
 from tests.properties import node_functions
+from tests.properties.lifting import lifted
 from tests.properties.node_functions import call_plainly, recording
 from tests.properties.random_flows import Program
 from tests.properties.reference import Reference
@@ -82,7 +83,7 @@ def _flow(wiring: Any) -> Flow:
 
 def expect(program: Program) -> Expected:
     """Ask the reference."""
-    document = FlowDocument.model_validate(program.document)
+    document = FlowDocument.model_validate(lifted(program.document))
     reference = Reference(FUNCTIONS, call_plainly)
     with recording() as record:
         outcome = reference.run(document, program.inputs)

@@ -16,7 +16,7 @@ from dataflow.document.flow import (
     MapPart,
 )
 from dataflow.document.sources import AllSource, Source
-from tests.properties.document_reading import demanded, parted
+from tests.properties.document_reading import demanded, is_lifted, parted
 from tests.properties.reference_tokens import (
     BrokenFlowError,
     Dead,
@@ -45,6 +45,7 @@ def ended(reference: Reference, frame: Frame) -> dict[str, Any]:
 def opened(frame: Frame, id: str, block: BlockPart, name: object, kind: str, given: dict[str, Any]) -> Frame:
     """Open a frame inside another, and keep it there."""
     inner = Frame(block, f"{frame.path_of(id)}[{name}]", {kind: given}, frame.errors, frame)
+    inner.head = id if is_lifted(frame.block.nodes[id]) else ""
     frame.opened.setdefault(id, []).append(inner)
     return inner
 

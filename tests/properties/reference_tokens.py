@@ -36,7 +36,10 @@ class Firing:
 
 @dataclass(slots=True, eq=False)
 class Frame:
-    """One instance of a scope; `given` is what `$in`, `$carry` and `$item` name in it."""
+    """One instance of a scope; `given` is what `$in`, `$carry` and `$item` name in it.
+
+    `head` is the node that has opened it by `each`, and has the path of the frame itself (S2.2).
+    """
 
     block: BlockPart
     path: str
@@ -46,8 +49,11 @@ class Frame:
     firings: dict[str, Firing] = field(default_factory=dict)
     opened: dict[str, list[Frame]] = field(default_factory=dict)
     lost: list[object] = field(default_factory=list)  # races that ended in an error
+    head: str = ""
 
     def path_of(self, id: str) -> str:
+        if id == self.head:
+            return self.path
         return f"{self.path}/{id}" if self.path else id
 
     def failures(self) -> tuple[Failure, ...]:
