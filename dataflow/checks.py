@@ -24,7 +24,6 @@ from dataflow.graph import (
     Terminal,
     Vertex,
     Wire,
-    is_constant,
 )
 from dataflow.placeholders import is_no_constant
 from dataflow.ports import DONE, ERROR, MISSING, InPort, OutPort, PortKind, Signal, kind_of, plain_type
@@ -344,8 +343,7 @@ class _Checker:
                 required = [given for given in vertex.inputs.values() if given.required]
                 if required:
                     return all(self.has_sure_edge(given) for given in required)
-                connected = [given for given in vertex.inputs.values() if not is_constant(given)]
-                return not connected or any(self.has_sure_edge(given) for given in connected)
+                return not vertex.inputs or any(self.has_sure_edge(given) for given in vertex.inputs.values())
             case JoinAction():
                 return self.has_sure_edge(vertex.inputs["sources"])
             case LoopAction() | MapAction():
