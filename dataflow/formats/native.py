@@ -177,9 +177,7 @@ class _Reading:
         placed = PlacedNode(id, node.after, node.meta, policy=read_policy(node.policy))
         given = node.flow
         if "limit" in node.policy.model_fields_set:
-            self.problem(
-                (*path, "policy", "limit"), "is for nodes that call a function; a flow node holds no slot"
-            )
+            self.problem((*path, "policy", "limit"), "is for nodes of a type; a flow node holds no slot")
         try:
             placed.type = self.nest(
                 given if isinstance(given, str) else self.wiring(given, id, (*path, "flow"))
