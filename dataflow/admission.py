@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from dataflow.policy import Settings
     from dataflow.timers import Timers
 
-__all__ = ["Admission", "unknown_limits"]
+__all__ = ["Admission", "unused_limits"]
 
 FiringId: TypeAlias = "tuple[Frame, int]"
 #: What a queue is for: a limit of the run by its name, one of a flow node, the limit of one node; None for
@@ -187,6 +187,8 @@ class Admission:
         for flow in _flows_around(frame):
             if flow.settings.limits is not None and limit in flow.settings.limits:
                 return (flow, limit), flow.settings.limits[limit]
+        if limit not in self._limits:  # nothing is set for it, so nothing bounds it
+            return None, None
         return limit, self._limits[limit]
 
     def _offer(self, queue: _Queue) -> None:
@@ -279,12 +281,11 @@ def _flows_around(frame: Frame) -> Iterator[FlowOf]:
         frame = frame.parent
 
 
-def unknown_limits(plan: FlowPlan, limits: Mapping[str, object] | None) -> list[str]:
-    """Name the nodes whose limit is not among those that `using` sets."""
-    known = limits or {}
+def unused_limits(plan: FlowPlan, limits: Mapping[str, object] | None) -> list[str]:
+    """Tell which of the limits that `using` sets no node names: probably it is written otherwise there."""
+    named = sorted({name for _, name in plan.named_limits})
     return [
-        f"node {node!r} has the limit {name!r}, which is not set; {choices(known)}; "
-        "set it with using(limits={...})"
-        for node, name in plan.named_limits
-        if name not in known
+        f"limit {name!r} is set, but no node of flow {plan.name!r} has it; {choices(named)}"
+        for name in limits or ()
+        if name not in named
     ]

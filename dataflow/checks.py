@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Union, get_arg
 from dataflow.agreement import NOT_ITERABLE, agrees, element_type, is_any, type_name
 from dataflow.checking import check_json, check_value
 from dataflow.context_checks import check_contexts
-from dataflow.errors import ValueMismatch
+from dataflow.errors import ValueMismatch, choices
 from dataflow.failure import Failure
 from dataflow.graph import (
     CallAction,
@@ -24,7 +24,6 @@ from dataflow.graph import (
     Terminal,
     Vertex,
     Wire,
-    is_constant,
 )
 from dataflow.placeholders import is_no_constant
 from dataflow.ports import DONE, ERROR, MISSING, InPort, OutPort, PortKind, Signal, kind_of, plain_type
@@ -267,7 +266,11 @@ class _Checker:
     def check_default(self, vertex: Vertex, action: CallAction) -> None:
         """Check the value that stands in for the result of a failed node (S9.3)."""
         default, out = action.policy.default, action.type.outputs.get("out")
-        if default is MISSING or out is None:
+        if default is MISSING:
+            return
+        if out is None:
+            ports = choices(action.type.outputs)
+            self.problem(f"default of node {vertex.id!r} is for its port 'out', which there is not; {ports}")
             return
         try:
             check_value(default, out.type)
@@ -344,8 +347,7 @@ class _Checker:
                 required = [given for given in vertex.inputs.values() if given.required]
                 if required:
                     return all(self.has_sure_edge(given) for given in required)
-                connected = [given for given in vertex.inputs.values() if not is_constant(given)]
-                return not connected or any(self.has_sure_edge(given) for given in connected)
+                return not vertex.inputs or any(self.has_sure_edge(given) for given in vertex.inputs.values())
             case JoinAction():
                 return self.has_sure_edge(vertex.inputs["sources"])
             case LoopAction() | MapAction():

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
 from dataflow.checks import check
+from dataflow.demand import prune
 from dataflow.errors import FlowInvalid
 from dataflow.functions import import_function
 from dataflow.layout import lay_out
@@ -16,9 +18,12 @@ if TYPE_CHECKING:
     from dataflow.graph import Graph, Vertex
     from dataflow.lookup import FindFunction, FindType
     from dataflow.plan import FlowPlan
-    from dataflow.wiring import Wiring
+    from dataflow.wiring import Source, Wiring
 
-__all__ = ["compile_flow", "examine"]
+__all__ = ["PULLED", "compile_flow", "examine"]
+
+#: The output that a pulled port is.
+PULLED: Final = "$pulled"
 
 
 def examine(
@@ -33,9 +38,20 @@ def examine(
 
 
 def compile_flow(
-    wiring: Wiring, find_type: FindType = find_type, find_function: FindFunction = import_function
+    wiring: Wiring,
+    find_type: FindType = find_type,
+    find_function: FindFunction = import_function,
+    *,
+    pulled: Source | None = None,
 ) -> FlowPlan:
-    """Compile a flow; raises FlowInvalid with all its problems."""
+    """Compile a flow, or what one source of its root needs, which is then the output "pulled" (S8.1).
+
+    Raises FlowInvalid with all problems of the whole flow.
+    """
+    if pulled is not None:
+        wiring = replace(
+            wiring, block=replace(wiring.block, outputs={**wiring.block.outputs, PULLED: pulled})
+        )
     graph, ordered = examine(wiring, find_type, find_function)
     if not graph.problems and graph.opaque:
         graph.problems.append(
@@ -43,4 +59,7 @@ def compile_flow(
         )
     if graph.problems:
         raise FlowInvalid(wiring.name, list(dict.fromkeys(graph.problems)))
+    if pulled is not None:
+        graph.outputs = {PULLED: graph.outputs[PULLED]}
+        ordered = prune(graph, ordered)
     return lay_out(graph, ordered)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import anyio
 
+from dataflow.admission import unused_limits
 from dataflow.backend import caller
 from dataflow.errors import DataflowError
 from dataflow.events import EventKind, Reporter
@@ -96,9 +97,14 @@ class Engine:
         if unused:
             text = f"flow {self.plan.name!r} sets what has no effect in this release: {', '.join(unused)}"
             LOG.warning("%s", text)
-            self.scheduler.warnings.append(text)
-            if self.reporter.is_listening:
-                self.reporter.emit(EventKind.WARNING, "", {"code": "without_effect", "text": text})
+            self._warn("without_effect", text)
+        for text in unused_limits(self.plan, self._settings.limits):
+            self._warn("unused_limit", text)
+
+    def _warn(self, code: str, text: str) -> None:
+        self.scheduler.warnings.append(text)
+        if self.reporter.is_listening:
+            self.reporter.emit(EventKind.WARNING, "", {"code": code, "text": text})
 
     def _look_around(self) -> None:
         """Conclude when nothing is left to do; with ports unsettled that is an internal error (S8.4)."""

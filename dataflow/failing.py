@@ -137,6 +137,8 @@ class Failing:
             self.scheduler.timers.drop_of(closing)
             for node in closing.plan.nodes:
                 state = closing.states[node.index]
+                if node.index in closing.undemanded:
+                    continue
                 if state in (WAITING, READY):  # what was about to start is cancelled, the rest never ran
                     closing.reasons[node.index] = cause
                     self.scheduler.finish(closing, node, NOT_RUN if state == WAITING else CANCELLED)

@@ -1,57 +1,39 @@
-"""Flows: a builder that can be checked, run, nested, drawn, loaded and saved."""
+"""Flows: wired, checked, run, drawn, loaded and saved."""
 
 from __future__ import annotations
 
-import copy
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import anyio
 
-from dataflow.admission import unknown_limits
+from dataflow.addressing import name_of
 from dataflow.backend import in_event_loop
-from dataflow.builder import Builder
-from dataflow.compiling import compile_flow, examine
+from dataflow.compiling import PULLED
+from dataflow.definitions import Definition
 from dataflow.entering import read_inputs
-from dataflow.errors import FlowInvalid
-from dataflow.functions import import_function
-from dataflow.nodetype import flow_type
-from dataflow.packs import find_type
-from dataflow.placing import place_flow
-from dataflow.policy import Policy, Settings, policy_of
-from dataflow.ports import MISSING, InPort, kind_of
+from dataflow.errors import DataflowError
 from dataflow.run import Run, executing, new_run_id
 from dataflow.sync import run_in_thread
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping, Sequence
+    from collections.abc import AsyncIterator
     from contextlib import AbstractAsyncContextManager
     from os import PathLike
 
-    from dataflow.blocks import OpenBlock
-    from dataflow.graph import Graph
     from dataflow.lookup import FindFunction, FindType
-    from dataflow.nodetype import NodeType
     from dataflow.plan import FlowPlan
-    from dataflow.policy import Errors, Limit, NodeErrors, OnError, Retry
     from dataflow.result import Result
-    from dataflow.wiring import FlowInput, PlacedNode, Version, Wiring
+    from dataflow.wiring import Wiring
 
 __all__ = ["Flow"]
 
-_UNSET: Any = MISSING  # typed as every setting, so that signatures show what a setting takes
+T = TypeVar("T")
 
 
-class Flow(Builder):
+class Flow(Definition):
     """A flow: wire it, then run it. `with Flow("name") as f:` checks it at the end of the block."""
-
-    settings = Settings()
-    _policy = Policy()  # for its use as a node
-    _placed_as: str | None = None
-    _described: tuple[Version, NodeType, tuple[str, ...]] | None = None  # the newest
-    _find_type: FindType = staticmethod(find_type)
-    _find_function: FindFunction = staticmethod(import_function)
 
     @classmethod
     def from_wiring(cls, wiring: Wiring, find_type: FindType, find_function: FindFunction) -> Flow:
@@ -62,127 +44,6 @@ class Flow(Builder):
         made._find_type = find_type
         made._find_function = find_function
         return made
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None:
-            self.compile()
-
-    @property
-    def inputs(self) -> Mapping[str, FlowInput]:
-        """The declared inputs by name, with type and default."""
-        return dict(self.wiring.inputs)
-
-    @property
-    def wiring(self) -> Wiring:
-        """The flow as wired."""
-        return self._wiring
-
-    @property
-    def version(self) -> Version:
-        """What changes with every change of the flow and of the flows in it."""
-        wiring = self.wiring
-        return (wiring.version, *(nested.version for nested in wiring.nested))
-
-    @property
-    def node_type(self) -> NodeType:
-        """The flow as a node type: its inputs and outputs are the ports (S1.1). Raises FlowInvalid."""
-        version = self.version
-        if self._described is None or self._described[0] != version:
-            graph = self.examine()
-            if graph.problems:
-                raise FlowInvalid(self.name, list(dict.fromkeys(graph.problems)))
-            inputs = {
-                name: InPort(name, given.type, kind_of(given.type), given.default)
-                for name, given in self._wiring.inputs.items()
-            }
-            self._described = version, flow_type(self, inputs, graph.output_ports), tuple(graph.opaque)
-        return self._described[1]
-
-    @property
-    def opaque(self) -> Sequence[str]:
-        """The names in the flow that were not looked into (S20, trust)."""
-        _ = self.node_type
-        assert self._described is not None, "it has just been described"
-        return self._described[2]
-
-    def place_in(self, block: OpenBlock, args: Sequence[Any], kwargs: Mapping[str, Any]) -> PlacedNode:
-        """Place the flow as a node of another."""
-        return place_flow(block, self, self._policy, self._placed_as, args, kwargs)
-
-    def check(self) -> list[str]:
-        """List every problem of the flow; an empty list means that it can run."""
-        return list(dict.fromkeys(self.examine().problems))
-
-    def examine(self) -> Graph:
-        """Return the flow with its names looked up and checked: its problems and what was not looked into."""
-        graph, _ = examine(self.wiring, self._find_type, self._find_function)
-        return graph
-
-    def compile(self) -> FlowPlan:
-        """Compile the flow unless it has not changed since; raises FlowInvalid."""
-        wiring, version = self.wiring, self.version
-        with self._lock:
-            plan = self._compiled.get(version)
-            if plan is None:
-                plan = compile_flow(wiring, self._find_type, self._find_function)
-                self._compiled.clear()
-                self._compiled[version] = plan
-            return plan
-
-    def using(
-        self,
-        *,
-        max_concurrency: int | None = None,
-        limits: Mapping[str, Limit | int] | None = None,
-        errors: Errors | None = None,
-        timeout: float | None = None,
-        keep: bool = True,
-    ) -> Self:
-        """Return the flow with these settings for its runs, the others by default; this one is not changed.
-
-        `errors` is `fail_fast` unless set, or as in the flow around it; `continue` finishes what does not
-        depend on a failure before the run fails (S9.4). With `keep=False` a value is let go when its last
-        reader has come to its end; the result then has the outputs of the flow and no other value (S8.5).
-        """
-        other = self._copied()
-        other.settings = Settings(errors, max_concurrency, limits, timeout, keep)
-        return other
-
-    def with_(
-        self,
-        *,
-        name: str = _UNSET,
-        retries: Retry | int = _UNSET,
-        timeout: float | None = _UNSET,
-        deadline: float | None = _UNSET,
-        on_error: OnError = _UNSET,
-        default: object = _UNSET,
-        enabled: bool = _UNSET,
-        errors: NodeErrors = _UNSET,
-    ) -> Self:
-        """Return the flow with a name or settings for its use as a node; this one is not changed (S7.3).
-
-        `errors="collect"` lets what is independent of a failure finish, and puts a `Failure` in place of
-        each output that failed.
-        """
-        policy = policy_of(
-            retries=retries, timeout=timeout, deadline=deadline, on_error=on_error, default=default,
-            enabled=enabled, errors=errors,
-        )  # fmt: skip
-        other = self._copied()
-        other._policy = policy.over(self._policy)  # noqa: SLF001 - of its own class
-        other._placed_as = self._placed_as if name is _UNSET else name  # noqa: SLF001 - as above
-        return other
-
-    def _copied(self) -> Self:
-        """Copy a flow that is wired: both see the same wiring."""
-        _ = self.wiring
-        other = copy.copy(self)
-        other._described = None  # noqa: SLF001 - of its own class
-        return other
 
     async def __call__(self, /, **inputs: Any) -> Any:
         """Run the flow and return its outputs by name, without those that were skipped."""
@@ -208,13 +69,37 @@ class Flow(Builder):
 
         Call `run.events()` first thing to miss none. A failure that nobody awaited is raised at the end.
         """
-        plan = self.compile()
-        if problems := unknown_limits(plan, self.settings.limits):
-            raise FlowInvalid(self.name, problems)
+        async with self._executing(self.compile(), inputs) as run:
+            yield run
+
+    def _executing(self, plan: FlowPlan, inputs: dict[str, Any]) -> AbstractAsyncContextManager[Run]:
+        """Check what a run is given, and take it over: from here on only the run holds it (S8.5)."""
         values = read_inputs(self.name, plan.wiring.inputs, inputs)
         inputs.clear()
-        async with executing(plan, values, self.settings, new_run_id()) as run:
-            yield run
+        return executing(plan, values, self.settings, new_run_id())
+
+    @overload
+    async def pull(self, port: str, /, **inputs: Any) -> Any: ...
+    @overload
+    async def pull(self, port: T, /, **inputs: Any) -> T: ...
+    async def pull(self, port: object, /, **inputs: Any) -> Any:
+        """Run only what a port needs, and return its value (S8.1).
+
+        The port is one of the flow's own, not inside a loop or map, or names an output. Raises RunFailed if
+        the run fails, DataflowError if the port has no value.
+        """
+        plan = self.compile_for(port)
+        async with self._executing(plan, inputs) as run:
+            result = await run
+        if PULLED not in result.outputs:
+            reasons = result.why(PULLED).partition("\n")[2]
+            name = (
+                f"output {port!r}"
+                if isinstance(port, str) and port in self.wiring.block.outputs
+                else name_of(port)
+            )
+            raise DataflowError(f"{name} has no value\n{reasons}")
+        return result.outputs[PULLED]
 
     def to_mermaid(self) -> str:
         """Draw the flow as Mermaid text."""

@@ -51,8 +51,8 @@ class Frame:
 
     __slots__ = (
         "attempts", "awaits", "closed_by", "errors", "failures", "holders", "is_closing", "lost", "metadata",
-        "name", "number", "odd", "opened", "owner", "parent", "plan", "position", "reasons", "states",
-        "taken", "unsettled", "values", "waits", "withdrawn",
+        "name", "number", "odd", "opened", "owner", "parent", "plan", "position", "pulling", "reasons",
+        "states", "taken", "undemanded", "unsettled", "values", "waits", "withdrawn",
     )  # fmt: skip
 
     def __init__(
@@ -79,7 +79,11 @@ class Frame:
         #: is told, and one for ever if it is read at the end; None if values are kept.
         self.holders = None if keep else plan.holders.copy()
         self.states = bytearray(len(plan.nodes))  # each WAITING
-        self.unsettled = len(plan.nodes)  # nodes and awaited imports that have not come to their end
+        self.undemanded = plan.deferred  # nodes that nobody has asked for (S8.1)
+        self.pulling: Mapping[int, set[int]] = _NONE  # by node that has asked: lazy slots it waits for
+        self.unsettled = len(plan.nodes) - len(
+            plan.deferred
+        )  # demanded nodes and awaited imports that have not come to their end
         self.awaits: set[int] = set()  # the imports among them
         self.odd: set[int] = set()  # nodes of which an input is a skip or an error
         self.attempts: dict[int, Attempts] = {}  # of nodes that may have several, or gave out pieces

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from dataflow.attempts import bounds_of
 from dataflow.branching import BRANCHES
+from dataflow.connecting import connect
 from dataflow.failure import takes_failure
 from dataflow.graph import (
     CallAction,
@@ -18,18 +18,15 @@ from dataflow.graph import (
     LoopAction,
     MapAction,
     Scope,
-    ScopeKind,
     Vertex,
     is_constant,
 )
 from dataflow.names import encode
-from dataflow.plan import Call, Feed, FlowOf, FlowPlan, JoinOf, LoopOf, MapOf, PlanNode, ScopePlan
+from dataflow.plan import Call, Feed, FlowOf, FlowPlan, JoinOf, LoopOf, MapOf, PlanNode
 from dataflow.policy import Policy
 from dataflow.ports import MISSING, PortKind
 from dataflow.provisions import has_limits, named_limits, unused
 from dataflow.slots import Slots
-from dataflow.tokens import UNSETTLED
-from dataflow.uses import uses_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -49,10 +46,7 @@ def lay_out(graph: Graph, ordered: list[Vertex]) -> FlowPlan:
     outputs = {name: slots.read(wire, graph.root) for name, wire in graph.outputs.items()}
     for scope, plan in slots.plans.items():
         plan.nodes = tuple(_node(slots, scope, vertex, *actions[vertex]) for vertex in slots.members[scope])
-        _connect(slots, scope, plan)
-        if any(isinstance(node.action, JoinOf) and node.action.mode is Join.RACE for node in plan.nodes):
-            plan.uses = uses_of(plan, _read_by_owner(slots, scope, plan, outputs.values()))
-        _hold(plan, _loop_around(slots, scope), outputs.values() if scope is graph.root else ())
+    connect(slots, outputs.values())
     return FlowPlan(
         name=graph.wiring.name,
         wiring=graph.wiring,
@@ -73,7 +67,7 @@ def _node(slots: Slots, scope: Scope, vertex: Vertex, action: Action, feeds: tup
         and opener.id == vertex.id
         and not isinstance(action, JoinOf)
     )
-    is_plain = all(len(feed.slots) == 1 or feed.many for feed in feeds)
+    is_plain = all((len(feed.slots) == 1 or feed.many) and not feed.is_lazy for feed in feeds)
     outputs, label = slots.outputs(vertex), encode(vertex.id)
     taken = slots.failure_is_taken(scope, outputs.values())
     index = slots.index[vertex]
@@ -104,6 +98,7 @@ class _Laying:
             default=port.default if port is not None else None,
             check=port.type if given.checked and port is not None else None,
             takes_failure=takes,
+            is_lazy=port is not None and port.lazy,
             is_constant=isinstance(self.vertex.action, CallAction) and is_constant(given),
             is_signal=given.name == AFTER or (port is not None and port.kind is PortKind.SIGNAL),
         )
@@ -195,126 +190,3 @@ def _direct(positional: Iterable[Feed | int]) -> tuple[int, ...] | None:
         else:
             return None
     return tuple(found)
-
-
-def _connect(slots: Slots, scope: Scope, plan: ScopePlan) -> None:
-    """Fill in who waits for which slot, and which slots have several holders."""
-    readers: list[list[int]] = [[] for _ in plan.initial]
-    early: dict[int, list[int]] = {}
-    for node in plan.nodes:
-        awaited = dict.fromkeys(s for feed in node.feeds for s in feed.slots if plan.initial[s] is UNSETTLED)
-        is_early = isinstance(node.action, JoinOf) and node.action.mode not in (Join.GATHER, Join.CONTEXTS)
-        if is_early:
-            for slot in node.feeds[0].slots:
-                early.setdefault(slot, []).append(node.index)
-        else:
-            for slot in awaited:
-                readers[slot].append(node.index)
-        plan.waits.append(1 if is_early else len(awaited))
-    plan.early = {slot: tuple(nodes) for slot, nodes in early.items()}
-    plan.starts = tuple(index for index, count in enumerate(plan.waits) if not count)
-    plan.disabled = tuple(
-        node.index for node in plan.nodes if node.policy is not None and not node.policy.is_enabled
-    )
-    loop = _loop_around(slots, scope)
-    _await_imports(plan, loop)
-    if loop is not None and loop.gate is not None:
-        plan.test = loop.test
-        plan.after_test = _only_for_next(plan, loop)
-        for index in plan.after_test:
-            plan.waits[index] += 1
-            readers[loop.gate].append(index)
-        plan.starts = tuple(index for index in plan.starts if index not in plan.after_test)
-    looked_at = {
-        s for node in plan.nodes if isinstance(node.action, JoinOf) for f in node.feeds for s in f.slots
-    }
-    looked_at |= {*plan.collects, *([] if plan.test is None else [plan.test])}
-    plan.settled = tuple(slot for slot in sorted(looked_at) if plan.initial[slot] is not UNSETTLED)
-    plan.readers = [tuple(nodes) for nodes in readers]
-    outside = {slot for _, slot in plan.imports} | set(plan.parameters.values())
-    for node in plan.nodes:  # one container may stand on several ports
-        used = [slot for slot in node.outputs.values() if slots.is_used(scope, slot)]
-        outside.update(used if len(used) > 1 else ())
-    for node in plan.nodes:  # each attempt at a node is a reader of its own
-        if node.policy is not None and node.policy.retry is not MISSING:
-            outside.update(slot for feed in node.feeds for slot in feed.slots)
-    plan.shared = bytearray(
-        scope.kind is ScopeKind.ROOT  # whose values are kept
-        or plan.initial[slot] is not UNSETTLED
-        or slot in outside
-        or slots.is_shared(scope, slot)
-        for slot in range(len(plan.initial))
-    )
-
-
-def _read_by_owner(slots: Slots, scope: Scope, plan: ScopePlan, outputs: Iterable[int]) -> Iterable[int]:
-    """List the slots that whoever opened a frame reads: a loop, a map or, of the root, the run."""
-    if scope.kind is ScopeKind.ROOT:
-        return outputs
-    loop = _loop_around(slots, scope)
-    if loop is None:
-        return plan.collects
-    nexts = [slot for _, slot in loop.carried.values()]
-    return [*nexts, *loop.results.values(), *([] if loop.test is None else [loop.test])]
-
-
-def _hold(plan: ScopePlan, loop: LoopOf | None, outputs: Iterable[int]) -> None:
-    """Note who holds which value, so that it can be let go when nobody does (S8.5)."""
-    held = [{*node.outputs.values(), *(s for feed in node.feeds for s in feed.slots)} for node in plan.nodes]
-    for slot, inner in plan.exports.items():
-        for owner, _ in inner:  # every frame that it opens reads it
-            held[owner].add(slot)
-    plan.held = tuple(tuple(sorted(slots)) for slots in held)
-    holders = Counter(slot for slots in held for slot in slots)
-    read_at_the_end = {*outputs, *(slot for slot, value in enumerate(plan.initial) if value is not UNSETTLED)}
-    if loop is not None:
-        read_at_the_end.update(loop.results.values(), (slot for _, slot in loop.carried.values()))
-    plan.holders = [1 + holders[slot] + (slot in read_at_the_end) for slot in range(len(plan.initial))]
-
-
-def _await_imports(plan: ScopePlan, loop: LoopOf | None) -> None:
-    """Note which values from outside must have settled before a frame has ended."""
-    imports = {slot for _, slot in plan.imports}
-    read = set(plan.collects)
-    nexts: set[int] = set()
-    if loop is not None:
-        read.update(loop.results.values())
-        read.update(() if loop.test is None else (loop.test,))
-        nexts.update(slot for _, slot in loop.carried.values())
-        if loop.kind != "until":
-            read |= nexts
-    plan.awaited = tuple(sorted(imports & read))
-    plan.awaited_nexts = tuple(sorted((imports & nexts) - read))
-
-
-def _loop_around(slots: Slots, scope: Scope) -> LoopOf | None:
-    if scope.owner is None or scope.kind is not ScopeKind.LOOP:
-        return None
-    owner = slots.plans[scope.owner.fires_in].nodes[slots.index[scope.owner]]
-    assert isinstance(owner.action, LoopOf), "a loop's scope is owned by a loop"
-    return owner.action
-
-
-def _only_for_next(plan: ScopePlan, loop: LoopOf) -> tuple[int, ...]:
-    """Find the nodes that only next values need; they wait for the test (S6.1).
-
-    A node is one if it is used, and every use is a next value or another such node.
-    """
-    nexts = {slot for _, slot in loop.carried.values()}
-    elsewhere = {loop.test, *loop.results.values()}
-    reads = {node.index: {slot for feed in node.feeds for slot in feed.slots} for node in plan.nodes}
-    for slot, inner in plan.exports.items():
-        for owner, _ in inner:
-            reads[owner].add(slot)
-    used = nexts.union(*reads.values())
-    makers = {slot: node.index for node in plan.nodes for slot in node.outputs.values()}
-    held = {
-        node.index for node in plan.nodes
-        if used.intersection(node.outputs.values()) and not elsewhere.intersection(node.outputs.values())
-    }  # fmt: skip
-    needed_anyway = [index for index in reads if index not in held]
-    for index in needed_anyway:  # grows while it is walked: what such a node reads is needed anyway too
-        for maker in {makers[slot] for slot in reads[index] if slot in makers} & held:
-            held.discard(maker)
-            needed_anyway.append(maker)
-    return tuple(sorted(held))

@@ -81,7 +81,7 @@ class Opening:
             self.scheduler.releasing.settle_all(frame, node, Skip(frame.path_of(node), "disabled"), SKIPPED)
         for index in plan.starts:
             self.scheduler.releasing.release(frame, index)
-        if not frame.unsettled and not plan.nodes:
+        if not frame.unsettled and len(plan.nodes) == len(plan.deferred):
             self.scheduler.has_emptied(frame)
 
     def await_no_more(self, frame: Frame, slots: Iterable[int]) -> None:

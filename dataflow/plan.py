@@ -37,7 +37,8 @@ class Feed:
     check: object = None  # the type that values from an Any port must have, None for no check
     takes_failure: bool = False
     is_signal: bool = False
-    is_constant: bool = False  # of a node: no edge leads to it, so it keeps no dead path alive (S4.3)
+    is_lazy: bool = False  # demanded only when the node will fire (S8.3)
+    is_constant: bool = False  # of a node: no edge leads to it
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +152,8 @@ class ScopePlan:
     initial: list[Any] = field(default_factory=list)  # constants stand in it, the rest is UNSETTLED
     readers: list[tuple[int, ...]] = field(default_factory=list)  # nodes that wait for the slot
     early: dict[int, tuple[int, ...]] = field(default_factory=dict)  # slot -> merges it may settle
+    lazy: dict[int, tuple[int, ...]] = field(default_factory=dict)  # slot -> nodes with a lazy port for it
+    deferred: frozenset[int] = frozenset()  # nodes that run only if they are asked for
     waits: list[int] = field(default_factory=list)  # how many slots a node waits for
     shared: bytearray = field(default_factory=bytearray)  # whether more than one holder has it (S3.4)
     parameters: dict[str, int] = field(default_factory=dict)  # inputs, carried ports or items
@@ -164,7 +167,7 @@ class ScopePlan:
     awaited: tuple[int, ...] = ()  # imports that the owner reads when a frame ends
     awaited_nexts: tuple[int, ...] = ()  # of an `until` loop: imports read only if another round follows
     after_test: tuple[int, ...] = ()  # nodes of a loop's body that wait for its test
-    uses: Uses | None = None  # of a scope with races
+    uses: Uses | None = None  # where there are races or lazy ports in the flow
     names: list[str] = field(default_factory=list)  # what each slot is called in messages
     held: tuple[tuple[int, ...], ...] = ()  # the slots that each node reads or fills, itself or inside it
     holders: list[int] = field(default_factory=list)  # see `Frame.holders`

@@ -33,6 +33,8 @@ class Pushing:
             waits[reader] -= 1
             if not waits[reader]:
                 scheduler.releasing.release(frame, reader)
+        if slot in plan.lazy:
+            scheduler.pulling.settled(frame, slot)
         for join in plan.early.get(slot, ()):
             scheduler.releasing.consider(frame, plan.nodes[join], slot)
         if slot in plan.exports:
@@ -58,6 +60,8 @@ class Pushing:
         """Let whatever opened a frame go on, now that all of it has settled."""
         scheduler = self.scheduler
         scheduler.timers.drop_of(frame)
+        if frame.undemanded:
+            scheduler.pulling.never_demanded(frame)
         if frame.parent is None:
             scheduler.has_ended = True
             return

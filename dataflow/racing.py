@@ -29,7 +29,7 @@ class Racing:
 
     def consider(self, frame: Frame, node: PlanNode, settled: int | None = None) -> None:
         """Decide a race by the slot that has just settled, or end it if no source can win any more."""
-        if frame.states[node.index] != WAITING:
+        if frame.states[node.index] != WAITING or node.index in frame.undemanded:
             return
         feed, path = node.feeds[0], frame.path_of(node)
         match first_value(feed.slots, frame.values, settled):
@@ -103,7 +103,11 @@ def _no_longer_needed(frame: Frame, uses: Uses, makers: Sequence[int]) -> list[i
     todo = list(makers)
     while todo:
         index = todo.pop()
-        if index in found or index in frame.withdrawn or frame.states[index] not in (WAITING, READY, RUNNING):
+        if (
+            index in found
+            or index in frame.withdrawn | frame.undemanded
+            or frame.states[index] not in (WAITING, READY, RUNNING)
+        ):
             continue
         slots = frame.plan.nodes[index].outputs.values()
         if any(slot in uses.held for slot in slots) or any(

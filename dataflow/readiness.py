@@ -46,7 +46,7 @@ class Skipped:
 
     port: str
     cause: Skip
-    live: tuple[str, ...]  # ports that held a value all the same
+    live: tuple[str, ...]  # ports that a value came to all the same
     dead: tuple[str, ...]
 
 
@@ -67,24 +67,24 @@ def decide(feeds: Sequence[Feed], values: Sequence[Any]) -> Decision:
     live: list[str] = []
     dead: list[tuple[Feed, Skip]] = []
     conflict: Conflict | None = None
+    has_value = False
     for feed in feeds:
         tokens = [values[slot] for slot in feed.slots]
         if not feed.takes_failure:
             for token in tokens:
                 if type(token) is Errored:
                     return Poisoned(token)
-        if feed.is_constant:
-            continue
         alive = [label for label, token in zip(feed.labels, tokens, strict=True) if type(token) is not Skip]
         if alive:
-            live.append(feed.port)
+            has_value = True
+            live += [] if feed.is_constant else [feed.port]
             if len(alive) > 1 and not feed.many and conflict is None:
                 conflict = Conflict(feed.port, tuple(alive))
         elif tokens:
             dead.append((feed, tokens[0]))
     if conflict is not None:
         return conflict
-    barred = [(feed, cause) for feed, cause in dead if feed.required or not live]
+    barred = [(feed, cause) for feed, cause in dead if feed.required or not has_value]
     if barred:
         feed, cause = barred[0]
         return Skipped(feed.port, cause, tuple(live), tuple(feed.port for feed, _ in dead))

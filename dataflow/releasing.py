@@ -75,9 +75,13 @@ class Releasing:
         if node.is_plain and index not in frame.odd:
             self._fire(frame, node)
             return
-        match decide(node.feeds, frame.values):
+        feeds = self.scheduler.pulling.feeds(frame, node) if frame.plan.lazy else node.feeds
+        match decide(feeds, frame.values):
             case Fires():
-                self._fire(frame, node)
+                if len(feeds) < len(node.feeds):
+                    self.scheduler.pulling.pull(frame, node)
+                else:
+                    self._fire(frame, node)
             case Poisoned(cause):
                 self.settle_all(frame, node, Errored(frame.path_of(node), cause.failure, cause), NOT_RUN)
             case Skipped() as skipped:
@@ -123,7 +127,7 @@ class Releasing:
         if node.action.mode is Join.RACE:
             self.scheduler.racing.consider(frame, node, settled)
             return
-        if frame.states[node.index] != WAITING:
+        if frame.states[node.index] != WAITING or node.index in frame.undemanded:
             return
         match first_live(node.feeds[0].slots, frame.values):
             case None:

@@ -35,7 +35,8 @@ def report_end(reporter: Reporter, frame: Frame, node: PlanNode, state: int) -> 
 def unsettled_ports(frame: Frame) -> list[str]:
     """List the ports of a frame that have not settled (S8.4)."""
     plan = frame.plan
-    slots = (slot for node in plan.nodes for slot in node.outputs.values())
+    demanded = (node for node in plan.nodes if node.index not in frame.undemanded)
+    slots = (slot for node in demanded for slot in node.outputs.values())
     return [plan.names[slot] for slot in slots if frame.values[slot] is UNSETTLED]
 
 

@@ -21,6 +21,7 @@ from dataflow.nesting import Nesting
 from dataflow.opening import Opening
 from dataflow.outcome import outputs_of
 from dataflow.plan import Call
+from dataflow.pulling import Pulling
 from dataflow.pushing import Pushing
 from dataflow.racing import Racing
 from dataflow.releasing import Releasing
@@ -53,8 +54,8 @@ class Scheduler:
     """The state of one run and the rules that move it on.
 
     The engine calls `start`, `succeed`, `fail`, `cancelled`, `due` and `abort`. The other public methods are
-    for its parts: `Opening`, `Pushing`, `Releasing`, `Racing`, `Repeating`, `Loops`, `Maps`, `Nesting`,
-    `Failing` and `Timers`.
+    for its parts: `Opening`, `Pulling`, `Pushing`, `Releasing`, `Racing`, `Repeating`, `Loops`, `Maps`,
+    `Nesting`, `Failing` and `Timers`.
     """
 
     def __init__(
@@ -77,6 +78,7 @@ class Scheduler:
         self.racing = Racing(self)
         self.releasing = Releasing(self)
         self.opening = Opening(self)
+        self.pulling = Pulling(self)
         self.pushing = Pushing(self)
         self.timers = Timers(self)
         is_limited = plan.has_limits or settings.max_concurrency is not None

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dataflow.plan import LoopOf, MapOf
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from dataflow.plan import ScopePlan
+    from dataflow.plan import PlanNode, ScopePlan
 
 __all__ = ["Uses", "uses_of"]
 
@@ -20,22 +22,71 @@ class Uses:
     makers: Mapping[int, int]  # slot -> the node that gives it; slots from outside have none
     readers: Mapping[int, tuple[int, ...]]  # slot -> nodes that read it, or inside of which it is read
     reads: tuple[tuple[int, ...], ...]  # by node: the slots it reads, itself or inside
+    needs: tuple[tuple[int, ...], ...]  # likewise, without what only lazy ports read
     held: frozenset[int]  # slots that whoever opened the frame reads
+    demanded: frozenset[int]  # nodes that a frame runs without being asked for them (S8.1)
+    imported: frozenset[int]  # slots from outside that these nodes, or whoever opened the frame, need
 
 
 def uses_of(plan: ScopePlan, held: Iterable[int]) -> Uses:
-    """Tell who uses what in a scope; `held` are the slots that its owner, or the flow's outputs, read."""
+    """Tell who uses what in a scope; `held` are the slots that its owner, or the flow's outputs, read.
+
+    The scopes inside come first.
+    """
+    makers = {slot: node.index for node in plan.nodes for slot in node.outputs.values()}
     reads = [dict.fromkeys(slot for feed in node.feeds for slot in feed.slots) for node in plan.nodes]
+    needs = [
+        dict.fromkeys(slot for feed in node.feeds if not feed.is_lazy for slot in feed.slots)
+        for node in plan.nodes
+    ]
     for slot, inner in plan.exports.items():
-        for owner, _ in inner:
+        for owner, own in inner:
             reads[owner][slot] = None
+            if own in _imported(plan.nodes[owner]):
+                needs[owner][slot] = None
     readers: dict[int, list[int]] = {}
     for index, slots in enumerate(reads):
         for slot in slots:
             readers.setdefault(slot, []).append(index)
+    last, imports = frozenset(held), {own for _, own in plan.imports}
+    demanded = _demanded(plan, makers, readers, needs, last)
     return Uses(
-        {slot: node.index for node in plan.nodes for slot in node.outputs.values()},
-        {slot: tuple(found) for slot, found in readers.items()},
-        tuple(tuple(slots) for slots in reads),
-        frozenset(held),
+        makers=makers,
+        readers={slot: tuple(found) for slot, found in readers.items()},
+        reads=tuple(map(tuple, reads)),
+        needs=tuple(map(tuple, needs)),
+        held=last,
+        demanded=demanded,
+        imported=frozenset(imports & last.union(*(needs[index] for index in demanded))),
     )
+
+
+def _imported(owner: PlanNode) -> frozenset[int]:
+    """Return which slots from outside the frames that a node opens need."""
+    assert isinstance(owner.action, LoopOf | MapOf), "only their bodies read what is outside"
+    uses = owner.action.body.uses
+    assert uses is not None, "the scopes inside come first"
+    return uses.imported
+
+
+def _demanded(
+    plan: ScopePlan,
+    makers: Mapping[int, int],
+    readers: Mapping[int, Iterable[int]],
+    needs: list[dict[int, None]],
+    held: frozenset[int],
+) -> frozenset[int]:
+    """Find what a frame runs: what nothing reads, what is read when it ends, and all that these need."""
+    unread = [
+        node.index for node in plan.nodes
+        if not any(slot in readers or slot in held for slot in node.outputs.values())
+    ]  # fmt: skip
+    found = {*unread, *(makers[slot] for slot in held if slot in makers)}
+    todo = list(found)
+    while todo:
+        for slot in needs[todo.pop()]:
+            maker = makers.get(slot)
+            if maker is not None and maker not in found:
+                found.add(maker)
+                todo.append(maker)
+    return frozenset(found)

@@ -35,7 +35,7 @@ def many(live: str, *, beside: bool = False) -> Flow:
             f.add(node(src).with_(name=name), x=taken.yes if name in live else taken.no).out
             for name in "abcd"
         ]
-        reader = f.add(listed_with, f.input("first", int, 9), *edges) if beside else f.add(listed, *edges)
+        reader = f.add(listed_with, 9, *edges) if beside else f.add(listed, *edges)
         f.output("o", reader.out)
     return f
 

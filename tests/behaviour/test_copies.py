@@ -194,7 +194,7 @@ async def test_constants_and_defaults_are_the_same_in_every_run() -> None:
     constant = [5]
     with Flow() as f:
         dead = f.when(f.add(make, x=1).out, lambda _: False)
-        f.output("unfed", f.add(spoil_unfed, live=f.input("live", int, 1), xs=dead.yes).out)
+        f.output("unfed", f.add(spoil_unfed, live=1, xs=dead.yes).out)
         f.output("constant", f.add(spoil, xs=constant).out)
         f.output("default", f.add(spoil_default).out)
         f.output("input", f.add(spoil, xs=f.input("xs", list[int], [6])).out)

@@ -68,7 +68,7 @@ async def test_inputs_and_outputs_are_the_ports() -> None:
 async def test_an_input_with_a_default_need_not_be_wired() -> None:
     with Flow() as f:
         f.output("o", f.add(twice, 5).out)
-        f.output("skipped", f.add(twice, f.add(src, 5).out, by=f.add(nothing).out).out)
+        f.output("skipped", f.add(twice, 5, by=f.add(nothing).out).out)
     assert (await f.run()).outputs == {"o": 7, "skipped": 7}
 
 

@@ -14,7 +14,7 @@ from anyio.lowlevel import checkpoint
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dataflow import Flow, FlowInvalid, Limit, collect, each, node
+from dataflow import EventKind, Flow, Limit, collect, each, node
 from tests.behaviour.table import states_of
 
 
@@ -206,23 +206,31 @@ async def test_cancelling_while_a_start_is_waited_for_ends_the_run() -> None:
     assert sorted(states[f"begins[{item}]"] for item in range(3)) == ["cancelled", "cancelled", "done"]
 
 
-@pytest.mark.parametrize(
-    ("limits", "told"),
-    [
-        (None, "node 'a' has the limit 'web', which is not set; there are none"),
-        ({"wbe": 1, "db": 2}, "node 'a' has the limit 'web', which is not set; choices: wbe, db"),
-    ],
-)
-async def test_a_limit_that_is_not_set_is_refused_with_those_that_are(
-    limits: dict[str, Limit | int] | None, told: str
-) -> None:
-    async def never() -> None:
-        raise AssertionError("never called")
-
+@pytest.mark.parametrize("limits", [None, {}, {"db": 1}])
+async def test_a_limit_that_is_not_set_bounds_nothing(limits: dict[str, Limit | int] | None) -> None:
+    in_flight = InFlight()
     with Flow("f") as f:
-        f.add(node(limit="web")(never).with_(name="a"))
-    with pytest.raises(FlowInvalid, match=told):
-        await f.using(limits=limits).run()
+        f.add(in_flight.node("web", pauses=3, limit="web"), x=each([1, 2, 3]))
+        f.add(in_flight.node("db", pauses=3, limit="db"), x=each([1, 2, 3]))
+    result = await f.using(limits=limits).run()
+    assert in_flight.most["web"] == 3
+    assert in_flight.most["db"] == (1 if limits else 3)
+    assert result.warnings == ()
+
+
+async def test_a_limit_that_no_node_has_is_told() -> None:
+    with Flow("f") as f:
+        f.add(node(limit="web")(begins), x=1)
+    async with f.using(limits={"wbe": 1}).start() as run:
+        events = [event.data async for event in run.events() if event.kind is EventKind.WARNING]
+        result = await run
+    text = "limit 'wbe' is set, but no node of flow 'f' has it; choices: web"
+    assert result.warnings == (text,)
+    assert [dict(data) for data in events] == [{"code": "unused_limit", "text": text}]
+
+
+async def begins(x: int) -> int:
+    return x
 
 
 @pytest.mark.parametrize("set_by", ["the flow around it", "its own using", "both"])
@@ -239,15 +247,6 @@ async def test_a_limit_in_a_nested_flow_is_that_of_the_nearest_flow_that_sets_it
         outer = outer.using(limits={"web": 2 if set_by == "the flow around it" else 1})
     assert (await outer.run())["o"] == [0, 1, 2, 3]
     assert in_flight.most["web"] == 2
-
-
-async def test_a_limit_that_no_flow_around_a_nested_one_sets_is_refused_with_the_path() -> None:
-    with Flow("inner") as inner:
-        inner.output("o", inner.add(InFlight().node("web", limit="web"), x=1).out)
-    with Flow("outer") as outer:
-        outer.add(inner)
-    with pytest.raises(FlowInvalid, match="node 'inner/web' has the limit 'web'"):
-        await outer.run()
 
 
 LIMITS = st.one_of(st.none(), st.sampled_from(["a", "b", "shared"]), st.integers(1, 3))

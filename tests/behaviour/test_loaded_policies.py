@@ -11,7 +11,7 @@ import pytest
 from anyio import sleep_forever
 from anyio.lowlevel import checkpoint
 
-from dataflow import Flow, FlowInvalid, Limit, NodeTimeout, Retry, RunFailed, collect, each, fallback, node
+from dataflow import Flow, Limit, NodeTimeout, Retry, RunFailed, collect, each, fallback, node
 from dataflow import this_firing as firing
 from tests.behaviour.table import states_of
 
@@ -90,9 +90,3 @@ async def test_its_run_times_out(tmp_path: Path) -> None:
 async def test_its_limits_hold(setting: dict[str, Any], using: dict[str, Any], tmp_path: Path) -> None:
     result = await loaded(mapped(**setting).using(**using), tmp_path).run()
     assert (result["o"], IN_FLIGHT["most"]) == ([0, 1, 2, 3], 2)
-
-
-async def test_a_limit_that_it_does_not_set_is_refused(tmp_path: Path) -> None:
-    flow = loaded(mapped(limit="web"), tmp_path)
-    with pytest.raises(FlowInvalid, match="node 'counted' has the limit 'web', which is not set"):
-        await flow.run()

@@ -1,0 +1,192 @@
+"""Connecting: who waits for which slot, which slots have several holders, what is demanded (S3.4, S8)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from dataflow.graph import Join, Scope, ScopeKind
+from dataflow.plan import JoinOf, LoopOf
+from dataflow.ports import MISSING
+from dataflow.tokens import UNSETTLED
+from dataflow.uses import uses_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from dataflow.plan import PlanNode, ScopePlan
+    from dataflow.slots import Slots
+
+__all__ = ["connect"]
+
+
+def connect(slots: Slots, outputs: Iterable[int]) -> None:
+    """Connect the nodes of all scopes of a flow whose outputs read these slots of the root."""
+    nodes = [node for plan in slots.plans.values() for node in plan.nodes]
+    has_lazy = any(feed.is_lazy for node in nodes for feed in node.feeds)
+    if has_lazy or any(_is_race(node) for node in nodes):
+        for scope, plan in reversed(slots.plans.items()):  # inner scopes come after those around them
+            plan.uses = uses_of(plan, _read_by_owner(slots, scope, plan, outputs))
+    for scope, plan in slots.plans.items():
+        loop = _loop_around(slots, scope)
+        readers = _readers(plan)
+        if has_lazy:
+            _defer(plan)
+        _await_imports(plan, loop)
+        if loop is not None and loop.gate is not None:
+            _gate(plan, loop, loop.gate, readers)
+        plan.readers = [tuple(found) for found in readers]
+        _begin(plan)
+        _share(slots, scope, plan)
+        _hold(plan, loop, outputs if scope.kind is ScopeKind.ROOT else ())
+
+
+def _is_race(node: PlanNode) -> bool:
+    return isinstance(node.action, JoinOf) and node.action.mode is Join.RACE
+
+
+def _readers(plan: ScopePlan) -> list[list[int]]:
+    """List by slot the nodes that wait for it, and count what each node waits for."""
+    readers: list[list[int]] = [[] for _ in plan.initial]
+    early: dict[int, list[int]] = {}
+    lazy: dict[int, list[int]] = {}
+    for node in plan.nodes:
+        if isinstance(node.action, JoinOf) and node.action.mode not in (Join.GATHER, Join.CONTEXTS):
+            for slot in node.feeds[0].slots:
+                early.setdefault(slot, []).append(node.index)
+            plan.waits.append(1)
+            continue
+        awaited = _awaited(plan, node, lazy=False)
+        for slot in awaited:
+            readers[slot].append(node.index)
+        for slot in _awaited(plan, node, lazy=True):
+            lazy.setdefault(slot, []).append(node.index)
+        plan.waits.append(len(awaited))
+    plan.early = {slot: tuple(nodes) for slot, nodes in early.items()}
+    plan.lazy = {slot: tuple(nodes) for slot, nodes in lazy.items()}
+    return readers
+
+
+def _awaited(plan: ScopePlan, node: PlanNode, *, lazy: bool) -> dict[int, None]:
+    slots = (slot for feed in node.feeds if feed.is_lazy is lazy for slot in feed.slots)
+    return dict.fromkeys(slot for slot in slots if plan.initial[slot] is UNSETTLED)
+
+
+def _defer(plan: ScopePlan) -> None:
+    """Let the nodes that nobody but lazy ports needs wait until they are asked for (S8.3)."""
+    assert plan.uses is not None, "it was told before"
+    disabled = {node.index for node in plan.nodes if node.policy is not None and not node.policy.is_enabled}
+    plan.deferred = frozenset(range(len(plan.nodes))) - plan.uses.demanded - disabled
+    for index in plan.deferred:
+        plan.waits[index] += 1
+
+
+def _gate(plan: ScopePlan, loop: LoopOf, gate: int, readers: list[list[int]]) -> None:
+    """Let the nodes that only next values need wait for the test (S6.1)."""
+    plan.test = loop.test
+    plan.after_test = tuple(index for index in _only_for_next(plan, loop) if index not in plan.deferred)
+    for index in plan.after_test:
+        plan.waits[index] += 1
+        readers[gate].append(index)
+
+
+def _begin(plan: ScopePlan) -> None:
+    """Note what a frame begins with."""
+    plan.starts = tuple(index for index, count in enumerate(plan.waits) if not count)
+    plan.disabled = tuple(
+        node.index for node in plan.nodes if node.policy is not None and not node.policy.is_enabled
+    )
+    looked_at = {s for node in plan.nodes if isinstance(node.action, JoinOf) for s in node.feeds[0].slots}
+    looked_at |= {*plan.collects, *([] if plan.test is None else [plan.test])}
+    plan.settled = tuple(slot for slot in sorted(looked_at) if plan.initial[slot] is not UNSETTLED)
+
+
+def _share(slots: Slots, scope: Scope, plan: ScopePlan) -> None:
+    """Note which slots have several holders, each of whom gets a copy of its own (S3.4)."""
+    outside = {slot for _, slot in plan.imports} | set(plan.parameters.values())
+    for node in plan.nodes:  # one container may stand on several ports
+        used = [slot for slot in node.outputs.values() if slots.is_used(scope, slot)]
+        outside.update(used if len(used) > 1 else ())
+    for node in plan.nodes:  # each attempt at a node is a reader of its own
+        if node.policy is not None and node.policy.retry is not MISSING:
+            outside.update(slot for feed in node.feeds for slot in feed.slots)
+    plan.shared = bytearray(
+        scope.kind is ScopeKind.ROOT  # whose values are kept
+        or plan.initial[slot] is not UNSETTLED
+        or slot in outside
+        or slots.is_shared(scope, slot)
+        for slot in range(len(plan.initial))
+    )
+
+
+def _read_by_owner(slots: Slots, scope: Scope, plan: ScopePlan, outputs: Iterable[int]) -> Iterable[int]:
+    """List the slots that whoever opened a frame reads: a loop, a map or, of the root, the run."""
+    if scope.kind is ScopeKind.ROOT:
+        return outputs
+    loop = _loop_around(slots, scope)
+    if loop is None:
+        return plan.collects
+    nexts = [slot for _, slot in loop.carried.values()]
+    return [*nexts, *loop.results.values(), *([] if loop.test is None else [loop.test])]
+
+
+def _hold(plan: ScopePlan, loop: LoopOf | None, outputs: Iterable[int]) -> None:
+    """Note who holds which value, so that it can be let go when nobody does (S8.5)."""
+    held = [{*node.outputs.values(), *(s for feed in node.feeds for s in feed.slots)} for node in plan.nodes]
+    for slot, inner in plan.exports.items():
+        for owner, _ in inner:  # every frame that it opens reads it
+            held[owner].add(slot)
+    plan.held = tuple(tuple(sorted(slots)) for slots in held)
+    holders = Counter(slot for slots in held for slot in slots)
+    read_at_the_end = {*outputs, *(slot for slot, value in enumerate(plan.initial) if value is not UNSETTLED)}
+    if loop is not None:
+        read_at_the_end.update(loop.results.values(), (slot for _, slot in loop.carried.values()))
+    plan.holders = [1 + holders[slot] + (slot in read_at_the_end) for slot in range(len(plan.initial))]
+
+
+def _await_imports(plan: ScopePlan, loop: LoopOf | None) -> None:
+    """Note which values from outside must have settled before a frame has ended."""
+    imports = {slot for _, slot in plan.imports}
+    read = set(plan.collects)
+    nexts: set[int] = set()
+    if loop is not None:
+        read.update(loop.results.values())
+        read.update(() if loop.test is None else (loop.test,))
+        nexts.update(slot for _, slot in loop.carried.values())
+        if loop.kind != "until":
+            read |= nexts
+    plan.awaited = tuple(sorted(imports & read))
+    plan.awaited_nexts = tuple(sorted((imports & nexts) - read))
+
+
+def _loop_around(slots: Slots, scope: Scope) -> LoopOf | None:
+    if scope.owner is None or scope.kind is not ScopeKind.LOOP:
+        return None
+    owner = slots.plans[scope.owner.fires_in].nodes[slots.index[scope.owner]]
+    assert isinstance(owner.action, LoopOf), "a loop's scope is owned by a loop"
+    return owner.action
+
+
+def _only_for_next(plan: ScopePlan, loop: LoopOf) -> tuple[int, ...]:
+    """Find the nodes that only next values need; they wait for the test (S6.1).
+
+    A node is one if it is used, and every use is a next value or another such node.
+    """
+    nexts = {slot for _, slot in loop.carried.values()}
+    elsewhere = {loop.test, *loop.results.values()}
+    reads = {node.index: {slot for feed in node.feeds for slot in feed.slots} for node in plan.nodes}
+    for slot, inner in plan.exports.items():
+        for owner, _ in inner:
+            reads[owner].add(slot)
+    used = nexts.union(*reads.values())
+    makers = {slot: node.index for node in plan.nodes for slot in node.outputs.values()}
+    held = {
+        node.index for node in plan.nodes
+        if used.intersection(node.outputs.values()) and not elsewhere.intersection(node.outputs.values())
+    }  # fmt: skip
+    needed_anyway = [index for index in reads if index not in held]
+    for index in needed_anyway:  # grows while it is walked: what such a node reads is needed anyway too
+        for maker in {makers[slot] for slot in reads[index] if slot in makers} & held:
+            held.discard(maker)
+            needed_anyway.append(maker)
+    return tuple(sorted(held))
