@@ -33,7 +33,7 @@ _OF: Final = {
     "each": {"a map that each opens"},
     "race": {"a race of which some are dead"},
     "lazy": {"a lazy port", "a node that nobody demanded"},
-    "a map that fails": {"a map that fails", "a map with keys"},
+    "map": {"a map that fails", "a map with keys"},
 }
 #: What a sample is to contain.
 CONSTRUCTS: Final = _ALWAYS.union(*(found for name, found in _OF.items() if ENABLED.get(name)))
@@ -75,6 +75,7 @@ def _of_document(block: Mapping[str, Any], around: str) -> Iterator[str]:
         yield from ["after"] if node.get("after") else []
         each = any(isinstance(given, dict) and "each" in given for given in node.get("inputs", {}).values())
         yield from ["a map that each opens"] if each else []
+        yield from ["a lazy port"] if "lazy" in node.get("type", "") else []
         yield from ["a switch"] if node.get("type") == "control.switch" else []
         yield from ["a node that is disabled"] if policy.get("enabled") is False else []
         for kind in ("loop", "map", "flow"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Final
@@ -28,6 +28,7 @@ __all__ = [
     "In",
     "Read",
     "body_of",
+    "by_node",
     "demanded",
     "inputs_of",
     "is_enabled",
@@ -170,8 +171,11 @@ def reads_of(block: BlockPart, functions: Functions) -> Iterator[Read]:
             yield from _reads(sources, Read("", "", id, inputs[port]))
         inner = body_of(node)
         if inner is not None:
-            for read in reads_of(inner, functions):
-                yield replace(read, reader=id)
+            within = list(reads_of(inner, functions))
+            lazy = _later(inner, by_node(within), waits=False)
+            for read in within:  # what is read through a lazy port is read lazily, in any scope (S8.1)
+                port = replace(read.port, lazy=True) if read.reader in lazy else read.port
+                yield replace(read, reader=id, port=port)
     ends: list[Any] = list(block.outputs.values())
     if isinstance(block, LoopPart):
         ends += [block.until, block.while_]
@@ -179,16 +183,32 @@ def reads_of(block: BlockPart, functions: Functions) -> Iterator[Read]:
     yield from _reads(ends, Read("", ""))
 
 
+def by_node(reads: Iterable[Read]) -> dict[str, list[Read]]:
+    """Sort uses by the node that is read."""
+    found: dict[str, list[Read]] = {}
+    for read in reads:
+        found.setdefault(read.node, []).append(read)
+    return found
+
+
 def demanded(block: BlockPart, reads: Mapping[str, list[Read]], next_too: bool = False) -> list[str]:
     """List the nodes that a frame demands: not those of which every use is a lazy port (S8.1).
 
     With `until`, those that only next values need are demanded once another round follows (S6.1).
     """
-    waits = isinstance(block, LoopPart) and block.until is not None and not next_too
+    lazy = _later(block, reads, waits=False)
+    if next_too or not isinstance(block, LoopPart) or block.until is None:
+        return [id for id in block.nodes if id not in lazy]
+    later = _later(block, reads, waits=True)
+    return [id for id, node in block.nodes.items() if id not in (later if is_enabled(node) else lazy)]
+
+
+def _later(block: BlockPart, reads: Mapping[str, list[Read]], waits: bool) -> set[str]:
+    """Return the nodes of which no use is demanded at once."""
     left = {id for id in block.nodes if reads.get(id)}
     while now := {id for id in left if any(_is_now(read, left, waits) for read in reads[id])}:
         left -= now
-    return [id for id, node in block.nodes.items() if id not in left or not is_enabled(node)]
+    return left
 
 
 def _is_now(read: Read, left: set[str], waits: bool) -> bool:

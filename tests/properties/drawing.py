@@ -25,13 +25,12 @@ class Seen:
     lists: list[str] = field(default_factory=list)
     flags: list[str] = field(default_factory=list)
     steps: list[str] = field(default_factory=list)
-    failing: list[str] = field(default_factory=list)
     branches: list[tuple[str, ...]] = field(default_factory=list)
 
     def inside(self, *values: str) -> Seen:
         """Return what a body sees."""
         return Seen(
-            [*self.values, *values], [*self.typed], [*self.lists], [], [*self.steps], [*self.failing],
+            [*self.values, *values], [*self.typed], [*self.lists], [], [*self.steps],
             [*self.branches],
         )  # fmt: skip
 
@@ -60,7 +59,6 @@ class Drawing:
         self.count = 0
         self.mapped: set[str] = set()  # what `each` goes over
         self.depth = 0
-        self.goes_on = self.breaking and self.chance(2)  # a failure does not cut others short
 
     def chance(self, number: int) -> bool:
         return self.below(number) == number - 1  # shrinks towards no
@@ -150,13 +148,13 @@ class Drawing:
             "first": (0, 0, 0, 0, 0, 0, 1, 2)[self.below(8)] if self.breaking else 0,
         }
 
-    def policy(self, node: dict[str, Any], odds: dict[str, int]) -> bool:
-        """Draw a policy, and tell whether `$error` may be wired."""
+    def policy(self, node: dict[str, Any], odds: dict[str, int]) -> None:
+        """Draw a policy."""
         kind = self.below(12)
         if kind == 11 and self.chance(2):
             node["policy"] = {"enabled": False}
         if not (odds.get("breaks") or odds.get("first")):
-            return True
+            return
         policies: dict[int, dict[str, Any]] = {
             5: {"default": self.pick(CONSTANTS)},
             6: {"default": self.pick(CONSTANTS)},
@@ -169,13 +167,9 @@ class Drawing:
             node["policy"] = policies[kind]
         if self.below(4) if odds.get("first") else self.chance(4):
             node["policy"] = {**node.get("policy", {}), "retry": {"retries": 1 + self.below(2)}}
-        return "default" not in node.get("policy", {}) and node.get("policy", {}).get("on_error") != "skip"
 
-    def keep(
-        self, seen: Seen, id: str, may_route: bool, values: Sequence[str] = (), lists: Sequence[str] = ()
-    ) -> None:
+    def keep(self, seen: Seen, id: str, values: Sequence[str] = (), lists: Sequence[str] = ()) -> None:
+        """Let what comes after a node read it."""
         seen.values += values
         seen.lists += lists
         seen.steps.append(id)
-        if may_route:
-            seen.failing.append(id)

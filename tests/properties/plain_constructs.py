@@ -27,7 +27,8 @@ def apply(make: Drawing, block: dict[str, Any], seen: Seen) -> None:
     if single == 2 and make.chance(6):
         inputs["b"] = {"value": make.pick(CONSTANTS)}
     node = make.place(block, seen, id, f"t.{function}", inputs, **odds)
-    make.keep(seen, id, make.policy(node, odds), values=[id])
+    make.policy(node, odds)
+    make.keep(seen, id, values=[id])
 
 
 def branch(make: Drawing, block: dict[str, Any], seen: Seen) -> None:
@@ -38,7 +39,7 @@ def branch(make: Drawing, block: dict[str, Any], seen: Seen) -> None:
     }
     if not make.breaking:
         node["config"] = {"predicate": make.pick(("t:is_odd", "t:is_third"))}
-    make.keep(seen, id, True, values=[f"{id}.yes", f"{id}.no"])
+    make.keep(seen, id, values=[f"{id}.yes", f"{id}.no"])
     seen.branches.append((f"{id}.yes", f"{id}.no"))
 
 
@@ -48,7 +49,7 @@ def switch(make: Drawing, block: dict[str, Any], seen: Seen) -> None:
     cases = ["left", "right", "default"] if make.chance(2) else ["left", "right"]
     node["config"] = {"pick": "t:pick_any" if len(cases) == 3 else "t:pick", "cases": cases}
     exits = [f"{id}.{case}" for case in cases]
-    make.keep(seen, id, True, values=exits)
+    make.keep(seen, id, values=exits)
     seen.branches.append(tuple(exits))
 
 
@@ -62,7 +63,8 @@ def either(make: Drawing, block: dict[str, Any], seen: Seen) -> None:
         exits = [seen.branches[0][0], seen.branches[-1][0]]
     node = make.place(block, seen, id, "t.one", {}, **odds)
     block["edges"] += [make.edge(source, id, "a") for source in exits]
-    make.keep(seen, id, make.policy(node, odds), values=[id])
+    make.policy(node, odds)
+    make.keep(seen, id, values=[id])
 
 
 def parts(make: Drawing, block: dict[str, Any], seen: Seen) -> None:
@@ -71,7 +73,7 @@ def parts(make: Drawing, block: dict[str, Any], seen: Seen) -> None:
     node = make.place(block, seen, id, "t.parts", {"a": make.source(seen)}, **odds)
     if make.chance(8):
         node["policy"] = {"on_error": "skip"}
-    make.keep(seen, id, "policy" not in node, values=[f"{id}.sure", f"{id}.left", f"{id}.right"])
+    make.keep(seen, id, values=[f"{id}.sure", f"{id}.left", f"{id}.right"])
     seen.typed.append(id)
 
 
@@ -79,31 +81,32 @@ def items(make: Drawing, block: dict[str, Any], seen: Seen) -> None:
     id = make.name("x")
     odds = {**make.odds(), "gap": 0}
     make.place(block, seen, id, "t.items", {"a": make.source(seen)}, **odds)
-    make.keep(seen, id, True, lists=[id])
+    make.keep(seen, id, lists=[id])
 
 
 def total(make: Drawing, block: dict[str, Any], seen: Seen) -> None:
     id, odds = make.name("t"), make.odds()
     node = make.place(block, seen, id, "t.total", {"xs": make.list_source(seen)}, **odds)
-    make.keep(seen, id, make.policy(node, odds), values=[id])
+    make.policy(node, odds)
+    make.keep(seen, id, values=[id])
 
 
 def flag(make: Drawing, block: dict[str, Any], seen: Seen) -> None:
     id, odds = make.name("f"), {**make.odds(), "gap": 0}
     make.place(block, seen, id, "t.flag", {"a": make.source(seen)}, **odds)
-    make.keep(seen, id, True)
+    make.keep(seen, id)
     seen.typed.append(id)
     seen.flags.append(id)
 
 
 def told(make: Drawing, block: dict[str, Any], seen: Seen) -> None:
     """Read the `$error` of a node, a loop or a map."""
-    if not seen.failing:
+    if not seen.steps:
         return apply(make, block, seen)
     id, odds = make.name("n"), make.odds()
-    failing = make.recent(seen.failing)
+    failing = make.recent(seen.steps)
     make.place(block, seen, id, "t.told", {"f": f"{failing}.$error"}, **odds)
-    return make.keep(seen, id, True, values=[id])
+    return make.keep(seen, id, values=[id])
 
 
 def taken(make: Drawing, block: dict[str, Any], seen: Seen) -> None:
@@ -112,7 +115,7 @@ def taken(make: Drawing, block: dict[str, Any], seen: Seen) -> None:
     make.place(block, seen, id, "t.one", {"a": make.source(seen)}, **odds)
     reader = make.name("n")
     make.place(block, seen, reader, "t.told", {"f": id}, **make.odds())
-    make.keep(seen, reader, True, values=[reader])
+    make.keep(seen, reader, values=[reader])
 
 
 def race(make: Drawing, block: dict[str, Any], seen: Seen) -> None:
@@ -134,7 +137,7 @@ def race(make: Drawing, block: dict[str, Any], seen: Seen) -> None:
         sources.reverse()
     id = make.name("n")
     make.place(block, seen, id, "t.optional", {"a": {"race": sources}}, **make.odds())
-    make.keep(seen, id, True, values=[id])
+    make.keep(seen, id, values=[id])
 
 
 def lazy(make: Drawing, block: dict[str, Any], seen: Seen) -> None:
@@ -146,4 +149,4 @@ def lazy(make: Drawing, block: dict[str, Any], seen: Seen) -> None:
         function = make.pick(("lazy_one", "lazy_optional"))
         make.place(block, seen, id, f"t.{function}", {"a": make.source(seen), "b": source}, **make.odds())
         source = id
-    make.keep(seen, id, True, values=[id])
+    make.keep(seen, id, values=[id])

@@ -14,11 +14,10 @@ from tests.properties.drawing import CONSTANTS, Construct, Drawing, Seen
 
 __all__ = ["ENABLED", "Program", "programs", "sample"]
 
-#: What is drawn, and how often. A construct is one function; the last ones say what may become of a map.
+#: What is drawn, and how often. A construct is one function.
 ENABLED: Final[dict[str, int]] = {
     "apply": 5, "branch": 2, "switch": 1, "either": 1, "parts": 1, "items": 1, "total": 1, "flag": 1,
-    "told": 1, "taken": 1, "race": 1, "lazy": 0, "loop": 2, "map": 2, "each": 1, "flow": 1,
-    "a map that fails": 1, "a map that fails in a flow that goes on": 0,
+    "told": 1, "taken": 1, "race": 1, "lazy": 1, "loop": 2, "map": 2, "each": 1, "flow": 1,
 }  # fmt: skip
 _CONSTRUCTS: Final[dict[str, Construct]] = {
     **{name: getattr(plain_constructs, name) for name in plain_constructs.__all__},
@@ -43,7 +42,7 @@ def _program(make: Drawing) -> Program:
     outputs = [make.recent(seen.values[2:] or seen.values) for _ in range(3 + make.below(3))]
     outputs += [*seen.values[2:3], *seen.lists[1:][-2:]]
     named = {f"o{number}": source for number, source in enumerate(dict.fromkeys(outputs))}
-    using: dict[str, Any] = {"errors": "continue"} if make.goes_on else {}
+    using: dict[str, Any] = {"errors": "continue"} if make.breaking and make.chance(2) else {}
     if make.chance(3):
         using["max_concurrency"] = 1 + make.below(4)
     document = {"dataflow": 1, "name": "random", "uses": {"t": "tests.properties.node_functions"},

@@ -27,6 +27,7 @@ from dataflow.ports import DONE, ERROR, SKIP, Signal
 from tests.properties.document_reading import (
     In,
     Read,
+    by_node,
     inputs_of,
     is_enabled,
     parted,
@@ -84,9 +85,7 @@ class Reference:
     def reads(self, block: BlockPart) -> dict[str, list[Read]]:
         """Return the uses of each node of a block."""
         if id(block) not in self._reads:
-            found = self._reads[id(block)] = dict[str, list[Read]]()
-            for read in reads_of(block, self.functions):
-                found.setdefault(read.node, []).append(read)
+            self._reads[id(block)] = by_node(reads_of(block, self.functions))
         return self._reads[id(block)]
 
     def function(self, name: str) -> Callable[[Any], Any]:
@@ -184,13 +183,14 @@ class Reference:
         """
         ports = inputs_of(node, self.functions)
         wired = sources_of(frame.block, id)
+        constants = getattr(node, "values", {})  # values like any other
         tokens: dict[str, Any] = {}
         for is_lazy in (False, True):
             for port, sources in wired.items():
                 if ports[port].lazy is is_lazy:
                     tokens[port] = self._port(frame, sources, ports[port])
             dead = {port: token for port, token in tokens.items() if isinstance(token, Dead)}
-            if any(map(is_error, dead.values())) or (dead and len(dead) == len(tokens)):
+            if any(map(is_error, dead.values())) or (dead and len(dead) == len(tokens) and not constants):
                 return joined(dead.values())
             required = [token for port, token in dead.items() if ports[port].required]
             if required:
@@ -248,7 +248,7 @@ class Reference:
         ended = Firing("failed", rest=dead)
         reads = self.reads(frame.block).get(id, [])
         if "default" in policy.model_fields_set:
-            ended.ports = {"out": copy.deepcopy(policy.default), DONE: Signal()}
+            ended.ports = {"out": copy.deepcopy(policy.default), DONE: Signal(), ERROR: failures[0]}
         elif policy.on_error != "fail" or any(read.name == ERROR for read in reads):
             ended.ports = {ERROR: failures[0]}
         else:

@@ -103,8 +103,8 @@ def fire_map(reference: Reference, frame: Frame, id: str, part: MapPart, lists: 
     if not failures or part.on_error != "fail":
         return reference.done(frame.path_of(id), ports)
     firing = reference.failed(frame, id, failures)
-    if firing.failures:  # the frame fails in any case, and a list need not wait for all of the items
-        firing.ports = ports
+    if firing.failures and frame.errors == "fail_fast":
+        firing.ports = ports  # the run ends with the frame, and a list need not wait for all of the items
     return firing
 
 
