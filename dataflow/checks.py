@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Union, get_arg
 from dataflow.agreement import NOT_ITERABLE, agrees, element_type, is_any, type_name
 from dataflow.checking import check_json, check_value
 from dataflow.context_checks import check_contexts
-from dataflow.errors import ValueMismatch
+from dataflow.errors import ValueMismatch, choices
 from dataflow.failure import Failure
 from dataflow.graph import (
     CallAction,
@@ -266,7 +266,11 @@ class _Checker:
     def check_default(self, vertex: Vertex, action: CallAction) -> None:
         """Check the value that stands in for the result of a failed node (S9.3)."""
         default, out = action.policy.default, action.type.outputs.get("out")
-        if default is MISSING or out is None:
+        if default is MISSING:
+            return
+        if out is None:
+            ports = choices(action.type.outputs)
+            self.problem(f"default of node {vertex.id!r} is for its port 'out', which there is not; {ports}")
             return
         try:
             check_value(default, out.type)

@@ -75,7 +75,10 @@ class Nesting:
         def end() -> None:
             late = bounds.timed_out(node.id, begun, self.scheduler.clock())
             _opened(frame, node).late = late
-            cause = Errored(frame.path_of(node), failure_of(late, node.id, frame.path_of(node), 1))
+            cause = Errored(
+                frame.path_of(node),
+                failure_of(late, node.id, frame.path_of(node), frame.attempt_of(node.index)),
+            )
             self.scheduler.failing.close(inner, cause)
 
         self.scheduler.timers.set(bounds.ends_by(begun, now) - now, end, inner, is_awaited=False)
@@ -159,7 +162,12 @@ def _reaches(inner: Frame, index: int, failed: set[int]) -> bool:
             if slot in failed:
                 return True
             owners = [owner for owner, _ in plan.exports.get(slot, ())]
-            for reader in {*plan.readers[slot], *plan.early.get(slot, ()), *owners} - seen:
+            for reader in {
+                *plan.readers[slot],
+                *plan.early.get(slot, ()),
+                *plan.lazy.get(slot, ()),
+                *owners,
+            } - seen:
                 seen.add(reader)
                 todo.append(reader)
     return False

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
 from typing import Final
 
 import pytest
@@ -91,6 +92,12 @@ NEVER: Final = {"hypothesis", "litellm", "mcp", "pytest", "starlette", *PACKS}
 EXCEPT: Final[dict[str, set[str]]] = {}  # row entries that may import some of NEVER: {"testing": {"pytest"}}
 NOT_AT_IMPORT: Final = {"jinja2", "litellm", "mcp", "networkx", "rich", "typer", *PACKS}
 
+PROPERTIES: Final = Path(__file__).parent / "properties"
+REFERENCE: Final = [
+    f"tests.properties.{name}"
+    for name in ("reference", "reference_blocks", "reference_tokens", "document_reading")
+]
+
 ENGINE: Final = {module.name: module for module in modules_of("dataflow")}
 ENGINE_MODULES: Final = pytest.mark.parametrize("module", ENGINE.values(), ids=ENGINE)
 PACK_MODULES: Final = pytest.mark.parametrize(
@@ -173,6 +180,21 @@ def test_a_pack_imports_only_the_public_names(module: Module) -> None:
 def test_a_pack_imports_no_other_pack(module: Module) -> None:
     own = module.name.partition(".")[0]
     assert not [f"line {found.line}: {root}" for root, found in roots_of(module) if root in {*PACKS} - {own}]
+
+
+@pytest.mark.parametrize("name", REFERENCE)
+def test_the_reference_knows_only_documents(name: str) -> None:
+    """It proves the engine, so it shares no more with it than the document and what values are."""
+    imported = {
+        found.module
+        for found in imports_of(Module(name, PROPERTIES / f"{name.rpartition('.')[2]}.py"), for_types=True)
+        if found.module.partition(".")[0] in ("dataflow", "tests", *PACKS)
+    }
+    allowed = {
+        f"dataflow.{part}"
+        for part in ("failure", "ports", "document.flow", "document.parts", "document.sources")
+    }
+    assert imported <= allowed | {*REFERENCE}
 
 
 def test_importing_the_engine_loads_nothing_heavy() -> None:

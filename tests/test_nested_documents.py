@@ -152,6 +152,14 @@ def test_a_flow_of_the_builder_is_written_in_place() -> None:
             "nodes: {a: {flow: {dataflow: 1, nodes: {b: {type: t, policy: {errors: fail}}}}}}",
             "3:63 nodes.a.flow.nodes.b.policy.errors: is for flow nodes only",
         ),
+        (
+            "nodes: {a: {flow: ./sub.yaml, values: {x: 1}, policy: {limit: web}}}",
+            "nodes.a.policy.limit: is for nodes of a type; a flow node holds no slot",
+        ),
+        (
+            "nodes: {a: {flow: ./sub.yaml, values: {x: 1}, policy: {default: 1}}}",
+            "default of node 'a' is for its port 'out', which there is not; choices: y",
+        ),
         ("nodes: {a: {flow: ./sub.yaml}}", "port 'a.x' is required and has neither an edge nor a constant"),
         (
             "nodes: {a: {flow: {dataflow: 1, nodes: {b: {type: t.inc}}}}}",

@@ -176,6 +176,8 @@ class _Reading:
     def _flow(self, id: str, node: FlowNode, path: Path, block: Block) -> PlacedNode:
         placed = PlacedNode(id, node.after, node.meta, policy=read_policy(node.policy))
         given = node.flow
+        if "limit" in node.policy.model_fields_set:
+            self.problem((*path, "policy", "limit"), "is for nodes of a type; a flow node holds no slot")
         try:
             placed.type = self.nest(
                 given if isinstance(given, str) else self.wiring(given, id, (*path, "flow"))

@@ -59,7 +59,6 @@ async def test_after_the_last_attempt_the_failure_is_the_nodes() -> None:
     with pytest.raises(RunFailed) as raised:
         await around(flaky(5), retries=1).run()
     assert [(one.path, one.message) for one in raised.value.failures] == [("inner~2/shaky", "3 left")]
-    assert (await around(flaky(5), retries=1, default=7).run()).outputs == {}
     with Flow() as f:
         f.output("o", fallback(f.add(flaky(5).with_(retries=1, on_error="skip"), x=1).out.y, 0))
     assert (await f.run()).outputs == {"o": 0}
@@ -123,7 +122,7 @@ def sleeper() -> Flow:
 
 @pytest.mark.parametrize(
     ("settings", "attempts"),
-    [({"timeout": 0.01}, 1), ({"timeout": 0.01, "retries": 2}, 3), ({"deadline": 0.01, "retries": 2}, 1)],
+    [({"timeout": 0.1}, 1), ({"timeout": 0.1, "retries": 2}, 3), ({"deadline": 0.1, "retries": 2}, 1)],
 )
 async def test_a_flow_node_that_takes_too_long_is_timed_out(settings: dict[str, Any], attempts: int) -> None:
     with pytest.raises(RunFailed) as raised:
@@ -141,9 +140,9 @@ async def test_a_flow_node_that_takes_too_long_is_timed_out(settings: dict[str, 
 
 async def test_the_flows_own_timeout_counts_unless_the_node_has_one() -> None:
     with pytest.raises(RunFailed, match="inner"):
-        await around(sleeper().using(timeout=0.01)).run()
+        await around(sleeper().using(timeout=0.1)).run()
     with Flow() as f:
-        f.output("o", fallback(f.add(sleeper().using(timeout=0.01).with_(on_error="skip"), x=1).out.y, 5))
+        f.output("o", fallback(f.add(sleeper().using(timeout=0.1).with_(on_error="skip"), x=1).out.y, 5))
     result = await f.run()
     assert result.outputs == {"o": 5}
     assert states_of(result)["inner"] == "timed_out"

@@ -6,6 +6,7 @@ from typing import Protocol
 
 import pytest
 from anyio import Event, get_cancelled_exc_class, sleep_forever
+from anyio.lowlevel import checkpoint
 
 from dataflow import EventKind, Failure, Flow, RunFailed, collect, each, fallback, race
 from dataflow.states import NodeState
@@ -70,6 +71,19 @@ async def test_what_only_a_loser_needs_is_cancelled_or_never_starts() -> None:
     }  # fmt: skip
     assert reasons(result, "inc_2") == ["  because race: race lost at race"]
     assert reasons(result, "waits") == ["  because race: race lost at race"]
+
+
+async def test_a_loser_that_would_come_to_its_end_is_cancelled_before() -> None:
+    async def lasting(x: int) -> int:
+        for _ in range(1_000):
+            await checkpoint()
+        return x
+
+    with Flow() as f:
+        f.output("winner", race(f.add(lasting, x=7).out, f.add(one).out))
+    result = (await play(f, {})).result
+    assert result.outputs == {"winner": 1}
+    assert states_of(result) == {"lasting": "cancelled", "one": "done"}
 
 
 async def test_a_loser_with_another_use_goes_on() -> None:

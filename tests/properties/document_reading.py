@@ -1,0 +1,217 @@
+"""What a flow document says, without running it: what a port reads, who reads a node, what is demanded."""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, Final
+
+from dataflow.document.flow import (
+    BlockPart,
+    FlowDocument,
+    FlowNode,
+    LoopNode,
+    LoopPart,
+    MapNode,
+    Node,
+    TypeNode,
+)
+from dataflow.document.sources import ConstantSource, RaceSource, Source
+from dataflow.failure import takes_failure
+from dataflow.ports import DONE, LAZY
+
+__all__ = [
+    "AFTER",
+    "In",
+    "Read",
+    "body_of",
+    "by_node",
+    "demanded",
+    "inputs_of",
+    "is_enabled",
+    "is_lifted",
+    "parted",
+    "reads_of",
+    "signature_of",
+    "sources_of",
+]
+
+AFTER: Final = "$after"
+#: Who reads what the next round of a loop begins with.
+NEXT: Final = "$next"
+_JOINS: Final = ("merge", "gather", "race", "fallback", "each", "collect", "all", "source")
+
+Functions = Mapping[str, Callable[..., Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class In:
+    """An input port."""
+
+    required: bool = True
+    many: bool = False
+    takes_failure: bool = False
+    lazy: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A use of a port by the `port` of a node of the same block, by NEXT, or by anything else (None)."""
+
+    node: str
+    name: str
+    reader: str | None = None
+    port: In = In()
+    race: RaceSource | None = None
+
+
+@cache
+def signature_of(function: Callable[..., Any]) -> dict[str, tuple[inspect.Parameter, Any]]:
+    """Return the parameters of a node's function with their types."""
+    hints = typing.get_type_hints(function, include_extras=True)
+    return {
+        name: (parameter, hints[name]) for name, parameter in inspect.signature(function).parameters.items()
+    }
+
+
+@cache
+def _ports_of(function: Callable[..., Any]) -> dict[str, In]:
+    ports = {}
+    for name, (parameter, hint) in signature_of(function).items():
+        many = parameter.kind is parameter.VAR_POSITIONAL
+        is_lazy = LAZY in getattr(hint, "__metadata__", ())
+        ports[name] = In(
+            parameter.default is parameter.empty and not many, many, takes_failure(hint), is_lazy
+        )
+    return ports
+
+
+def inputs_of(node: Node, functions: Functions) -> dict[str, In]:
+    """Return the input ports of a node; the first values of a loop and the lists of a map are such ports."""
+    ports: dict[str, In]
+    match node:
+        case TypeNode(type="control.if" | "control.switch"):
+            ports = {"value": In()}
+        case TypeNode(type=type):
+            ports = _ports_of(functions[type])
+        case FlowNode(flow=FlowDocument(inputs=inputs)):
+            ports = {name: In("default" not in part.model_fields_set) for name, part in inputs.items()}
+        case LoopNode(loop=loop):
+            ports = {name: In(required=False) for name in loop.carry}
+        case MapNode(map=part):
+            ports = {name: In() for name in part.over}
+        case _:
+            raise NotImplementedError(node)
+    return {**ports, AFTER: In(many=True)}
+
+
+def is_enabled(node: Node) -> bool:
+    """Tell whether a node is not switched off (S4.7); such a node is settled without being run."""
+    return not isinstance(node, TypeNode | FlowNode) or node.policy.enabled
+
+
+def is_lifted(node: Node) -> bool:
+    """Tell whether a map stands for an `each`, so that one of its nodes has the path of the item."""
+    return node.meta.get("lifted") is True
+
+
+def sources_of(block: BlockPart, id: str) -> dict[str, list[Source]]:
+    """Return what each connected port of a node reads: what stands with the node, then the edges (S5.1)."""
+    wired: dict[str, list[Source]] = {}
+    node = block.nodes[id]
+    match node:
+        case TypeNode() | FlowNode():
+            for port, given in node.inputs.items():
+                wired[port] = list(given) if isinstance(given, list) else [given]
+        case LoopNode(loop=loop):
+            wired = {name: [carry.first] for name, carry in loop.carry.items()}
+        case MapNode(map=part):
+            wired = {name: [source] for name, source in part.over.items()}
+    for edge in block.edges:
+        if edge.target == id:
+            wired.setdefault(edge.target_port, []).append(f"{edge.source}.{edge.source_port}")
+    if node.after:
+        wired[AFTER] = [f"{other}.{DONE}" for other in node.after]
+    return wired
+
+
+def parted(reference: str) -> tuple[str, str]:
+    """Part a reference into node and port; the ids of random flows need no encoding."""
+    node, _, port = reference.partition(".")
+    return node, port or "out"
+
+
+def body_of(node: Node) -> BlockPart | None:
+    """Return the block that sees what is around the node."""
+    return node.loop if isinstance(node, LoopNode) else node.map if isinstance(node, MapNode) else None
+
+
+def _reads(source: Any, read: Read) -> Iterator[Read]:
+    """Go through the ports that a source names, at any depth; `read` says by whom."""
+    if isinstance(source, str):
+        node, name = parted(source)
+        yield replace(read, node=node, name=name)
+    elif isinstance(source, list):
+        for part in source:
+            yield from _reads(part, read)
+    elif source is not None and not isinstance(source, ConstantSource):
+        raced = replace(read, race=source) if isinstance(source, RaceSource) else read
+        for name in _JOINS:
+            yield from _reads(getattr(source, name, None), raced)
+
+
+def reads_of(block: BlockPart, functions: Functions) -> Iterator[Read]:
+    """Go through all uses of ports in a block and the blocks inside it, the ends of a loop's rounds too."""
+    for id, node in block.nodes.items():
+        inputs = inputs_of(node, functions)
+        for port, sources in sources_of(block, id).items():
+            yield from _reads(sources, Read("", "", id, inputs[port]))
+        inner = body_of(node)
+        if inner is not None:
+            within = list(reads_of(inner, functions))
+            lazy = _later(inner, by_node(within), waits=False)
+            for read in within:  # what is read through a lazy port is read lazily, in any scope (S8.1)
+                port = replace(read.port, lazy=True) if read.reader in lazy else read.port
+                yield replace(read, reader=id, port=port)
+    ends: list[Any] = list(block.outputs.values())
+    if isinstance(block, LoopPart):
+        ends += [block.until, block.while_]
+        yield from _reads([carry.next for carry in block.carry.values()], Read("", "", NEXT))
+    yield from _reads(ends, Read("", ""))
+
+
+def by_node(reads: Iterable[Read]) -> dict[str, list[Read]]:
+    """Sort uses by the node that is read."""
+    found: dict[str, list[Read]] = {}
+    for read in reads:
+        found.setdefault(read.node, []).append(read)
+    return found
+
+
+def demanded(block: BlockPart, reads: Mapping[str, list[Read]], next_too: bool = False) -> list[str]:
+    """List the nodes that a frame demands: not those of which every use is a lazy port (S8.1).
+
+    With `until`, those that only next values need are demanded once another round follows (S6.1).
+    """
+    lazy = _later(block, reads, waits=False)
+    if next_too or not isinstance(block, LoopPart) or block.until is None:
+        return [id for id in block.nodes if id not in lazy]
+    later = _later(block, reads, waits=True)
+    return [id for id, node in block.nodes.items() if id not in (later if is_enabled(node) else lazy)]
+
+
+def _later(block: BlockPart, reads: Mapping[str, list[Read]], waits: bool) -> set[str]:
+    """Return the nodes of which no use is demanded at once."""
+    left = {id for id in block.nodes if reads.get(id)}
+    while now := {id for id in left if any(_is_now(read, left, waits) for read in reads[id])}:
+        left -= now
+    return left
+
+
+def _is_now(read: Read, left: set[str], waits: bool) -> bool:
+    if read.reader in left or (waits and read.reader == NEXT):
+        return False
+    return not read.port.lazy

@@ -1,0 +1,69 @@
+"""Maps that `each` opens, written as maps in block form: the reference reads one form only (S7.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+__all__ = ["lifted"]
+
+
+def lifted(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a document in which each map has a block; `each` stands alone on a port, read by one node."""
+    block = _inside(document)
+    for id in list(block["nodes"]):
+        node = block["nodes"].get(id, {})  # it may have gone into a map meanwhile
+        ports = [port for port, given in _inputs(node) if isinstance(given, dict) and "each" in given]
+        if ports:
+            block = _lift(block, id, ports[0])
+    return block
+
+
+def _inside(block: Mapping[str, Any]) -> dict[str, Any]:
+    nodes = {}
+    for id, node in block["nodes"].items():
+        kind = next((kind for kind in ("loop", "map", "flow") if kind in node), None)
+        nodes[id] = dict(node) if kind is None else {**node, kind: lifted(node[kind])}
+    return {**block, "nodes": nodes}
+
+
+def _inputs(node: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    yield from node.get("inputs", {}).items()
+
+
+def _lift(block: dict[str, Any], head: str, port: str) -> dict[str, Any]:
+    """Put a node, and those that read it without collecting it, into a map with the node's id."""
+    nodes, edges = block["nodes"], block["edges"]
+    item = dict(nodes[head]["inputs"][port])
+    nodes[head] = {**nodes[head], "inputs": {**nodes[head]["inputs"], port: "$item.item"}}
+    members = [head]
+    for id, node in nodes.items():
+        wired = [given for _, given in _inputs(node)]
+        wired += [edge["source"] for edge in edges if edge["target"] == id]
+        if id != head and any(member in wired for member in members):
+            members.append(id)
+    part = {
+        "over": {"item": item.pop("each")},
+        **item,
+        "nodes": {id: nodes[id] for id in nodes if id in members},
+        "edges": [edge for edge in edges if edge["target"] in members],
+        "outputs": {member: member for member in members},
+    }
+    left: dict[str, Any] = {}
+    for id, node in nodes.items():
+        if id == head:
+            left[id] = {"map": part, "meta": {"lifted": True}}
+        elif id not in members:
+            left[id] = _collected(node, head, members)
+    return {**block, "nodes": left, "edges": [edge for edge in edges if edge["target"] not in members]}
+
+
+def _collected(node: dict[str, Any], head: str, members: list[str]) -> dict[str, Any]:
+    """Let what collects from the map read its list."""
+    inputs = {
+        port: f"{head}.{given['collect']}"
+        if isinstance(given, dict) and given.get("collect") in members
+        else given
+        for port, given in _inputs(node)
+    }
+    return {**node, "inputs": inputs} if inputs else node

@@ -1,0 +1,230 @@
+"""Playing a random flow, and holding what it came to against the reference."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any, Final
+
+from dataflow import Event, Failure, Flow, RunFailed
+from dataflow.document import FlowDocument
+from dataflow.formats.native import load
+from dataflow.functions import import_function
+from dataflow.nodetype import NodeType
+from dataflow.packs import find_type, type_of
+from dataflow.result import Result
+from dataflow.run import Run
+from tests.properties import node_functions
+from tests.properties.lifting import lifted
+from tests.properties.node_functions import call_plainly, recording
+from tests.properties.random_flows import Program
+from tests.properties.reference import Reference
+from tests.properties.reference_tokens import Dead, Firing, Frame, Outcome
+
+__all__ = ["Expected", "Played", "expect", "flow_of", "hold", "hold_part", "play"]
+
+FUNCTIONS: Final = {
+    f"t.{name}": found
+    for name, found in vars(node_functions).items()
+    if callable(found) and not name.startswith("_")
+}
+Fired = Counter[tuple[str, int]]
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What the reference says, and which frames a failure may have cut short."""
+
+    outcome: Outcome
+    fired: Fired
+    cut: set[int]
+    loose: set[str]
+    joins: set[str]
+
+    def is_cut(self, frame: Frame) -> bool:
+        return id(frame) in self.cut
+
+    def is_open(self, path: str, frame: Frame) -> bool:
+        """Tell whether time decides how far a firing comes."""
+        return path in self.loose or self.is_cut(frame)
+
+
+@dataclass(frozen=True)
+class Played:
+    """What a run came to."""
+
+    result: Result
+    fired: Fired
+    failures: tuple[Failure, ...] = ()
+
+
+@cache
+def _type(id: str) -> NodeType:
+    return type_of(FUNCTIONS[id], id) if id in FUNCTIONS else find_type(id)
+
+
+def _function(name: str) -> Callable[..., Any]:
+    found = FUNCTIONS.get(name.replace(":", "."))
+    return import_function(name) if found is None else found
+
+
+def flow_of(document: Mapping[str, Any]) -> Flow:
+    """Make the flow of a document, which has no problems."""
+    with _flow(load(json.dumps(document), "random.json", _flow)) as flow:
+        return flow
+
+
+def _flow(wiring: Any) -> Flow:
+    return Flow.from_wiring(wiring, _type, _function)
+
+
+def expect(program: Program) -> Expected:
+    """Ask the reference."""
+    document = FlowDocument.model_validate(lifted(program.document))
+    reference = Reference(FUNCTIONS, call_plainly)
+    with recording() as record:
+        outcome = reference.run(document, program.inputs)
+    cut = set[int]()
+    _mark(outcome.root, is_cut=False, cut=cut)
+    loose = _loose(reference, outcome.root, is_loose=False)
+    return Expected(outcome, record.fired, cut, loose, reference.joins)
+
+
+def _loose(reference: Reference, frame: Frame, is_loose: bool) -> set[str]:
+    """Name the firings that a race may withdraw: all of their uses lead only into races (S5.3)."""
+    reads = reference.reads(frame.block)
+    left = {id for id in frame.block.nodes if reads.get(id)}
+    while kept := {id for id in left if any(not r.race and r.reader not in left for r in reads[id])}:
+        left -= kept
+    found = {frame.path_of(id) for id in (frame.block.nodes if is_loose else left)}
+    for id, frames in frame.opened.items():
+        for inner in frames:
+            found |= _loose(reference, inner, is_loose or id in left)
+    return found
+
+
+def _mark(frame: Frame, is_cut: bool, cut: set[int]) -> None:
+    """Mark the frames that a failure in them or beside them may cut short (S9.4)."""
+    is_cut = is_cut or (frame.errors == "fail_fast" and bool(frame.failures()))
+    if is_cut:
+        cut.add(id(frame))
+    for node, frames in frame.opened.items():
+        fails = frame.firings[node].state == "failed" and frame.errors == "fail_fast"
+        for inner in frames:
+            _mark(inner, is_cut or fails, cut)
+
+
+async def play(
+    flow: Flow,
+    program: Program,
+    pace: Callable[[], int] | None = None,
+    is_heard: bool = False,
+    most: int | None = None,
+) -> Played:
+    """Run a flow, and cancel it after so many events."""
+    with recording(pace) as record:
+        try:
+            async with flow.start(**program.inputs) as run:
+                if is_heard:
+                    _check(await _listen(run, most))
+                return Played(await run, record.fired)
+        except RunFailed as failed:
+            return Played(failed.result, record.fired, tuple(failed.failures))
+
+
+async def _listen(run: Run, most: int | None) -> list[Event]:
+    events: list[Event] = []
+    async for event in run.events():
+        events.append(event)
+        if len(events) == most:
+            run.cancel()
+    return events
+
+
+def _check(events: list[Event]) -> None:
+    """Hold what a run tells against itself (S14.3, S19)."""
+    assert [event.seq for event in events] == list(range(1, len(events) + 1))
+    started = [event.path for event in events if event.kind == "node_started"]
+    finished = [event.path for event in events if event.kind == "node_finished"]
+    assert set(started) <= set(finished)
+    assert len(set(finished)) == len(finished)
+
+
+def hold(expected: Expected, played: Played, is_as_declared: bool = True) -> None:
+    """Hold a run against the reference; of frames that were cut short, what was done is right.
+
+    Which of several failures stands for all goes by declared order, where none cuts the others short and no
+    race has failed.
+    """
+    outcome, result = expected.outcome, played.result
+    is_cut = expected.is_cut(outcome.root)
+    is_certain = is_as_declared and not expected.cut and not expected.loose
+    told = plain if is_certain else partial(plain, failure=("failure",))
+    wanted = {name: told(token) for name, token in outcome.outputs.items() if not isinstance(token, Dead)}
+    outputs = {name: told(value) for name, value in result.outputs.items()}
+    failures = {(failure.path, failure.type) for failure in played.failures}
+    wanted_failures = {(failure.path, failure.type) for failure in outcome.root.failures()}
+    states = {path: state.value for path, state in result.states.items()}
+    assert result.status == ("failed" if failures else "completed")
+    if is_cut:
+        assert outputs.items() <= wanted.items()
+    else:
+        assert outputs == wanted
+    assert failures <= wanted_failures
+    withdrawn = {(path, kind) for path, kind in wanted_failures if path in expected.loose}
+    assert failures or wanted_failures <= withdrawn
+    cut = {(path, kind) for path, kind in wanted_failures if expected.is_cut(outcome.firings[path][1])}
+    assert wanted_failures - withdrawn - cut <= failures
+    assert states.keys() <= outcome.firings.keys()
+    for path, (firing, frame) in outcome.firings.items():
+        if expected.is_open(path, frame):
+            state = states.get(path, "not_run")
+            assert (path, state) == (path, firing.state) or state in ("cancelled", "not_run", "skipped")
+        else:
+            assert (path, states.get(path)) == (path, firing.state)
+            if not is_cut:
+                hold_cause(path, firing, result)
+    sure = {path for path, (_, frame) in outcome.firings.items() if not expected.is_open(path, frame)}
+    assert _only(played.fired, sure) == _only(expected.fired, sure)
+    assert played.fired <= expected.fired
+
+
+def hold_part(expected: Expected, played: Played) -> None:
+    """Hold a run that was cancelled against the reference: what it has done is right."""
+    outcome, result = expected.outcome, played.result
+    told = partial(plain, failure=("failure",))
+    wanted = {name: told(token) for name, token in outcome.outputs.items()}
+    assert all(told(value) == wanted[name] for name, value in result.outputs.items())
+    assert played.fired <= expected.fired
+    for path, state in result.states.items():
+        assert path in outcome.firings
+        assert state.value in ("cancelled", "not_run", "skipped", outcome.firings[path][0].state), path
+
+
+def _only(fired: Fired, paths: set[str]) -> Fired:
+    return Counter({place: times for place, times in fired.items() if place[0] in paths})
+
+
+def hold_cause(path: str, firing: Firing, result: Result) -> None:
+    """Hold where the story of a node that did not run begins (S3.3)."""
+    if firing.state in ("skipped", "not_run", "failed") and isinstance(firing.rest, Dead):
+        last = result.why(path).splitlines()[-1].strip().removeprefix("because ")
+        assert any(begins(last, origin) for origin in firing.rest.origins), (path, last, firing.rest.origins)
+
+
+def begins(line: str, place: str) -> bool:
+    return line.startswith((f"{place}: ", f"{place} failed: "))
+
+
+def plain(value: Any, failure: Any = None) -> Any:
+    """Tell 0, 0.0 and False apart; what a failure is told as may be given."""
+    match value:
+        case Failure(path=path, attempt=attempt, type=kind):
+            return failure or ("failure", path, attempt, kind)
+        case list() | tuple():
+            return type(value).__name__, *(plain(item, failure) for item in value)
+        case _:
+            return type(value).__name__, value
