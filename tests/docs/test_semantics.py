@@ -21,7 +21,7 @@ TABLES: Final = ("S19.", "S20.")
 
 
 class Rule(NamedTuple):
-    """A rule of the page, `S4` or `S4.3`, or `S4.` for a section that has no numbers, with what stands below it."""
+    """A rule, `S4` or `S4.3`, or `S4.` for a section without numbers, and what stands below it."""
 
     name: str
     text: str
