@@ -116,6 +116,7 @@ class Scheduler:
     def fail(self, frame: Frame, index: int, error: BaseException) -> list[FiringId]:
         """Settle a firing that raised, or attempt it again; returns the newly ready ones (S9.1, S9.3)."""
         if index in frame.withdrawn:
+            self.failing.note_interruption(error)
             return self.cancelled(frame, index)
         self._is_working = True
         if self.admission is not None:
