@@ -71,7 +71,8 @@ class Addresses:
         """Say why a port cannot be told: it is inside something, or there is none."""
         if reference.node == CARRY or any(one.id == reference.node for one in self._inside()):
             return f"port '{reference}' is inside {WITHIN}"
-        return f"the flow has no port '{reference}'; {choices(self._nodes if node is None else node.outputs)}"
+        known = [*self._nodes, *self.plan.outputs] if node is None else node.outputs
+        return f"the flow has no port '{reference}'; {choices(list(dict.fromkeys(known)))}"
 
     def _inside(self) -> Iterator[PlanNode]:
         """Go through the nodes of all maps, loops and flow nodes."""

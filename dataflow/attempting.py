@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextvars
 import logging
 from math import inf
@@ -22,6 +21,7 @@ from dataflow.backend import (
 from dataflow.calling import CurrentFiring, call
 from dataflow.errors import NodeFailed
 from dataflow.events import EventKind
+from dataflow.failure import is_interruption
 from dataflow.plan import Call
 from dataflow.states import RUNNING
 
@@ -140,7 +140,9 @@ class Attempting:
 
     def _is_cancelling(self, worker: Worker) -> bool:
         """Tell whether a cancellation was asked for, by the engine or by who owns the run."""
-        return worker.scope.cancel_called or self.is_leaving or not on_asyncio()
+        if worker.scope.cancel_called or self.is_leaving:
+            return True
+        return not on_asyncio() and anyio.current_effective_deadline() == -inf
 
     async def _returned(self, worker: Worker, current: CurrentFiring, result: Any) -> list[FiringId]:
         if (
@@ -173,8 +175,8 @@ class Attempting:
         return self._scheduler.fail(current.frame, current.index, error)
 
     def _broke(self, worker: Worker, current: CurrentFiring, error: BaseException) -> list[FiringId]:
-        """Settle a firing that has raised what is no Exception: it is to interrupt the whole run."""
-        if worker.late is not None and isinstance(error, asyncio.CancelledError):  # on trio nothing special
+        """Settle a firing that has raised what is no Exception, such as what interrupts the whole run."""
+        if worker.late is not None and not is_interruption(error):
             return self._cut_short(worker, current)
         worker.late = None
         return self._scheduler.fail(current.frame, current.index, error)

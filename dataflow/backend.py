@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import sys
 import types
 from contextlib import asynccontextmanager
@@ -100,8 +101,8 @@ def yield_once() -> Generator[None, None, None]:
 
 
 def forget_cancellation() -> None:
-    """Take back the cancel requests that this asyncio task made to itself."""
-    task = asyncio.current_task()
+    """Take back the cancel requests that this task made to itself; on trio there are none."""
+    task = asyncio.current_task() if on_asyncio() else None
     while task is not None and task.cancelling():
         task.uncancel()
 
@@ -113,7 +114,8 @@ def caller() -> Callable[[Callable[[], object]], None]:
     """
     if on_asyncio():
         loop = asyncio.get_running_loop()
-        schedule: Callable[[Callable[[], object]], object] = loop.call_soon_threadsafe
+        own = contextvars.copy_context()  # else it would be called in the context of the other thread
+        schedule: Callable[[Callable[[], object]], object] = partial(loop.call_soon_threadsafe, context=own)
         ended: type[BaseException] = RuntimeError
     else:
         import trio

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import deque
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from dataflow.errors import NodeTimeout
-from dataflow.failure import failure_of
+from dataflow.failure import failure_of, is_interruption
 from dataflow.frames import Unhandled
 from dataflow.ports import DONE, ERROR, MISSING, Signal
 from dataflow.separation import separate
@@ -122,7 +121,7 @@ class Failing:
 
     def note_interruption(self, error: BaseException) -> None:
         """Note what a user's function has raised that is no Exception, nor what a cancelled task raises."""
-        if not isinstance(error, Exception | asyncio.CancelledError):
+        if is_interruption(error):
             self.scheduler.interruption = self.scheduler.interruption or error
 
     def _close_later(self, frame: Frame, cause: Errored) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import sys
 import traceback as traceback_module
 from pathlib import Path
 from types import UnionType
@@ -12,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
 
-__all__ = ["Failure", "failure_of", "takes_failure"]
+__all__ = ["Failure", "failure_of", "is_interruption", "takes_failure"]
 
 _ENGINE: Final = f"{Path(__file__).parent}{os.sep}"
 
@@ -50,6 +52,23 @@ def _made(make: Callable[[], str]) -> str:
         return make()
     except BaseException as broken:  # noqa: BLE001 - as the docstring says
         return f"(its text cannot be made: {type(broken).__name__})"
+
+
+def is_interruption(error: BaseException) -> bool:
+    """Tell whether an error is meant for the whole process, alone or in a group.
+
+    What a cancelled task raises is not: it fails the node that raises it, if nobody has cancelled that.
+    """
+    plain = (Exception, asyncio.CancelledError)
+    if isinstance(error, BaseExceptionGroup):
+        _, rest = error.split(lambda one: isinstance(one, plain) or _is_cancelled(one))
+        return rest is not None
+    return not isinstance(error, plain) and not _is_cancelled(error)
+
+
+def _is_cancelled(error: BaseException) -> bool:
+    trio = sys.modules.get("trio")  # nobody raises what is trio's who has not imported it
+    return trio is not None and isinstance(error, trio.Cancelled)
 
 
 def takes_failure(annotation: object) -> bool:

@@ -209,8 +209,8 @@ WITHIN = (
         ("an item", f"port 'inc.out' {WITHIN}"),
         ("a carried port", f"port '$carry.carry' {WITHIN}"),
         ("a node of a loop", f"port 'step.out' {WITHIN}"),
-        ("a node that is not there", "the flow has no port 'nothing.out'; choices: inc, loop"),
-        ("an input that is not there", "the flow has no port '$in.x'; choices: inc, loop"),
+        ("a node that is not there", "the flow has no port 'nothing.out'; choices: inc, loop, y"),
+        ("an input that is not there", "the flow has no port '$in.x'; choices: inc, loop, y"),
         ("a port that is not there", "the flow has no port 'loop.nothing'; there are none"),
     ],
 )

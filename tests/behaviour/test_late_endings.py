@@ -12,7 +12,20 @@ import anyio
 import pytest
 import trio.testing
 
-from dataflow import Flow, NodeTimeout, Retry, RunFailed, fallback, node, race, this_firing, threaded
+from dataflow import (
+    Flow,
+    Limit,
+    NodeTimeout,
+    Retry,
+    RunFailed,
+    collect,
+    each,
+    fallback,
+    node,
+    race,
+    this_firing,
+    threaded,
+)
 from tests.behaviour.nodes import inc, src
 from tests.behaviour.table import play, states_of
 
@@ -205,3 +218,102 @@ async def test_a_pattern_that_breaks_matches_nothing(
     with pytest.raises(RunFailed) as raised:
         await f.run()
     assert raised.value.__cause__ is error
+
+
+async def test_a_cancellation_that_is_none_of_its_own_fails_a_node() -> None:
+    async def stale(x: int) -> int:
+        saved = BaseException()
+        with anyio.move_on_after(0):
+            try:
+                await anyio.sleep_forever()
+            except anyio.get_cancelled_exc_class() as cancelled:
+                saved = cancelled
+                raise
+        raise saved
+
+    with Flow() as f:
+        f.add(stale, x=1)
+    with pytest.raises(RunFailed) as raised:
+        await f.run()
+    assert states_of(raised.value.result) == {"stale": "failed"}
+
+
+@pytest.mark.parametrize("others", [[], [ValueError("v")]])
+async def test_a_group_with_a_cancellation_that_nobody_asked_for_fails_a_node(
+    others: list[Exception],
+) -> None:
+    async def raises(x: int) -> int:
+        raise BaseExceptionGroup("a group", [asyncio.CancelledError(), *others])
+
+    with Flow() as f:
+        f.add(raises, x=1)
+    with pytest.raises(RunFailed) as raised:
+        await f.run()
+    assert states_of(raised.value.result) == {"raises": "failed"}
+
+
+async def test_an_interruption_in_a_group_comes_out_of_the_run() -> None:
+    async def raises(x: int) -> int:
+        raise BaseExceptionGroup("a group", [SystemExit("stop"), ValueError("v")])
+
+    with Flow() as f:
+        f.add(raises, x=1)
+    with pytest.raises(BaseExceptionGroup, match="a group"):
+        await f.run()
+
+
+async def test_an_error_from_outside_is_no_failure_of_an_item_through_a_loops_test_either() -> None:
+    """S7.2"""
+
+    async def bad(x: int) -> int:
+        raise ValueError("bad")
+
+    with Flow() as f:
+        outside = f.add(bad, x=1)
+        item = each(f.input("xs", list[int], [1, 2]), on_error="collect")
+        with f.loop(limit=3) as it:
+            carried = it.carry(item)
+            step = f.add(src, x=carried.out)
+            it.until(outside.out, lambda x: x > 0)
+            carried.next(step.out)
+            result = it.result(step.out)
+        f.output("o", f.add(count_of, collect(result)).out)
+    with pytest.raises(RunFailed) as raised:
+        await f.using(errors="continue").run()
+    assert [one.path for one in raised.value.failures] == ["bad"]
+    assert states_of(raised.value.result)["count_of"] == "not_run"
+
+
+async def count_of(xs: list[object]) -> int:
+    return len(xs)
+
+
+def test_runs_of_both_event_loops_share_a_limit() -> None:
+    """S14.4, S15.1: who is woken by the run of another thread goes on in its own context."""
+    limit, first_has_it, ended = Limit(1), threading.Event(), list[str]()
+
+    async def holds(x: str) -> str:
+        first_has_it.set()
+        await anyio.sleep(0.05)
+        return x
+
+    with Flow() as f:
+        f.output("o", f.add(node(holds).with_(limit="w"), x=f.input("x", str)).out)
+    flow = f.using(limits={"w": limit})
+
+    def run(backend: str) -> None:
+        async def main() -> None:
+            ended.append((await flow.run(x=backend))["o"])
+
+        anyio.run(main, backend=backend)
+
+    threads = [
+        threading.Thread(target=run, args=(backend,)) for backend in ("trio", "asyncio", "trio", "asyncio")
+    ]
+    threads[0].start()
+    first_has_it.wait()
+    for thread in threads[1:]:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(ended) == ["asyncio", "asyncio", "trio", "trio"]

@@ -112,7 +112,10 @@ async def test_a_port_or_a_step_of_the_builder_names_the_port() -> None:
 @pytest.mark.parametrize(
     ("port", "text"),
     [
-        ("nobody", "the flow has no port 'nobody.out'; choices: words, spells, quiet, length, loop"),
+        (
+            "nobody",
+            "the flow has no port 'nobody.out'; choices: words, spells, quiet, length, loop, spelled, lengths, looped",
+        ),
         ("quiet.other", "the flow has no port 'quiet.other'; choices: out"),
         ("length", f"port 'length.out' is inside {WITHIN}"),
         ("again", f"port 'again.out' is inside {WITHIN}"),
