@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextvars
 import logging
 from functools import partial
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from dataflow.attempts import Bounds
     from dataflow.errors import NodeTimeout
     from dataflow.frames import Frame
-    from dataflow.plan import PlanNode
     from dataflow.scheduler import FiringId, Scheduler
 
 __all__ = ["Attempting", "Worker"]
@@ -86,7 +86,7 @@ class Attempting:
         except self._cancellation:
             if self._is_cancelling(worker):
                 raise
-            newly = self._cancelled_itself(frame, node)
+            newly = self._cancelled_itself(worker, current)
         except Exception as error:  # noqa: BLE001 - a node is the user's code and may raise anything
             newly = self._raised(worker, current, error)
         except BaseException as error:  # noqa: BLE001 - raised again by whoever owns the run
@@ -94,7 +94,7 @@ class Attempting:
             if cancelled is not None and self._is_cancelling(worker):
                 self._put_aside(current, rest)
                 raise cancelled from None
-            newly = self._scheduler.fail(frame, index, error)
+            newly = self._broke(worker, current, error)
         else:
             newly = await self._returned(worker, current, result)
         self.look_for_interruption()
@@ -134,7 +134,7 @@ class Attempting:
             and not self._is_cancelling(worker)
             and await self._is_cancelled_itself(worker)
         ):
-            return self._cancelled_itself(current.frame, current.frame.plan.nodes[current.index])
+            return self._cancelled_itself(worker, current)
         if worker.scope.cancel_called or worker.late is not None:  # it returned all the same
             return self.cut_short(worker, current)
         return self._scheduler.succeed(current.frame, current.index, result)
@@ -158,6 +158,13 @@ class Attempting:
             return self.cut_short(worker, current, error)
         return self._scheduler.fail(current.frame, current.index, error)
 
+    def _broke(self, worker: Worker, current: CurrentFiring, error: BaseException) -> list[FiringId]:
+        """Settle a firing that has raised what is no Exception: it is to interrupt the whole run."""
+        if worker.late is not None and isinstance(error, asyncio.CancelledError):  # on trio nothing special
+            return self.cut_short(worker, current)
+        worker.late = None
+        return self._scheduler.fail(current.frame, current.index, error)
+
     def cut_short(
         self, worker: Worker, current: CurrentFiring, raised: Exception | None = None
     ) -> list[FiringId]:
@@ -178,8 +185,11 @@ class Attempting:
         elif error is not None:
             self._scheduler.interruption = self._scheduler.interruption or error
 
-    def _cancelled_itself(self, frame: Frame, node: PlanNode) -> list[FiringId]:
+    def _cancelled_itself(self, worker: Worker, current: CurrentFiring) -> list[FiringId]:
         forget_cancellation()
+        if worker.late is not None:  # in time it would have been cancelled before
+            return self.cut_short(worker, current)
+        frame, node = current.frame, current.frame.plan.nodes[current.index]
         error = NodeFailed(node.id, "cancelled its own task, or awaited one that was cancelled")
         frame.attempts.setdefault(node.index, Attempts()).is_last = True  # no cancellation is repeated
         return self._scheduler.fail(frame, node.index, error)

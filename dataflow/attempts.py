@@ -77,7 +77,7 @@ def wait_before_next(
     """
     if retry is None or attempt > retry.retries or not isinstance(error, Exception):
         return None
-    if retry.on and not any(_matches(one, error) for one in retry.on):
+    if retry.on and not any(_is_match(one, error) for one in retry.on):
         return None
     match retry.backoff:
         case "none":
@@ -87,6 +87,13 @@ def wait_before_next(
         case "exponential":
             wait = retry.first * 2.0 ** min(attempt - 1, MOST_DOUBLINGS)
     return wait * (1 + chance()) / 2 if retry.jitter else wait
+
+
+def _is_match(one: type[BaseException] | str, error: Exception) -> bool:
+    try:
+        return _matches(one, error)
+    except Exception:  # noqa: BLE001 - classes, texts and attributes of errors are the user's code
+        return False
 
 
 def _matches(one: type[BaseException] | str, error: Exception) -> bool:
@@ -112,7 +119,7 @@ def _plain(text: str) -> str:
 def _text(error: Exception) -> str:
     try:
         return str(error)
-    except Exception:  # noqa: BLE001 - an error whose text cannot be made has none that matches
+    except BaseException:  # noqa: BLE001 - an error whose text cannot be made has none that matches
         return ""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -81,13 +82,14 @@ class CurrentFiring:
         scope = self.scope
         return scope is not None and self._scheduler.reporter.is_here and scope.cancel_called
 
+    def in_thread(self) -> Thread:
+        """Return what a thread of this firing finds in place of it."""
+        return Thread(self)
+
     def abandon(self) -> Callable[[], None]:
         """Warn that a thread runs on, and return what to call when its function returns (S9.2)."""
-        self.is_cancelled = True
-        path = self._path()
-        text = f"{path} was given up while its code blocked: its thread runs on until that returns"
-        node = self.frame.plan.nodes[self.index]
-        self._scheduler.warn("thread_abandoned", text, self.frame, node)
+        text = f"{self._path()} gave up a blocking call: its thread runs on until that returns"
+        self._scheduler.warn("thread_abandoned", text, self.frame, self.frame.plan.nodes[self.index])
         admission = self._scheduler.admission
         return _nothing if admission is None else admission.keep((self.frame, self.index))
 
@@ -104,6 +106,38 @@ class CurrentFiring:
 
     def _path(self) -> str:
         return self.frame.path_of(self.frame.plan.nodes[self.index])
+
+
+class Thread:
+    """What `this_firing` finds in a thread of a firing: it may be given up while the firing goes on."""
+
+    __slots__ = ("_firing", "_is_given_up")
+
+    def __init__(self, firing: CurrentFiring) -> None:
+        self._firing = firing
+        self._is_given_up = False
+
+    def this_firing(self) -> Firing:
+        firing = self._firing.this_firing()
+        return replace(
+            firing, _emit=partial(self._emit, firing), _is_cancelled=partial(self._is_over, firing)
+        )
+
+    def _emit(self, firing: Firing, piece: object, port: str) -> None:
+        if not self._is_given_up:
+            firing.emit(piece, port=port)
+
+    def _is_over(self, firing: Firing) -> bool:
+        return self._is_given_up or firing.cancelled()
+
+    def in_thread(self) -> Thread:
+        """Return what a thread finds that this one starts."""
+        return Thread(self._firing)
+
+    def abandon(self) -> Callable[[], None]:
+        """Warn that the thread runs on, and return what to call when its function returns (S9.2)."""
+        self._is_given_up = True
+        return self._firing.abandon()
 
 
 def _nothing() -> None:

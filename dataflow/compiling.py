@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PULLED", "compile_flow", "examine"]
 
-#: The output that a pulled port is.
+#: What the output is called that is made of a pulled port.
 PULLED: Final = "$pulled"
 
 
@@ -44,7 +44,7 @@ def compile_flow(
     *,
     pulled: Source | None = None,
 ) -> FlowPlan:
-    """Compile a flow, or what one source of its root needs, which is then the output "pulled" (S8.1).
+    """Compile a flow, or what one source of its root needs, which is then the output PULLED (S8.1).
 
     Raises FlowInvalid with all problems of the whole flow.
     """

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["CURRENT", "Firing", "FiringSource", "this_firing"]
+__all__ = ["CURRENT", "Firing", "FiringSource", "ThreadSource", "this_firing"]
 
 
 def _drop(piece: object, port: str) -> None:
@@ -50,9 +50,15 @@ class FiringSource(Protocol):
 
     def this_firing(self) -> Firing: ...
 
+    def in_thread(self) -> ThreadSource:
+        """Return what a thread of the firing finds in its place."""
+
+
+class ThreadSource(FiringSource, Protocol):
+    """What a thread of a firing finds; the thread may be given up while the firing goes on."""
+
     def abandon(self) -> Callable[[], None]:
-        """Note that a thread runs on whose caller was cancelled; returns what to call at its end."""
-        ...
+        """Note that the thread runs on, though nobody waits for it; returns what to call at its end."""
 
 
 CURRENT: Final[ContextVar[FiringSource]] = ContextVar("dataflow firing")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from functools import partial
+from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
 import anyio
@@ -47,6 +48,7 @@ class Engine:
         self._settings = settings
         self._cancel_reason: str | None = None
         self._has_started = False
+        self._until = inf  # when the run has to have ended
 
     def begin(self) -> None:
         """Spawn the first worker, which starts the run; nothing has run when this returns."""
@@ -81,6 +83,7 @@ class Engine:
         if self._settings.timeout is not None:
             end = partial(self.scheduler.failing.run_timed_out, self._settings.timeout)
             self.scheduler.timers.set(self._settings.timeout, end, is_awaited=False)
+            self._until = self.scheduler.clock() + self._settings.timeout
         ready = self.scheduler.start(self._inputs)
         self._inputs.clear()
         return ready
@@ -106,6 +109,13 @@ class Engine:
         if self.reporter.is_listening:
             self.reporter.emit(EventKind.WARNING, "", {"code": code, "text": text})
 
+    def _check_time(self) -> None:
+        """Fail a run that has ended too late: its code kept the timer from being noticed."""
+        timeout, scheduler = self._settings.timeout, self.scheduler
+        has_failed = bool(scheduler.root.failures) or self._cancel_reason is not None
+        if timeout is not None and not has_failed and scheduler.clock() >= self._until:
+            scheduler.failing.run_timed_out(timeout)
+
     def _look_around(self) -> None:
         """Conclude when nothing is left to do; with ports unsettled that is an internal error (S8.4)."""
         if not self.scheduler.has_ended:
@@ -123,6 +133,7 @@ class Engine:
             return
         self.scheduler.let_go()
         self.workers.act()
+        self._check_time()
         if self._cancel_reason is not None:
             self.status = RunStatus.CANCELLED
         elif self.scheduler.root.failures or self.scheduler.interruption is not None:

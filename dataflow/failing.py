@@ -112,9 +112,13 @@ class Failing:
         self._close_later(frame, cause)
 
     def _failure(self, frame: Frame, node: PlanNode, error: BaseException) -> Failure:
-        if not isinstance(error, Exception | asyncio.CancelledError):  # what a task raised that was cancelled
-            self.scheduler.interruption = self.scheduler.interruption or error
+        self.note_interruption(error)
         return failure_of(error, node.id, frame.path_of(node), frame.attempt_of(node.index))
+
+    def note_interruption(self, error: BaseException) -> None:
+        """Note what a user's function has raised that is no Exception, nor what a cancelled task raises."""
+        if not isinstance(error, Exception | asyncio.CancelledError):
+            self.scheduler.interruption = self.scheduler.interruption or error
 
     def _close_later(self, frame: Frame, cause: Errored) -> None:
         if frame.errors == "fail_fast":

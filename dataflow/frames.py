@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from math import inf
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -174,6 +175,7 @@ class OpenedFlow:
     live: dict[int, Frame] = field(default_factory=dict)  # the frame that has not ended, by its number
     frames: list[Frame] = field(default_factory=list)
     late: NodeTimeout | None = None  # the current attempt has taken too long and is being ended
+    until: float = inf  # when the current attempt has to have ended, on the clock of the event loop
 
     def release(self) -> None:
         """Keep the frames, with their states and reasons; they let their values go themselves (S8.5)."""

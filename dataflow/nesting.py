@@ -18,6 +18,7 @@ from dataflow.tokens import Errored, Skip
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from dataflow.errors import NodeTimeout
     from dataflow.frames import Frame, Unhandled
     from dataflow.plan import PlanNode
     from dataflow.scheduler import Scheduler
@@ -75,26 +76,45 @@ class Nesting:
         def end() -> None:
             late = bounds.timed_out(node.id, begun, self.scheduler.clock())
             _opened(frame, node).late = late
-            cause = Errored(frame.path_of(node), failure_of(late, node.id, frame.path_of(node), 1))
+            cause = Errored(
+                frame.path_of(node),
+                failure_of(late, node.id, frame.path_of(node), frame.attempt_of(node.index)),
+            )
             self.scheduler.failing.close(inner, cause)
 
-        self.scheduler.timers.set(bounds.ends_by(begun, now) - now, end, inner, is_awaited=False)
+        _opened(frame, node).until = until = bounds.ends_by(begun, now)
+        self.scheduler.timers.set(until - now, end, inner, is_awaited=False)
 
     def ended(self, inner: Frame, node: PlanNode) -> None:
         """Go on when a frame has ended: with another attempt, or with what the node has come to."""
         frame, action = inner.parent, node.action
         assert frame is not None, "the frame of a flow node is inside a frame"
         assert isinstance(action, FlowOf)
-        late, unhandled = _opened(frame, node).late, sorted(inner.failures)
-        _opened(frame, node).late = None
-        if frame.has_stopped(node.index) or (late is None and _is_good(inner, action, unhandled)):
+        opened, unhandled = _opened(frame, node), sorted(inner.failures)
+        late = opened.late or self._overdue(frame, node, action)
+        opened.late = None
+        if frame.has_stopped(node.index):
+            self.scheduler.releasing.opener_ended(frame, node, unhandled)
+        elif late is None and _is_good(inner, action, unhandled):
             self._leave(frame, node, action, inner)
         elif not self._attempt_again(frame, node, action, late or _error_of(unhandled)):
-            frame.opened[node.index].release()
+            opened.release()
             if late is not None:
                 self.scheduler.failing.failed(frame, node, late)
             else:
                 self.scheduler.failing.opener_failed(frame, node, unhandled)
+
+    def _overdue(self, frame: Frame, node: PlanNode, action: FlowOf) -> NodeTimeout | None:
+        """Return the error of an attempt that has ended, but too late: its code kept the timer waiting."""
+        attempts, now = frame.attempts.get(node.index), self.scheduler.clock()
+        if (
+            attempts is None
+            or attempts.begun is None
+            or action.bounds is None
+            or now < _opened(frame, node).until
+        ):
+            return None
+        return action.bounds.timed_out(node.id, attempts.begun, now)
 
     def _attempt_again(self, frame: Frame, node: PlanNode, action: FlowOf, error: BaseException) -> bool:
         again = partial(self.scheduler.opening.do_later, partial(self._resume, frame, node, action))
@@ -105,10 +125,9 @@ class Nesting:
             self._attempt(frame, node, action)
 
     def _leave(self, frame: Frame, node: PlanNode, action: FlowOf, inner: Frame) -> None:
-        """Settle the node with the outputs of the flow, unless it was stopped."""
-        if not inner.is_closing and not frame.has_stopped(node.index):
-            for own, slot in action.results.items():
-                self.scheduler.put(frame, own, self._left(frame, node, inner, slot))
+        """Settle the node with the outputs of the flow."""
+        for own, slot in action.results.items():
+            self.scheduler.put(frame, own, self._left(frame, node, inner, slot))
         self.scheduler.releasing.opener_ended(frame, node, ())
 
     def _left(self, frame: Frame, node: PlanNode, inner: Frame, slot: int) -> Any:
@@ -159,7 +178,12 @@ def _reaches(inner: Frame, index: int, failed: set[int]) -> bool:
             if slot in failed:
                 return True
             owners = [owner for owner, _ in plan.exports.get(slot, ())]
-            for reader in {*plan.readers[slot], *plan.early.get(slot, ()), *owners} - seen:
+            for reader in {
+                *plan.readers[slot],
+                *plan.early.get(slot, ()),
+                *plan.lazy.get(slot, ()),
+                *owners,
+            } - seen:
                 seen.add(reader)
                 todo.append(reader)
     return False

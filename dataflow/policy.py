@@ -85,6 +85,9 @@ class Retry:
         given: object = on
         if not isinstance(given, tuple | list) or not all(isinstance(one, str | type) for one in on):
             raise ValueError(f"on must be a tuple of exception types and texts, found {on!r}")
+        check_plain(before)
+        if before is not None and not callable(before):
+            raise ValueError(f"before must be a function of the firing, found {before!r}")
         object.__setattr__(self, "retries", retries)
         object.__setattr__(self, "on", tuple(on))
         object.__setattr__(self, "backoff", backoff)

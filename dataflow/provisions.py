@@ -43,6 +43,8 @@ def unused(vertices: Iterable[Vertex]) -> Iterator[str]:
             yield from flow.compile().unused_policies
             if flow.settings.max_concurrency is not None:
                 yield f"max_concurrency of the flow of node {node!r}"
+            if not flow.settings.keep:
+                yield f"keep of the flow of node {node!r}"
         given = (name for name in WITHOUT_EFFECT if getattr(action.policy, name) is not MISSING)
         yield from (f"{name} of node {node!r}" for name in given)
 

@@ -12,7 +12,7 @@ from dataflow.states import READY
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from dataflow.attempts import Bounds
+    from dataflow.attempts import Attempts, Bounds
     from dataflow.frames import Frame
     from dataflow.plan import PlanNode
     from dataflow.scheduler import Scheduler
@@ -52,11 +52,24 @@ class Repeating:
         self.void_pieces(frame, node)
         attempts.number += 1
         frame.states[node.index] = READY
+        self._expect(frame, node, bounds, attempts)
         if wait:
             attempts.waits = self.scheduler.timers.set(wait, again, frame)
         else:
             again()
         return True
+
+    def _expect(self, frame: Frame, node: PlanNode, bounds: Bounds, attempts: Attempts) -> None:
+        """Have a node fail that still waits for a slot when the time of all its attempts is over."""
+        if bounds.deadline is None or attempts.begun is None:
+            return
+        begun, number, clock = attempts.begun, attempts.number, self.scheduler.clock
+
+        def end() -> None:
+            if frame.states[node.index] == READY and attempts.number == number:
+                self.scheduler.failing.failed(frame, node, bounds.timed_out(node.id, begun, clock()))
+
+        self.scheduler.timers.set(begun + bounds.deadline - clock(), end, frame, is_awaited=False)
 
     def give_up(self, frame: Frame, node: PlanNode) -> None:
         """Let the next attempt at a node be, if it waits for one."""

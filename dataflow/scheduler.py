@@ -53,9 +53,8 @@ MOST_STEPS: Final = 1_000
 class Scheduler:
     """The state of one run and the rules that move it on.
 
-    The engine calls `start`, `succeed`, `fail`, `cancelled`, `due` and `abort`. The other public methods are
-    for its parts: `Opening`, `Pulling`, `Pushing`, `Releasing`, `Racing`, `Repeating`, `Loops`, `Maps`,
-    `Nesting`, `Failing` and `Timers`.
+    The acting side starts it, tells it the outcome of each firing and of each timer, and gets back what may
+    fire. Its parts, each a rule of its own, change the frames through `put`, `finish` and `make_ready`.
     """
 
     def __init__(
@@ -117,6 +116,7 @@ class Scheduler:
     def fail(self, frame: Frame, index: int, error: BaseException) -> list[FiringId]:
         """Settle a firing that raised, or attempt it again; returns the newly ready ones (S9.1, S9.3)."""
         if index in frame.withdrawn:
+            self.failing.note_interruption(error)
             return self.cancelled(frame, index)
         self._is_working = True
         if self.admission is not None:

@@ -15,7 +15,7 @@ from dataflow.current import CURRENT
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from dataflow.current import FiringSource
+    from dataflow.current import ThreadSource
 
 __all__ = ["call_in_thread"]
 
@@ -39,7 +39,7 @@ class _Call:
         if self._then is not None:
             self._then()
 
-    def abandon(self, source: FiringSource | None) -> None:
+    def abandon(self, source: ThreadSource | None) -> None:
         """Tell the firing that its thread runs on, unless it has just come to its end."""
         with self._lock:
             if source is not None and not self._has_returned:
@@ -57,6 +57,10 @@ async def call_in_thread(
     call = _Call()
     context = contextvars.copy_context()
     forget_event_loop(context)
+    firing = CURRENT.get(None)
+    source = None if firing is None else firing.in_thread()
+    if source is not None:
+        context.run(CURRENT.set, source)
     finished = anyio.Event()
     limiter = current_default_thread_limiter()
 
@@ -85,7 +89,7 @@ async def call_in_thread(
         await finished.wait()
     finally:
         if not finished.is_set():
-            call.abandon(CURRENT.get(None))
+            call.abandon(source)
     if call.error is not None:
         raise call.error
     return call.result

@@ -205,3 +205,13 @@ def test_outside_a_run_a_firing_stands_in() -> None:
     firing = this_firing()
     assert (firing.run_id, firing.path, firing.attempt) == ("", "", 1)
     firing.emit("nobody listens")
+
+
+async def never(firing: object) -> None:
+    """Async, where a plain function is called."""
+
+
+@pytest.mark.parametrize("before", [never, 5, "text"])
+def test_what_cannot_be_called_before_an_attempt_is_refused(before: Any) -> None:
+    with pytest.raises(ValueError, match=r"plain function|must be a function"):
+        Retry(before=before)

@@ -1,7 +1,7 @@
 """The native flow document, format 1, as it is written: its models and their JSON Schema.
 
-The schema is complete: feedback edges, flow nodes, `race`, `all` and `merge_contexts` are part of the format
-and come with later releases; reading refuses them until then.
+The schema is complete; of it, reading refuses feedback edges (`feedback`, `each_round`, `leave: all`), which
+come with a later release.
 """
 
 from __future__ import annotations

@@ -122,7 +122,7 @@ def sleeper() -> Flow:
 
 @pytest.mark.parametrize(
     ("settings", "attempts"),
-    [({"timeout": 0.01}, 1), ({"timeout": 0.01, "retries": 2}, 3), ({"deadline": 0.01, "retries": 2}, 1)],
+    [({"timeout": 0.1}, 1), ({"timeout": 0.1, "retries": 2}, 3), ({"deadline": 0.1, "retries": 2}, 1)],
 )
 async def test_a_flow_node_that_takes_too_long_is_timed_out(settings: dict[str, Any], attempts: int) -> None:
     with pytest.raises(RunFailed) as raised:
@@ -140,9 +140,9 @@ async def test_a_flow_node_that_takes_too_long_is_timed_out(settings: dict[str, 
 
 async def test_the_flows_own_timeout_counts_unless_the_node_has_one() -> None:
     with pytest.raises(RunFailed, match="inner"):
-        await around(sleeper().using(timeout=0.01)).run()
+        await around(sleeper().using(timeout=0.1)).run()
     with Flow() as f:
-        f.output("o", fallback(f.add(sleeper().using(timeout=0.01).with_(on_error="skip"), x=1).out.y, 5))
+        f.output("o", fallback(f.add(sleeper().using(timeout=0.1).with_(on_error="skip"), x=1).out.y, 5))
     result = await f.run()
     assert result.outputs == {"o": 5}
     assert states_of(result)["inner"] == "timed_out"

@@ -196,11 +196,11 @@ async def test_a_node_that_ends_in_time_leaves_no_time_limit_behind() -> None:
         return 1
 
     async def slower(x: int) -> int:
-        await anyio.sleep(0.05)
+        await anyio.sleep(0.3)
         return x
 
     with Flow("f") as f:
-        first = f.add(node(timeout=0.02)(quick))
+        first = f.add(node(timeout=0.2)(quick))
         f.output("o", f.add(slower, x=first.out).out)
     assert (await f.run())["o"] == 1
 

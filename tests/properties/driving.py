@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -43,7 +42,7 @@ class _Driver:
     def this_firing(self) -> Firing:
         return Firing("a run", self.path, self.attempt)
 
-    def abandon(self) -> Callable[[], None]:
+    def in_thread(self) -> Any:
         raise AssertionError("no node of a random flow runs in a thread")
 
     def run(self, inputs: dict[str, Any]) -> None:
