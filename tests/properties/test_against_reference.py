@@ -33,7 +33,7 @@ from tests.properties.shuffling import shuffled
 MANY: Final = os.environ.get("HYPOTHESIS_PROFILE") == "many"
 #: Far more than a flow takes on a busy machine; a run that hangs ends here.
 LONGEST: Final = 60
-SEEDS: Final = range(200)
+SEEDS: Final = range(300)
 
 chooses: Final = st.integers(0, 2**32 - 1).map(random.Random)
 
@@ -120,10 +120,12 @@ async def test_what_a_run_cut_short_has_done_is_right(
 
 
 async def digest() -> str:
-    """Return a digest of what a fixed sample of flows comes to."""
+    """Return a digest of what a fixed sample of flows comes to, without those that time decides."""
     found = hashlib.sha256()
-    for seed in SEEDS:
-        program = sample(seed)
+    for program in map(sample, SEEDS):
+        expected = expect(program)
+        if expected.cut or expected.loose:
+            continue
         played = await play(flow_of(program.document), program)
         result = played.result
         told = [(path, state.value, result.why(path)) for path, state in result.states.items()]
