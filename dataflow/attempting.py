@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import logging
-from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
@@ -29,7 +28,6 @@ from dataflow.states import RUNNING
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
-    from dataflow.admission import Admission
     from dataflow.attempts import Bounds
     from dataflow.errors import NodeTimeout
     from dataflow.frames import Frame
@@ -53,12 +51,16 @@ class Worker:
 
 
 class Attempting:
-    """Runs attempts for the workers of a run. `suspended` is called when one first waits."""
+    """Runs attempts for the workers of a run. `suspended` is called when one first waits.
+
+    `waiting` has the attempts that wait: no other can be stopped, since one that never waits is over at once.
+    """
 
     def __init__(self, scheduler: Scheduler, suspended: Callable[[], None]) -> None:
         self.is_leaving = False  # the task that owns the run is being cancelled itself
         self._scheduler = scheduler
         self._reporter = scheduler.reporter
+        self.waiting: dict[FiringId, CurrentFiring] = {}
         self._suspended = suspended
         self._context = contextvars.copy_context()
         self._cancellation = cancellation_types()
@@ -71,14 +73,12 @@ class Attempting:
         frame.states[index] = RUNNING
         if action.bounds is not None:
             frame.attempts.setdefault(index, Attempts()).is_last = True  # until the function is called
-        current = worker.current = CurrentFiring(self._scheduler, frame, index)
+        current = CurrentFiring(self._scheduler, frame, index, worker.scope, self._first_waits)
+        worker.current = current
         if self._reporter.is_listening:
             data = {"type": action.type.id, "attempt": current.attempt}
             self._reporter.emit(EventKind.NODE_STARTED, frame.path_of(node), data)
-        admission, suspended = self._scheduler.admission, self._suspended
-        if admission is not None:
-            suspended = partial(self._begun, admission, (frame, index))
-        calling = call(current, action, self._context.copy(), suspended)
+        calling = call(current, action, self._context.copy())
         if action.bounds is not None:
             calling = self._in_time(worker, current, action.bounds, calling)
         try:
@@ -98,8 +98,22 @@ class Attempting:
         else:
             newly = await self._returned(worker, current, result)
         self.look_for_interruption()
-        worker.current = None
+        self._ended(worker, current)
         return newly
+
+    def _first_waits(self, current: CurrentFiring) -> None:
+        self.waiting[current.frame, current.index] = current
+        if current.frame.has_stopped(current.index):  # by itself, before it waits
+            current.worker.cancel()
+        admission = self._scheduler.admission
+        if admission is not None:
+            admission.begun((current.frame, current.index))
+        self._suspended()
+
+    def _ended(self, worker: Worker, current: CurrentFiring) -> None:
+        worker.current = None
+        if current.has_waited:
+            del self.waiting[current.frame, current.index]
 
     async def _in_time(
         self, worker: Worker, current: CurrentFiring, bounds: Bounds, calling: Coroutine[Any, Any, Any]
@@ -135,8 +149,8 @@ class Attempting:
             and await self._is_cancelled_itself(worker)
         ):
             return self._cancelled_itself(worker, current)
-        if worker.scope.cancel_called or worker.late is not None:  # it returned all the same
-            return self.cut_short(worker, current)
+        if self._has_to_end(worker, current):  # it returned all the same
+            return self._cut_short(worker, current)
         return self._scheduler.succeed(current.frame, current.index, result)
 
     async def _is_cancelled_itself(self, worker: Worker) -> bool:
@@ -154,18 +168,23 @@ class Attempting:
         return False
 
     def _raised(self, worker: Worker, current: CurrentFiring, error: Exception) -> list[FiringId]:
-        if worker.scope.cancel_called or worker.late is not None:
-            return self.cut_short(worker, current, error)
+        if self._has_to_end(worker, current):
+            return self._cut_short(worker, current, error)
         return self._scheduler.fail(current.frame, current.index, error)
 
     def _broke(self, worker: Worker, current: CurrentFiring, error: BaseException) -> list[FiringId]:
         """Settle a firing that has raised what is no Exception: it is to interrupt the whole run."""
         if worker.late is not None and isinstance(error, asyncio.CancelledError):  # on trio nothing special
-            return self.cut_short(worker, current)
+            return self._cut_short(worker, current)
         worker.late = None
         return self._scheduler.fail(current.frame, current.index, error)
 
-    def cut_short(
+    def _has_to_end(self, worker: Worker, current: CurrentFiring) -> bool:
+        """Tell whether an attempt that has come to an end was cancelled, stopped or late."""
+        is_over = worker.scope.cancel_called or worker.late is not None
+        return is_over or current.frame.has_stopped(current.index)
+
+    def _cut_short(
         self, worker: Worker, current: CurrentFiring, raised: Exception | None = None
     ) -> list[FiringId]:
         """Settle a firing that was cancelled with its frame, or took too long (S9.2)."""
@@ -188,12 +207,17 @@ class Attempting:
     def _cancelled_itself(self, worker: Worker, current: CurrentFiring) -> list[FiringId]:
         forget_cancellation()
         if worker.late is not None:  # in time it would have been cancelled before
-            return self.cut_short(worker, current)
+            return self._cut_short(worker, current)
         frame, node = current.frame, current.frame.plan.nodes[current.index]
         error = NodeFailed(node.id, "cancelled its own task, or awaited one that was cancelled")
         frame.attempts.setdefault(node.index, Attempts()).is_last = True  # no cancellation is repeated
         return self._scheduler.fail(frame, node.index, error)
 
-    def _begun(self, admission: Admission, firing: FiringId) -> None:
-        admission.begun(firing)
-        self._suspended()
+    def end_cancelled(self, worker: Worker) -> list[FiringId]:
+        """Settle the firing with which the scope of its worker was cancelled; returns what became ready."""
+        current = worker.current
+        if current is None:
+            return []
+        newly = self._cut_short(worker, current)
+        self._ended(worker, current)
+        return newly

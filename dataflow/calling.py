@@ -37,15 +37,33 @@ LOG: Final = logging.getLogger("dataflow.calling")
 class CurrentFiring:
     """What `this_firing` finds in the context of an attempt, also after the attempt has ended."""
 
-    __slots__ = ("_scheduler", "attempt", "frame", "index", "is_cancelled", "scope")
+    __slots__ = (
+        "_scheduler", "_suspended", "attempt", "frame", "has_waited", "index", "is_cancelled", "scope",
+        "worker",
+    )  # fmt: skip
 
-    def __init__(self, scheduler: Scheduler, frame: Frame, index: int) -> None:
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        frame: Frame,
+        index: int,
+        worker: anyio.CancelScope,
+        suspended: Callable[[CurrentFiring], None],
+    ) -> None:
         self._scheduler = scheduler
+        self._suspended = suspended
+        self.worker = worker  # cancelling it ends the attempt
+        self.has_waited = False
         self.frame = frame
         self.index = index
         self.attempt = frame.attempt_of(index) if frame.attempts else 1
         self.is_cancelled = False
         self.scope: anyio.CancelScope | None = None  # while a time limit may end it
+
+    def suspends(self) -> None:
+        """Note that the attempt waits for the first time."""
+        self.has_waited = True
+        self._suspended(self)
 
     def this_firing(self) -> Firing:
         return Firing(
@@ -144,8 +162,8 @@ def _nothing() -> None:
     """Without limits a thread keeps nothing of the run."""
 
 
-async def call(current: CurrentFiring, action: Call, context: Context, suspended: Callable[[], None]) -> Any:
-    """Call the function of a firing in a context of its own; `suspended` is called when it first waits."""
+async def call(current: CurrentFiring, action: Call, context: Context) -> Any:
+    """Call the function of a firing in a context of its own."""
     frame = current.frame
     positional, keywords = bind(frame, frame.plan.nodes[current.index], action)
     context.run(CURRENT.set, current)
@@ -154,7 +172,7 @@ async def call(current: CurrentFiring, action: Call, context: Context, suspended
     called = context.run(action.type.call, *positional, **keywords)
     if action.type.shape is Shape.PIECES:
         called = _read_pieces(current, called)
-    result = await isolated(as_coroutine(called), context, suspended, current)
+    result = await isolated(as_coroutine(called), context, current.suspends, current)
     if action.type.shape is Shape.RAW:
         _record(current, result)
         return check_status(frame.plan.nodes[current.index].id, result)

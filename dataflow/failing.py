@@ -12,7 +12,7 @@ from dataflow.failure import failure_of
 from dataflow.frames import Unhandled
 from dataflow.ports import DONE, ERROR, MISSING, Signal
 from dataflow.separation import separate
-from dataflow.states import CANCELLED, FAILED, NOT_RUN, READY, TIMED_OUT, WAITING
+from dataflow.states import CANCELLED, FAILED, NOT_RUN, READY, RUNNING, TIMED_OUT, WAITING
 from dataflow.tokens import UNSETTLED, Errored, Skip
 
 if TYPE_CHECKING:
@@ -75,10 +75,15 @@ class Failing:
         self.scheduler.put(frame, node.outputs["out"], cause)
         self.scheduler.finish(frame, node, NOT_RUN)
         if node.failure_is_taken:
-            frame.taken = {**frame.taken, node.index: unhandled}
+            self._leave_to_races(frame, node, unhandled)
         elif unhandled:
             frame.failures += [replace(one, index=node.index) for one in unhandled]
             self._close_later(frame, cause)
+
+    def _leave_to_races(self, frame: Frame, node: PlanNode, unhandled: Sequence[Unhandled]) -> None:
+        """Keep a failure, with its exception, for a race that may be lost in the end."""
+        if frame.plan.uses is not None:
+            frame.taken[node.index] = unhandled
 
     def _handle(self, frame: Frame, node: PlanNode, unhandled: Sequence[Unhandled], state: int) -> bool:
         """Settle the ports of a failed node if its failure is handled; tells whether it is."""
@@ -91,7 +96,7 @@ class Failing:
         left: Skip | Errored = Skip(frame.path_of(node), "failed, and the failure is handled", cause)
         if handled is None and node.failure_is_taken:
             handled, left = {}, cause  # the error itself stands on the ports, for those who take it
-            frame.taken = {**frame.taken, node.index: unhandled}
+            self._leave_to_races(frame, node, unhandled)
         if handled is None:
             return False
         for port, slot in node.outputs.items():
@@ -143,6 +148,8 @@ class Failing:
                 state = closing.states[node.index]
                 if node.index in closing.undemanded:
                     continue
+                if state == RUNNING:
+                    self.scheduler.stopped.append((closing, node.index))
                 if state in (WAITING, READY):  # what was about to start is cancelled, the rest never ran
                     closing.reasons[node.index] = cause
                     self.scheduler.finish(closing, node, NOT_RUN if state == WAITING else CANCELLED)

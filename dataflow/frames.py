@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 from math import inf
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from dataflow.plan import FlowOf
@@ -21,7 +20,9 @@ if TYPE_CHECKING:
     from dataflow.policy import Errors
     from dataflow.tokens import Errored, Skip
 
-_NONE: Final[Mapping[Any, Any]] = MappingProxyType({})
+#: What frames share that write to none of them: never changed.
+_NONE: Final[dict[Any, Any]] = {}
+_NOBODY: Final[set[Any]] = set()
 
 __all__ = ["Frame", "LoopEnd", "Opened", "OpenedFlow", "OpenedLoop", "OpenedMap", "Unhandled"]
 
@@ -80,8 +81,9 @@ class Frame:
         #: is told, and one for ever if it is read at the end; None if values are kept.
         self.holders = None if keep else plan.holders.copy()
         self.states = bytearray(len(plan.nodes))  # each WAITING
-        self.undemanded = plan.deferred  # nodes that nobody has asked for (S8.1)
-        self.pulling: Mapping[int, set[int]] = _NONE  # by node that has asked: lazy slots it waits for
+        is_rare = plan.uses is not None  # only then the next five are written to
+        self.undemanded = set(plan.deferred) if is_rare else _NOBODY  # nodes that nobody has asked for (S8.1)
+        self.pulling: dict[int, set[int]] = {} if is_rare else _NONE  # lazy slots it waits for, by node
         self.unsettled = len(plan.nodes) - len(
             plan.deferred
         )  # demanded nodes and awaited imports that have not come to their end
@@ -94,9 +96,11 @@ class Frame:
         self.failures: list[Unhandled] = []  # what nothing in the frame handled
         self.closed_by: Skip | Errored | None = None  # why it is closing
         self.is_closing = False  # failed or cancelled: nothing more starts in it
-        self.lost: frozenset[tuple[int, int]] = frozenset()  # edges that lost a race, as race and slot
-        self.withdrawn: frozenset[int] = frozenset()  # nodes that only such edges needed
-        self.taken: Mapping[int, Sequence[Unhandled]] = _NONE  # by node: failures left to races
+        self.lost: set[Any] = set() if is_rare else _NOBODY  # edges that lost a race, as race and slot
+        self.withdrawn: set[int] = set() if is_rare else _NOBODY  # nodes that only such edges needed
+        self.taken: dict[int, Sequence[Unhandled]] = (
+            {} if is_rare else _NONE
+        )  # failures left to races, by node
 
     def path(self) -> str:
         """Return the frame's part of its nodes' paths; empty for the root (S2.2)."""

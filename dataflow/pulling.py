@@ -35,7 +35,7 @@ class Pulling:
         """Demand the lazy ports of a node whose other ports let it fire; with their values it is released."""
         lazy = dict.fromkeys(slot for feed in node.feeds if feed.is_lazy for slot in feed.slots)
         missing = [slot for slot in lazy if frame.values[slot] is UNSETTLED]
-        frame.pulling = {**frame.pulling, node.index: set(missing)}
+        frame.pulling[node.index] = set(missing)
         self.demand(frame, missing)
         if not missing:
             self.scheduler.releasing.release(frame, node.index)
@@ -54,7 +54,7 @@ class Pulling:
     def demand(self, frame: Frame, slots: Iterable[int]) -> None:
         """Have the nodes run that these values come from, as far as they do not run anyway."""
         for where, index in list(_behind(frame, slots)):
-            where.undemanded -= {index}
+            where.undemanded.discard(index)
             where.unsettled += 1
             where.waits[index] -= 1
             node = where.plan.nodes[index]

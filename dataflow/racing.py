@@ -88,6 +88,7 @@ class Racing:
 
     def _cancel(self, frame: Frame, node: PlanNode, cause: Skip) -> None:
         self.scheduler.to_act = True
+        self.scheduler.stopped.append((frame, node.index))
         opened = frame.opened.get(node.index)
         if opened is None:
             return
@@ -125,9 +126,10 @@ def _taken_by(frame: Frame, slot: int) -> Sequence[Unhandled]:
     """Find the failures behind a slot that were left to this race, also those of a frame around."""
     where: Frame | None = frame
     while where is not None:
-        index = next((node.index for node in where.plan.nodes if slot in node.outputs.values()), None)
-        if index is not None:
-            return where.taken.get(index, ())
+        uses = where.plan.uses
+        assert uses is not None, "a flow with a race knows who uses what"
+        if slot in uses.makers:
+            return where.taken.get(uses.makers[slot], ())
         outer = next((outer for outer, own in where.plan.imports if own == slot), None)
         if outer is None:
             break  # a parameter of the frame

@@ -66,6 +66,7 @@ class Scheduler:
         self.keep = settings.keep  # values of the root are kept for the result (S8.5)
         self.root = Frame(plan.root, 0, settings.errors or "fail_fast", keep=settings.keep)
         self.has_ended = False
+        self.stopped: list[FiringId] = []  # running when their frame was closed or their race lost
         self.to_act = False  # frames were closed, or timers set or dropped, since the engine last looked
         self.interruption: BaseException | None = None  # no Exception, but raised by a user's function
         self.warnings: list[str] = []

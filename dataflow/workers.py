@@ -95,10 +95,10 @@ class Workers:
         asked, dropped = self._scheduler.timers.news()
         self._sleepers.start(asked)
         self._sleepers.stop(dropped)
-        for worker in self._workers:
-            current = worker.current
-            if current is not None and current.frame.has_stopped(current.index):
-                worker.scope.cancel()
+        stopped, self._scheduler.stopped = self._scheduler.stopped, []
+        for firing in stopped:
+            if (current := self._attempting.waiting.get(firing)) is not None:
+                current.worker.cancel()
 
     async def _work(self) -> None:
         self._starting -= 1
@@ -106,11 +106,9 @@ class Workers:
         self._workers.add(worker)
         with worker.scope:
             await self._fire_in_turn(worker)
-        if worker.current is not None:  # its scope was cancelled, and the firing with it
-            self._ready.extend(self._attempting.cut_short(worker, worker.current))
-            worker.current = None
-            if self._scheduler.to_act:
-                self.act()
+        self._ready.extend(self._attempting.end_cancelled(worker))
+        if self._scheduler.to_act:
+            self.act()
         self._workers.discard(worker)
         if self._has_work:
             self._spawn_more(1)  # another takes over

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -41,9 +43,26 @@ def test_every_block_says_what_it_is(name: str) -> None:
     assert not nameless, f"{name}: blocks without a language at lines {nameless}"
 
 
+def links_of(name: str) -> Iterator[tuple[Path, str]]:
+    """Yield the file and the heading that each link to this project leads to."""
+    for part in TEXTS[name].split("](")[1:]:
+        target, _, heading = part.partition(")")[0].partition("#")
+        if "://" not in target:
+            yield (PAGES[name].parent / target if target else PAGES[name]), heading
+
+
+def headings_of(page: Path) -> set[str]:
+    """List the headings of a page as links name them."""
+    heads = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
 @pytest.mark.parametrize("name", TEXTS)
 def test_a_link_leads_to_a_file_of_the_project(name: str) -> None:
-    folder = PAGES[name].parent
-    targets = [part.partition(")")[0].partition("#")[0] for part in TEXTS[name].split("](")[1:]]
-    local = [target for target in targets if target and "://" not in target]
-    assert not [target for target in local if not (folder / target).exists()]
+    assert not [str(file) for file, _ in links_of(name) if not file.exists()]
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_link_leads_to_a_heading_of_its_page(name: str) -> None:
+    named = [(file, heading) for file, heading in links_of(name) if heading]
+    assert not [f"{file.name}#{heading}" for file, heading in named if heading not in headings_of(file)]

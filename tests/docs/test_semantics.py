@@ -1,38 +1,62 @@
-"""The page of rules has every rule that the code and its messages name."""
+"""The pages of rules have every rule that the code and its messages name, with an example below it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 import pytest
 
-from tests.docs.pages import DOCS
+from tests.docs.pages import DOCS, blocks_of
 from tests.source import PACKAGES, Module, modules_of
 
-PAGE: Final = (DOCS / "semantics.md").read_text(encoding="utf-8")
-RULE: Final = re.compile(r"\bS(\d{1,2})(?:\.(\d+))?\b")
+NAMES: Final = ("semantics.md", "semantics_blocks.md", "semantics_runs.md")
+PAGE: Final = "\n".join((DOCS / name).read_text(encoding="utf-8") for name in NAMES)
+NAMED: Final = re.compile(r"\bS(\d{1,2})(?:\.(\d+))?\b")
+#: The line above an example that serves two rules.
+SERVES: Final = re.compile(r"^(S\d+\.\d+) and (S\d+\.\d+):\n\n```python$", re.MULTILINE)
+#: Tables of names, which have no example.
+TABLES: Final = ("S19.", "S20.")
 
 
-def rules_of(page: str) -> Iterator[str]:
-    """Yield the rules of the page: `S4` and `S4.3`, and `S4.` for a section that has no numbers."""
+class Rule(NamedTuple):
+    """A rule, `S4` or `S4.3`, or `S4.` for a section without numbers, and what stands below it."""
+
+    name: str
+    text: str
+
+    @property
+    def has_example(self) -> bool:
+        return any(block.language == "python" and block.shows for block in blocks_of(self.text))
+
+    @property
+    def holds(self) -> bool:
+        """Whether any of the rule is in force."""
+        return not self.text.startswith("*Not yet")
+
+
+def rules_of(page: str) -> Iterator[Rule]:
+    """Yield the sections of the page and their rules."""
     for part in re.split(r"^## ", page, flags=re.MULTILINE)[1:]:
         head, _, text = part.partition("\n")
         numbers = [int(number) for number in re.findall(r"S(\d+)", head)]
-        items = re.findall(r"^(\d+)\. ", text, re.MULTILINE)
+        _, *items = re.split(r"^(\d+)\. ", text, flags=re.MULTILINE)
         for section in range(numbers[0], numbers[-1] + 1):
-            yield f"S{section}"
-            yield from (f"S{section}.{item}" for item in items)
+            yield Rule(f"S{section}", text)
+            for item, below in zip(items[::2], items[1::2], strict=True):
+                yield Rule(f"S{section}.{item}", below)
             if not items:
-                yield f"S{section}."
+                yield Rule(f"S{section}.", text.strip())
 
 
 RULES: Final = list(rules_of(PAGE))
+NUMBERS: Final = [rule.name for rule in RULES]
+SERVED: Final = [rule for pair in SERVES.findall(PAGE) for rule in pair]
 
 
 def is_on_the_page(section: str, item: str | None) -> bool:
-    return (f"S{section}.{item}" if item else f"S{section}") in RULES or f"S{section}." in RULES
+    return (f"S{section}.{item}" if item else f"S{section}") in NUMBERS or f"S{section}." in NUMBERS
 
 
 @pytest.mark.parametrize(
@@ -41,16 +65,29 @@ def is_on_the_page(section: str, item: str | None) -> bool:
     ids=lambda module: module.name,
 )
 def test_a_rule_that_the_code_names_is_on_the_page(module: Module) -> None:
-    assert not [match[0] for match in RULE.finditer(module.text()) if not is_on_the_page(*match.groups())]
+    assert not [match[0] for match in NAMED.finditer(module.text()) if not is_on_the_page(*match.groups())]
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [rule for rule in RULES if "." in rule.name and rule.holds and rule.name not in TABLES],
+    ids=lambda rule: rule.name,
+)
+def test_a_rule_has_an_example_below_it(rule: Rule) -> None:
+    assert rule.has_example or rule.name in SERVED
 
 
 def test_the_sections_stand_in_order() -> None:
-    sections = [int(rule[1:]) for rule in RULES if "." not in rule]
+    sections = [int(rule[1:]) for rule in NUMBERS if "." not in rule]
     assert sections == list(range(1, 21))
 
 
 def test_the_rules_of_a_section_stand_in_order() -> None:
     numbers = [
-        (int(section), int(item)) for section, item in (r[1:].split(".") for r in RULES if "." in r) if item
+        (int(section), int(item)) for section, item in (r[1:].split(".") for r in NUMBERS if "." in r) if item
     ]
     assert numbers == sorted(set(numbers))
+
+
+def test_a_rule_that_the_pages_name_is_on_them() -> None:
+    assert not [match[0] for match in NAMED.finditer(PAGE) if not is_on_the_page(*match.groups())]
