@@ -32,7 +32,7 @@ MUTANTS: Final = (
     Mutant(
         "a skip walks through a live join",
         "readiness.py",
-        "for feed, cause in dead if feed.required or not live]",
+        "for feed, cause in dead if feed.required or not has_value]",
         "for feed, cause in dead]",
         (TABLE.format("an optional port that is dead beside a live one"),),
     ),
@@ -77,6 +77,13 @@ MUTANTS: Final = (
         "        self.withdraw(frame, node, [slot for slot in feed.slots if slot != winner])\n",
         "",
         ("tests/behaviour/test_races.py::test_a_loser_that_would_come_to_its_end_is_cancelled_before",),
+    ),
+    Mutant(
+        "a lazy port is pulled before its reader is known to fire",
+        "pulling.py",
+        "        return [feed for feed in node.feeds if not feed.is_lazy]\n",
+        "        self.pull(frame, node)\n        return node.feeds\n",
+        ("tests/behaviour/test_lazy_ports.py::test_a_lazy_source_on_a_branch_not_taken_never_runs",),
     ),
     Mutant(
         "a default is taken in place of a falsy value",

@@ -174,8 +174,8 @@ def reads_of(block: BlockPart, functions: Functions) -> Iterator[Read]:
             within = list(reads_of(inner, functions))
             lazy = _later(inner, by_node(within), waits=False)
             for read in within:  # what is read through a lazy port is read lazily, in any scope (S8.1)
-                port = replace(read.port, lazy=True) if read.reader in lazy else read.port
-                yield replace(read, reader=id, port=port)
+                used = replace(read.port, lazy=True) if read.reader in lazy else read.port
+                yield replace(read, reader=id, port=used)
     ends: list[Any] = list(block.outputs.values())
     if isinstance(block, LoopPart):
         ends += [block.until, block.while_]
