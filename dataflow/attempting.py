@@ -8,6 +8,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
 import anyio
+from anyio.lowlevel import checkpoint
 
 from dataflow.attempts import Attempts
 from dataflow.backend import (
@@ -88,6 +89,7 @@ class Attempting:
                 raise
             newly = self._cancelled_itself(worker, current)
         except Exception as error:  # noqa: BLE001 - a node is the user's code and may raise anything
+            await self._pass_on_cancellation(worker, current)
             newly = self._raised(worker, current, error)
         except BaseException as error:  # noqa: BLE001 - raised again by whoever owns the run
             cancelled, rest = parted(error, self._cancellation)
@@ -96,6 +98,7 @@ class Attempting:
                 raise cancelled from None
             newly = self._broke(worker, current, error)
         else:
+            await self._pass_on_cancellation(worker, current)
             newly = await self._returned(worker, current, result)
         self.look_for_interruption()
         self._ended(worker, current)
@@ -143,6 +146,11 @@ class Attempting:
         if worker.scope.cancel_called or self.is_leaving:
             return True
         return not on_asyncio() and anyio.current_effective_deadline() == -inf
+
+    async def _pass_on_cancellation(self, worker: Worker, current: CurrentFiring) -> None:
+        """Let a cancellation from outside go on that a node has kept to itself; on trio it comes again."""
+        if current.has_waited and not worker.scope.cancel_called and self._is_cancelling(worker):
+            await checkpoint()
 
     async def _returned(self, worker: Worker, current: CurrentFiring, result: Any) -> list[FiringId]:
         if (

@@ -89,9 +89,12 @@ class Failing:
         failure = unhandled[0].failure
         cause = Errored(frame.path_of(node), failure)
         frame.reasons[node.index] = cause
-        if frame.is_closing:
-            return False
         handled = _handled(node, failure)
+        if frame.is_closing:  # no port settles any more, but what would be handled is no failure of the frame
+            is_handled = handled is not None or node.failure_is_taken
+            if is_handled:
+                self.scheduler.finish(frame, node, state)
+            return is_handled
         left: Skip | Errored = Skip(frame.path_of(node), "failed, and the failure is handled", cause)
         if handled is None and node.failure_is_taken:
             handled, left = {}, cause  # the error itself stands on the ports, for those who take it

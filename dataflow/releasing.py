@@ -59,6 +59,8 @@ class Releasing:
         elif unhandled:
             self.scheduler.failing.opener_failed(frame, node, unhandled)
         elif frame.is_closing:
+            if frame.closed_by is not None:
+                frame.reasons[node.index] = frame.closed_by
             self.scheduler.finish(frame, node, CANCELLED)
         else:
             if DONE_PORT in node.outputs:

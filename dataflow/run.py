@@ -8,8 +8,10 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
+import anyio
+
 from dataflow.addressing import Addresses, let_go
-from dataflow.backend import cancellation_types, open_nursery
+from dataflow.backend import cancellation_types, on_asyncio, open_nursery
 from dataflow.engine import Engine
 from dataflow.errors import DataflowError, RunFailed
 from dataflow.pieces import PieceStream
@@ -130,6 +132,21 @@ def _outputs(engine: Engine) -> Mapping[str, Any]:
     }
 
 
+async def _end_cancelled(engine: Engine) -> None:
+    """See to it that nothing more of a run starts whose owner is being cancelled.
+
+    A task group of asyncio's would cancel each task once, past the scopes that shield: the run itself cancels
+    what runs, again and again, and is awaited. On trio the tasks are in the owner's scope themselves.
+    """
+    try:
+        if on_asyncio():
+            engine.cancel("cancelled from outside")
+            with anyio.CancelScope(shield=True):
+                await engine.ended.wait()
+    finally:
+        engine.workers.leave()  # what the workers still see is a real cancellation
+
+
 @asynccontextmanager
 async def executing(
     plan: FlowPlan, inputs: dict[str, Any], settings: Settings, run_id: str
@@ -157,7 +174,7 @@ async def executing(
                     engine.cancel(f"the block that owns the run was left by {type(error).__name__}")
                 await engine.ended.wait()
             except BaseException:
-                engine.workers.leave()  # what the workers see now is a real cancellation
+                await _end_cancelled(engine)
                 raise
     finally:
         if run is not None:

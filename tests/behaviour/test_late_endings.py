@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import anyio
+import anyio.lowlevel
 import pytest
 import trio.testing
 
@@ -317,3 +318,96 @@ def test_runs_of_both_event_loops_share_a_limit() -> None:
     for thread in threads:
         thread.join()
     assert sorted(ended) == ["asyncio", "asyncio", "trio", "trio"]
+
+
+@pytest.mark.parametrize("what", ["swallows", "raises", "repeats"])
+async def test_nothing_more_starts_in_a_run_that_is_cancelled_from_outside(what: str) -> None:
+    entered: list[str] = []
+
+    async def stubborn(x: int) -> int:
+        entered.append("stubborn")
+        try:
+            await anyio.sleep_forever()
+        except BaseException:  # noqa: BLE001 - what the test is about
+            if what != "swallows":
+                raise ValueError("in its cleanup") from None
+        return x
+
+    async def behind(x: int) -> int:
+        entered.append("behind")
+        return x
+
+    retries = Retry(2, backoff="fixed", first=0.001) if what == "repeats" else 0
+    with Flow() as f:
+        slow = f.add(node(stubborn).with_(retries=retries, default=3), x=1)
+        f.output("o", f.add(behind, x=slow.out).out)
+    with anyio.move_on_after(0.02):
+        await f.run()
+        entered.append("the run ended")
+    assert entered == ["stubborn"]
+
+
+async def test_a_node_can_shield_itself_from_a_cancellation_from_outside() -> None:
+    saved: list[int] = []
+
+    async def saves(x: int) -> int:
+        with anyio.CancelScope(shield=True):
+            await anyio.sleep(0.05)
+            saved.append(x)
+        return x
+
+    with Flow() as f:
+        f.output("o", f.add(saves, x=1).out)
+    with anyio.move_on_after(0.01):
+        await f.run()
+    assert saved == [1]
+
+
+async def test_what_is_handled_is_no_failure_of_a_frame_that_is_closed_meanwhile() -> None:
+    closing, cleaned = anyio.Event(), anyio.Event()
+
+    async def fails_first() -> None:
+        raise KeyError("first")
+
+    async def cleans_up() -> None:
+        try:
+            await anyio.sleep_forever()
+        finally:
+            closing.set()
+            with anyio.CancelScope(shield=True):
+                await cleaned.wait()
+
+    async def fails_later() -> None:
+        await closing.wait()
+        cleaned.set()
+        raise ValueError("later")
+
+    with Flow("inner") as inner:
+        inner.add(cleans_up)
+        inner.add(fails_first)
+    with Flow() as f:
+        f.add(inner.with_(on_error="skip"))
+        f.add(fails_later)
+    with pytest.raises(RunFailed) as raised:
+        await f.run()
+    assert [one.path for one in raised.value.failures] == ["fails_later"]
+
+
+async def test_a_loop_that_is_cancelled_with_its_frame_tells_why() -> None:
+    async def bad(x: int) -> int:
+        await anyio.lowlevel.checkpoint()
+        raise ValueError("bad")
+
+    with Flow() as f:
+        with f.loop(limit=2) as it:
+            carried = it.carry(0)
+            carried.next(f.add(waits_for_ever, x=carried.out).out)
+        f.add(bad, x=1)
+    with pytest.raises(RunFailed) as raised:
+        await f.run()
+    assert "because bad failed" in raised.value.result.why("loop")
+
+
+async def waits_for_ever(x: int) -> int:
+    await anyio.sleep_forever()
+    return x

@@ -114,8 +114,10 @@ async def test_a_port_or_a_step_of_the_builder_names_the_port() -> None:
     [
         (
             "nobody",
-            "the flow has no port 'nobody.out'; choices: words, spells, quiet, length, loop, spelled, "
-            "lengths, looped",
+            (
+                "the flow has no port 'nobody.out'; choices: words, spells, quiet, length, loop, spelled, "
+                "lengths, looped"
+            ),
         ),
         ("quiet.other", "the flow has no port 'quiet.other'; choices: out"),
         ("length", f"port 'length.out' is inside {WITHIN}"),
