@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from anyio.lowlevel import checkpoint
 
 from dataflow.attempting import Attempting, Worker
+from dataflow.backend import cancellation_types
 from dataflow.sleepers import Sleepers
 from dataflow.states import READY
 
@@ -47,6 +48,7 @@ class Workers:
         self._ready: deque[FiringId] = deque()
         self._workers: set[Worker] = set()
         self._starting = 0
+        self._cancellation = cancellation_types()
 
     def begin(self, first: Callable[[], Iterable[FiringId]]) -> None:
         """Spawn a worker that begins with what `first` gives once the worker runs."""
@@ -104,8 +106,12 @@ class Workers:
         self._starting -= 1
         worker = Worker()
         self._workers.add(worker)
-        with worker.scope:
-            await self._fire_in_turn(worker)
+        try:
+            with worker.scope:
+                await self._fire_in_turn(worker)
+        except self._cancellation:  # one of a node's own: its scope takes back only what it has asked for
+            if self._attempting.is_leaving or not worker.scope.cancel_called:
+                raise
         self._ready.extend(self._attempting.end_cancelled(worker))
         if self._scheduler.to_act:
             self.act()

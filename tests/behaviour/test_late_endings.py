@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 import time
 from collections.abc import Iterator
@@ -411,3 +412,44 @@ async def test_a_loop_that_is_cancelled_with_its_frame_tells_why() -> None:
 async def waits_for_ever(x: int) -> int:
     await anyio.sleep_forever()
     return x
+
+
+@pytest.mark.parametrize("how", ["failed", "race", "timeout", "cancelled", "late run"])
+def test_a_node_that_is_cancelled_and_lets_out_a_cancellation_of_its_own_holds_up_nothing(how: str) -> None:
+    async def helped(x: int) -> int:
+        child = asyncio.ensure_future(asyncio.sleep(9))
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.sleep(9)
+        child.cancel()
+        await child
+        return x
+
+    async def fails(x: int) -> int:
+        await asyncio.sleep(0)
+        raise ValueError("bad")
+
+    async def wins(x: int) -> int:
+        await asyncio.sleep(0)
+        return x
+
+    async def main() -> tuple[str, dict[str, str]]:
+        with Flow() as f:
+            slow = f.add(node(helped).with_(timeout=0.03 if how == "timeout" else None), x=1)
+            if how == "failed":
+                f.add(fails, x=1)
+            f.output("o", race(slow.out, f.add(wins, x=2).out) if how == "race" else slow.out)
+        using = f.using(timeout=0.03) if how == "late run" else f
+        async with using.start() as run:
+            if how == "cancelled":
+                await asyncio.sleep(0)
+                await asyncio.sleep(0)
+                run.cancel()
+            try:
+                result = await run
+            except RunFailed as failed:
+                result = failed.result
+        return result.status, states_of(result)
+
+    status, states = anyio.run(main)
+    assert status == {"race": "completed", "cancelled": "cancelled"}.get(how, "failed")
+    assert states["helped"] == ("timed_out" if how == "timeout" else "cancelled")
