@@ -36,6 +36,7 @@ class Attempts:
     is_last: bool = False  # whatever it ends with, none follows: the fault is not the call's
     has_pieces: bool = False  # the current one has given out pieces
     waits: Timer | None = None  # until the current one begins
+    ends: Timer | None = None  # until the time of all is over, for those that wait then
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,24 +52,28 @@ class Repeating:
         self.void_pieces(frame, node)
         attempts.number += 1
         frame.states[node.index] = READY
-        self._expect(frame, node, bounds, attempts)
+        if bounds.deadline is not None and attempts.ends is None:
+            self._bound(frame, node, bounds, attempts)
         if wait:
             attempts.waits = self.scheduler.timers.set(wait, again, frame)
         else:
             again()
         return True
 
-    def _expect(self, frame: Frame, node: PlanNode, bounds: Bounds, attempts: Attempts) -> None:
-        """Have a node fail that still waits for a slot when the time of all its attempts is over."""
-        if bounds.deadline is None or attempts.begun is None:
-            return
-        begun, number, clock = attempts.begun, attempts.number, self.scheduler.clock
+    def _bound(self, frame: Frame, node: PlanNode, bounds: Bounds, attempts: Attempts) -> None:
+        """Have a node fail that waits, for a slot or its next attempt, when the time of all is over."""
+        begun, clock = attempts.begun, self.scheduler.clock
+        assert begun is not None, "an attempt that failed has begun"
+        assert bounds.deadline is not None, "there is a time to be over"
 
         def end() -> None:
-            if frame.states[node.index] == READY and attempts.number == number:
+            if frame.states[node.index] == READY:
+                self.give_up(frame, node)
                 self.scheduler.failing.failed(frame, node, bounds.timed_out(node.id, begun, clock()))
 
-        self.scheduler.timers.set(begun + bounds.deadline - clock(), end, frame, is_awaited=False)
+        attempts.ends = self.scheduler.timers.set(
+            begun + bounds.deadline - clock(), end, frame, is_awaited=False
+        )
 
     def give_up(self, frame: Frame, node: PlanNode) -> None:
         """Let the next attempt at a node be, if it waits for one."""

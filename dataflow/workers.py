@@ -158,7 +158,7 @@ class Workers:
             else:
                 firing = ready.popleft() if ready else None
             count += 1
-            if count % LOOK_EVERY == 0 and perf_counter() > slice_ends:
+            if count % LOOK_EVERY == 0 and perf_counter() > slice_ends and not worker.scope.cancel_called:
                 await checkpoint()
                 slice_ends = perf_counter() + SLICE
                 if firing is not None and ready:  # a chain that never waits holds up nothing for ever

@@ -453,3 +453,50 @@ def test_a_node_that_is_cancelled_and_lets_out_a_cancellation_of_its_own_holds_u
     status, states = anyio.run(main)
     assert status == {"race": "completed", "cancelled": "cancelled"}.get(how, "failed")
     assert states["helped"] == ("timed_out" if how == "timeout" else "cancelled")
+
+
+async def test_a_node_whose_wait_and_deadline_are_over_in_one_step_ends_once() -> None:
+    async def flaky(x: int) -> int:
+        raise ValueError("bad")
+
+    async def blocks(x: int) -> int:
+        await anyio.sleep(0.01)
+        time.sleep(0.1)  # noqa: ASYNC251 - so that both timers are due when the loop comes back
+        return x
+
+    async def last(x: int) -> int:
+        await anyio.sleep(0.05)
+        return x
+
+    with Flow() as f:
+        retry = Retry(3, backoff="fixed", first=0.02)
+        f.add(node(flaky).with_(retries=retry, deadline=0.05, on_error="skip"), x=1)
+        f.output("o", f.add(last, x=f.add(blocks, x=1).out).out)
+    for _ in range(5):
+        played = await play(f, {})
+        assert played.result.outputs == {"o": 1}
+        assert states_of(played.result) == {"flaky": "timed_out", "blocks": "done", "last": "done"}
+        ends = [event for event in played.events if event.kind == "node_finished" and event.path == "flaky"]
+        assert len(ends) == 1
+
+
+@pytest.mark.parametrize("before", [30, 31, 32])
+@pytest.mark.parametrize("how", ["raises", "returns"])
+async def test_a_late_node_that_comes_back_by_itself_takes_no_other_along(before: int, how: str) -> None:
+    """Whatever its place among the firings of its worker, which looks at the clock now and then."""
+
+    async def late(x: int) -> int:
+        try:
+            await anyio.sleep_forever()
+        except BaseException:  # noqa: BLE001 - what the test is about
+            if how == "raises":
+                raise ValueError("in its cleanup") from None
+        return x
+
+    with Flow() as f:
+        port = f.add(src, 0).out
+        for _ in range(before - 1):
+            port = f.add(inc, port).out
+        slow = f.add(node(late).with_(timeout=0.02, default=0, retries=1), x=port)
+        f.output("o", f.add(inc, x=slow.out).out)
+    assert (await f.run()).outputs == {"o": 1}
