@@ -57,8 +57,8 @@ class Addresses:
         return RootPort(None, reference.port, slot)
 
     def output(self, port: object) -> RootPort | None:
-        """Find what an output of the flow reads, if this is the name of one and of no node."""
-        if not isinstance(port, str) or port not in self.plan.outputs or port in self._nodes:
+        """Find what an output of the flow reads, if this is the name of one; `node.port` names a port."""
+        if not isinstance(port, str) or port not in self.plan.outputs:
             return None
         slot = self.plan.outputs[port]
         for node in self.plan.root.nodes:

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 __all__ = ["Admission", "unused_limits"]
 
 FiringId: TypeAlias = "tuple[Frame, int]"
-#: What a queue is for: a limit of the run by its name, one of a flow node, the limit of one node; None for
-#: the run's own slots alone.
-Key: TypeAlias = "str | tuple[FlowOf, str] | tuple[ScopePlan, int] | None"
+#: What a queue is for: a limit of the run by its name, one of the settings of a nested flow, the limit of one
+#: node; None for the run's own slots alone.
+Key: TypeAlias = "str | tuple[int, str] | tuple[ScopePlan, int] | None"
 
 #: Has the run's event loop take a step of the scheduler soon; any thread may call it.
 Later: TypeAlias = "Callable[[Callable[[], None]], None]"
@@ -186,7 +186,7 @@ class Admission:
             return (frame.plan, index), limit
         for flow in _flows_around(frame):
             if flow.settings.limits is not None and limit in flow.settings.limits:
-                return (flow, limit), flow.settings.limits[limit]
+                return (id(flow.settings), limit), flow.settings.limits[limit]
         if limit not in self._limits:  # nothing is set for it, so nothing bounds it
             return None, None
         return limit, self._limits[limit]

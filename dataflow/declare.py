@@ -115,6 +115,18 @@ class Node(Generic[P, R]):
             in_thread=self._in_thread,
         )
 
+    def in_a_thread(self) -> Node[P, R]:
+        """Return the node with its function, which blocks, run in a worker thread."""
+        return Node(
+            self._function,
+            name=self.name,
+            placed_as=self.placed_as,
+            version=self._version,
+            policy=self._policy,
+            ports=self._ports,
+            in_thread=True,
+        )
+
     def json_schema(self) -> dict[str, Any]:
         """Describe the input ports as a JSON Schema object."""
         inputs = self.type.inputs
@@ -134,6 +146,8 @@ class Declaring(Protocol):
 
     @overload
     def __call__(self, fn: Callable[..., Awaitable[NodeOutput]], /) -> Node[..., Any]: ...
+    @overload
+    def __call__(self, fn: Callable[P, AsyncIterator[T]], /) -> Node[P, list[T]]: ...
     @overload
     def __call__(self, fn: Callable[P, Awaitable[R]], /) -> Node[P, R]: ...
 
@@ -186,5 +200,9 @@ def node(
 
 
 def threaded(fn: Callable[P, R], /) -> Node[P, R]:
-    """Declare a blocking function as a node type that runs in a worker thread."""
-    return Node(fn, in_thread=True)
+    """Declare a blocking function as a node type that runs in a worker thread.
+
+    Above or below `@node(...)`, whose settings it keeps.
+    """
+    given: object = fn
+    return given.in_a_thread() if isinstance(given, Node) else Node(fn, in_thread=True)

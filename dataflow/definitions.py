@@ -15,7 +15,7 @@ from dataflow.packs import find_type
 from dataflow.placing import place_flow
 from dataflow.policy import Policy, Settings, policy_of
 from dataflow.ports import MISSING, InPort, kind_of
-from dataflow.wiring import INPUT, Reference
+from dataflow.wiring import INPUT, Reference, flows_within
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -64,8 +64,7 @@ class Definition(Builder):
     @property
     def version(self) -> Version:
         """What changes with every change of the flow and of the flows in it."""
-        wiring = self.wiring
-        return (wiring.version, *(nested.version for nested in wiring.nested))
+        return tuple(flow.version for flow in flows_within(self.wiring))
 
     @property
     def node_type(self) -> NodeType:

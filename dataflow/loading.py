@@ -46,16 +46,18 @@ def read_document(
     format: str | None = None,
     imports: bool = True,
     around: tuple[Path, ...] = (),
+    known: dict[tuple[Path, str], Nested] | None = None,
 ) -> tuple[Wiring, FindType, FindFunction]:
     """Read a document without checking the flow; raises FormatError or FlowInvalid.
 
     The other results look up the node types and the functions that the document names. `around` are the
-    files that it is nested in.
+    files that it is nested in, `known` the flows of those that have been read: each is read once.
     """
     if format not in (None, *FORMATS):
         raise FormatError(str(path), f"there is no format {format!r}; {choices(FORMATS)}")
     file = Path(path)
-    if file.resolve() in around:
+    place = _place(file)
+    if place in around:
         inner = " -> ".join(one.name for one in (*around, file))
         raise FormatError(str(path), f"is part of itself: {inner}")
     try:
@@ -64,10 +66,22 @@ def read_document(
         raise FormatError(str(path), f"is no UTF-8 text: {error}") from error
     except OSError as error:
         raise FormatError(str(path), f"cannot be read: {error.strerror or error}") from error
-    nesting = _Nesting(file.parent, make_flow, imports, (*around, file.resolve()))
+    nesting = _Nesting(file.parent, make_flow, imports, (*around, place), {} if known is None else known)
     wiring = load(text, str(path), nesting.nest)
     uses = _Uses(file.parent, wiring.uses, imports)
     return wiring, uses.find_type, uses.find_function
+
+
+def _place(file: Path) -> Path:
+    """Return where a file really is; raises FormatError for what names none, as one with a NUL in it."""
+    try:
+        return file.resolve()
+    except (
+        OSError,
+        ValueError,
+        RuntimeError,
+    ) as error:  # a RuntimeError for a loop of links
+        raise FormatError(str(file), f"cannot be read: {error}") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,15 +92,24 @@ class _Nesting:
     make_flow: MakeFlow
     imports: bool
     around: tuple[Path, ...]
+    known: dict[tuple[Path, str], Nested]  # by place and by how a document names it
 
     def nest(self, given: Wiring | str) -> Nested:
         if isinstance(given, str):
-            path = self.folder / given
-            read = read_document(path, self.make_flow, imports=self.imports, around=self.around)
-            read[0].file = given
-            return self.make_flow(*read)
+            return self._of_file(given)
         uses = _Uses(self.folder, given.uses, self.imports)
         return self.make_flow(given, uses.find_type, uses.find_function)
+
+    def _of_file(self, given: str) -> Nested:
+        path = self.folder / given
+        key = _place(path), given
+        if key not in self.known:
+            read = read_document(
+                path, self.make_flow, imports=self.imports, around=self.around, known=self.known
+            )
+            read[0].file = given
+            self.known[key] = self.make_flow(*read)
+        return self.known[key]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import ValidationError
 
@@ -10,7 +10,7 @@ from dataflow.blocks import source_of
 from dataflow.errors import FlowInvalid
 from dataflow.nodetype import config_problems, opaque_type
 from dataflow.placeholders import Placeholder, literally
-from dataflow.wiring import Edge, Many, PlacedNode, Reference
+from dataflow.wiring import Edge, Many, PlacedNode, Reference, flows_within
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from dataflow.wiring import Nested, Wiring
 
 __all__ = ["branch", "configured", "id_for", "place", "place_flow", "wire"]
+
+#: How deep flows nest in one another; documents nest no deeper either.
+MOST_NESTED: Final = 100
 
 
 def id_for(block: OpenBlock, explicit: str | None, base: str) -> str:
@@ -87,8 +90,11 @@ def place_flow(
     kwargs: Mapping[str, Any],
 ) -> PlacedNode:
     """Place a flow as a node and wire it; its problems are those of the flow it is placed in (S1.1)."""
-    if _contains(flow, block.wiring):
+    if any(inner is block.wiring for inner in flows_within(flow.wiring)):
         block.problem(f"flow {block.wiring.name!r} would contain itself, as part of node {flow.name!r}")
+        return place(block, opaque_type(flow.name), flow.name, explicit)
+    if _is_too_deep(flow.wiring):
+        block.problem(f"flow {flow.name!r} as a node: at most {MOST_NESTED} flows are nested in one another")
         return place(block, opaque_type(flow.name), flow.name, explicit)
     try:
         node_type = flow.node_type
@@ -103,14 +109,13 @@ def place_flow(
     return placed
 
 
-def _contains(flow: Nested, wiring: Wiring) -> bool:
-    """Tell whether a flow is the wiring's, or has it inside."""
-    todo = [flow.wiring]
-    for inner in todo:  # grows while it is walked
-        if inner is wiring:
-            return True
-        todo.extend(nested.wiring for nested in inner.nested)
-    return False
+def _is_too_deep(wiring: Wiring) -> bool:
+    """Tell whether flows are nested in flows so deep that one more level is refused."""
+    level, depth = [wiring], 0
+    while level and depth < MOST_NESTED:
+        level = list({id(inner.wiring): inner.wiring for flow in level for inner in flow.nested}.values())
+        depth += 1
+    return bool(level)
 
 
 def wire(

@@ -147,7 +147,7 @@ class Releasing:
             dead, live = ", ".join(skipped.dead), ", ".join(skipped.live)
             text = f"{path} is skipped: no value came on {dead}, though one came on {live}"
             self.scheduler.warn("join_unreleased", text, frame, node)
-        skip = Skip(path, f"port {skipped.port!r} has no value", skipped.cause)
+        skip = Skip(path, f"{_what_lacks(node, skipped.port)} has no value", skipped.cause)
         self.settle_all(frame, node, skip, SKIPPED)
 
     def settle_all(self, frame: Frame, node: PlanNode, token: Skip | Errored, state: int) -> None:
@@ -156,6 +156,13 @@ class Releasing:
         for slot in node.outputs.values():
             self.scheduler.put(frame, slot, token)
         self.scheduler.finish(frame, node, state)
+
+
+def _what_lacks(node: PlanNode, port: str) -> str:
+    """Name a port of a node; a map that `each` has opened has none, but the list that it goes over."""
+    if isinstance(node.action, MapOf):
+        return next(f"the list {feed.labels[0]}" for feed in node.feeds if feed.port == port)
+    return f"port {port!r}"
 
 
 def _no_failure(frame: Frame, node: PlanNode) -> Skip:

@@ -43,6 +43,7 @@ __all__ = [
     "Reference",
     "Source",
     "Wiring",
+    "flows_within",
 ]
 
 #: What stands in place of a node id in a reference to an input of the flow, a carried port, a map's item.
@@ -238,7 +239,7 @@ class MapBlock:
 
 
 #: Differs if anything in a flow or the flows nested in it does.
-Version: TypeAlias = "tuple[int | Version, ...]"
+Version: TypeAlias = "tuple[int, ...]"
 #: An entry of a block.
 Placed: TypeAlias = PlacedNode | LoopBlock | MapBlock
 
@@ -275,3 +276,15 @@ class Wiring:
     nested: list[Nested] = field(default_factory=list)  # the flows that are nodes of it
     file: str = ""  # where it was loaded from, as the document that it is nested in names it
     version: int = 0  # raised by every change, so that a compiled flow knows it is out of date
+
+
+def flows_within(wiring: Wiring) -> list[Wiring]:
+    """List a flow and the flows nested in it, at any depth, each once."""
+    found, seen = [wiring], {id(wiring)}
+    for flow in found:  # grows while it is walked
+        for nested in flow.nested:
+            inner = nested.wiring
+            if id(inner) not in seen:
+                seen.add(id(inner))
+                found.append(inner)
+    return found

@@ -186,3 +186,24 @@ async def test_a_declared_function_can_be_declared_with_settings() -> None:
 
 def test_an_async_generator_declared_twice_gives_a_list() -> None:
     assert node(name="again")(count).type.outputs["out"].type == list[int]
+
+
+async def test_threaded_above_a_node_with_settings_keeps_them() -> None:
+    @threaded
+    @node(timeout=3)  # type: ignore[arg-type]  # the other order is the typed one
+    def blocking(x: int) -> int:
+        return x
+
+    assert blocking.type.policy.timeout == 3
+    found: Any = await blocking(4)
+    assert found == 4
+
+
+async def test_a_generator_may_have_settings() -> None:
+    @node(timeout=3)
+    async def letters(text: str) -> AsyncIterator[str]:
+        for letter in text:
+            yield letter
+
+    found: list[str] = await letters("ab")
+    assert found == ["a", "b"]

@@ -178,3 +178,18 @@ def test_files_that_nest_one_another_are_refused(folder: Path) -> None:
     (folder / "other.yaml").write_text("dataflow: 1\nnodes: {m: {flow: ./main.yaml}}", "utf-8")
     with pytest.raises(FlowInvalid, match=r"is part of itself: main.yaml -> other.yaml -> main.yaml"):
         load(folder, "nodes: {o: {flow: ./other.yaml}}")
+
+
+def test_a_file_that_no_system_can_name_is_a_problem_of_the_document(folder: Path) -> None:
+    with pytest.raises(FlowInvalid, match="cannot be read: embedded null"):
+        load(folder, 'nodes: {a: {flow: "./a.yaml\\0"}}')
+
+
+def test_a_file_is_read_once_wherever_it_stands(folder: Path) -> None:
+    """Each of forty files names the next one twice."""
+    for number in range(40):
+        inner = f"./f{number + 1}.yaml" if number < 39 else "./sub.yaml"
+        values = "" if number < 39 else ", values: {x: 1}"
+        text = f"nodes: {{a: {{flow: {inner}{values}}}, b: {{flow: {inner}{values}}}}}"
+        (folder / f"f{number}.yaml").write_text("dataflow: 1\n" + text, "utf-8")
+    assert load(folder, "nodes: {a: {flow: ./f0.yaml}}").check() == []

@@ -1,9 +1,9 @@
 """Values as JSON can carry them, for `--json` and `--events`.
 
-JSON values stay as they are; tuples and sets become lists; named tuples, dataclasses and pydantic models
-objects of their fields; enums their value; dates, times, paths and UUIDs text. Anything else (other objects,
-bytes, nan, dicts with other keys, integers beyond 4,000 digits, what is nested too deeply) is shown as the
-text of its repr, shortened.
+JSON values stay as they are; tuples, sets and histories become lists; named tuples, dataclasses and pydantic
+models objects of their fields; enums their value; dates, times, paths and UUIDs text. Anything else (other
+objects, bytes, nan, dicts with other keys, integers beyond 4,000 digits, what is nested too deeply) is shown
+as the text of its repr, shortened.
 """
 
 from __future__ import annotations
@@ -19,6 +19,9 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from pydantic import BaseModel
+
+from dataflow.context import Variables
+from dataflow.history import History
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -77,7 +80,7 @@ def _carried(value: Any, around: tuple[int, ...]) -> Any:
     inside = (*around, id(value))
     if isinstance(value, set | frozenset):  # in an order that no hash seed changes
         return sorted((carried(part, inside) for part in value), key=json.dumps)
-    if isinstance(value, list) or (isinstance(value, tuple) and not hasattr(value, "_fields")):
+    if isinstance(value, list | History) or (isinstance(value, tuple) and not hasattr(value, "_fields")):
         return [carried(part, inside) for part in value]
     fields = _fields(value)
     if fields is None:
@@ -87,7 +90,7 @@ def _carried(value: Any, around: tuple[int, ...]) -> Any:
 
 def _fields(value: Any) -> Mapping[str, Any] | None:
     """Return what makes up an object in JSON, or None if it has no such form."""
-    if isinstance(value, dict):
+    if isinstance(value, dict | Variables):
         return value if all(isinstance(key, str) for key in value) else None
     if isinstance(value, tuple):
         names = value._fields  # type: ignore[attr-defined]  # a named tuple

@@ -75,7 +75,7 @@ def described(value: object) -> str:
             return "a long number" if is_long else f"the number {value}"
         case Mapping():
             return "a mapping"
-        case list() | tuple():
+        case list() | tuple() if not hasattr(value, "_fields"):
             return "a list"
         case _:
             return f"a value of type {type(value).__name__}"

@@ -244,7 +244,7 @@ MAPS: Final = (
     Case(
         id="a map over a skip", rule="S2.4", flow=over_nothing, runs={"no_list": 1},
         states={"square": "skipped", "total": "skipped"}, others="done",
-        why={"total": ("total: port 'xs'", "square: port", "no_list: port 'out' not emitted")},
+        why={"total": ("total: port 'xs'", "square: the list no_list.out", "no_list: port 'out'")},
     ),
     Case(
         id="items beside a dead outer port", rule="S4.3", flow=partial(beside_a_dead_port, required=True),

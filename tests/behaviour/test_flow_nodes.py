@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from anyio import Event, sleep_forever
+from anyio.lowlevel import checkpoint
 
 from dataflow import (
     SKIP,
@@ -20,6 +21,7 @@ from dataflow import (
     fallback,
     flow,
     merge,
+    node,
     race,
 )
 from tests.behaviour.nodes import add, fails, fails_on_odd, ident, inc, nothing, src
@@ -392,3 +394,49 @@ async def test_merge_takes_what_a_flow_gives() -> None:
     with Flow() as f:
         f.output("o", merge(f.add(plain(), x=1).out.y, 5))
     assert (await f.run()).outputs == {"o": 2}
+
+
+def test_flows_that_are_nested_too_deep_are_refused() -> None:
+    inner = plain("level0")
+    for level in range(1, 101):
+        outer = Flow(f"level{level}")
+        outer.output("y", outer.add(inner, x=outer.input("x", int)).out.y)
+        inner = outer
+    assert inner.check() == []
+    outer = Flow("one more")
+    outer.add(inner, x=1)
+    assert outer.check() == ["flow 'level100' as a node: at most 100 flows are nested in one another"]
+
+
+async def test_flows_that_share_flows_cost_what_they_hold() -> None:
+    """Each of thirty flows holds the one before it twice; only one place of each is on the way of a run."""
+    inner = Flow("level0")
+    for level in range(1, 30):
+        outer = Flow(f"level{level}")
+        outer.add(inner.with_(enabled=False))
+        outer.add(inner)
+        inner = outer
+    result = await inner.run()
+    assert len(result.states) == 58
+
+
+async def test_a_limit_of_a_nested_flow_holds_for_all_its_places() -> None:
+    """S15.1: a number is a limit of each run."""
+    in_flight = [0, 0]
+
+    async def work() -> int:
+        in_flight[0] += 1
+        in_flight[1] = max(in_flight)
+        for _ in range(5):
+            await checkpoint()
+        in_flight[0] -= 1
+        return 1
+
+    with Flow("inner") as inner:
+        inner.output("out", inner.add(node(work).with_(limit="web")).out)
+    limited = inner.using(limits={"web": 1})
+    with Flow() as f:
+        for _ in range(3):
+            f.add(limited)
+    await f.run()
+    assert in_flight == [0, 1]

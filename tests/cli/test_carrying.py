@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
+from dataflow import ExecutionContext, Message
 from dataflow.cli.carrying import carried, event_line, json_line, shown
 from dataflow.events import Event, EventKind
 
@@ -141,3 +142,10 @@ def test_an_event_is_one_line() -> None:
         "path": "a[0]",
         "data": {"port": "out", "piece": "<Failing, whose repr raises LookupError>"},
     }
+
+
+def test_a_conversation_is_carried_whole() -> None:
+    context = ExecutionContext("c", variables={"k": [1]}).append(Message("user", "hi"))
+    told = carried(context)
+    assert told["message_history"] == [{"role": "user", "content": "hi"}]
+    assert told["variables"] == {"k": [1]}
