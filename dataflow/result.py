@@ -66,12 +66,14 @@ class Result:
         return MappingProxyType(found)
 
     def get(self, port: T) -> T:
-        """Return the value of a port of the flow; raises DataflowError with the reason if it has none."""
-        token = self._token(self._addresses.port(port))
+        """Return the value of a port or output; raises DataflowError with the reason if it has none."""
+        output = self._addresses.output(port)
+        token = self._token(output or self._addresses.port(port))
         if token is LET_GO:
             raise let_go(port)
         if is_dead(token) or token is UNSETTLED:
-            raise DataflowError(f"port {name_of(port)} has no value: {_told(token, 'it did not settle')}")
+            name = f"port {name_of(port)}" if output is None else f"output {port!r}"
+            raise DataflowError(f"{name} has no value: {_told(token, 'it did not settle')}")
         value: Any = separate(token)
         return value  # type: ignore[no-any-return]  # a port is typed as its value
 

@@ -307,3 +307,13 @@ async def test_pull_reads_loops_and_flow_nodes() -> None:
         [f"loop[{n}]/twice/{name}" for n in range(3) for name in ("inc", "inc_2")],
     )
     assert await f.pull("seen") == 6
+
+
+async def test_the_name_of_an_output_comes_before_that_of_a_node() -> None:
+    with Flow() as f:
+        first = f.add(inc, 0)
+        f.output("inc", f.add(inc, f.add(inc, first.out).out).out)
+    result = await f.run()
+    found: list[Any] = [result["inc"], result.get("inc"), result.get("inc.out")]
+    assert found == [3, 3, 1]
+    assert (await f.pull("inc"), await f.pull("inc.out")) == (3, 1)
