@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import anyio
 import anyio.lowlevel
@@ -150,7 +151,8 @@ async def test_what_a_race_loser_raises_that_is_no_exception_comes_out_of_the_ru
         await f.run()
 
 
-async def test_a_flow_node_that_has_failed_keeps_its_failure_while_its_frame_is_closed() -> None:
+def closed_while_it_cleans_up(**settings: Any) -> Flow:
+    """Wire a flow node that has failed and still cleans up inside when the frame around it fails too."""
     closing, cleaned = anyio.Event(), anyio.Event()
 
     async def fails_first() -> None:
@@ -173,12 +175,22 @@ async def test_a_flow_node_that_has_failed_keeps_its_failure_while_its_frame_is_
         inner.add(cleans_up)
         inner.add(fails_first)
     with Flow() as f:
-        f.add(inner)
+        f.add(inner.with_(**settings))
         f.add(fails_later)
+    return f
+
+
+async def test_a_flow_node_that_has_failed_keeps_its_failure_while_its_frame_is_closed() -> None:
     with pytest.raises(RunFailed) as raised:
-        await f.run()
+        await closed_while_it_cleans_up().run()
     assert [one.path for one in raised.value.failures] == ["inner/fails_first", "fails_later"]
     assert states_of(raised.value.result)["inner"] == "failed"
+
+
+async def test_what_is_handled_is_no_failure_of_a_frame_that_is_closed_meanwhile() -> None:
+    with pytest.raises(RunFailed) as raised:
+        await closed_while_it_cleans_up(on_error="skip").run()
+    assert [one.path for one in raised.value.failures] == ["fails_later"]
 
 
 class OddMeta(type):
@@ -362,36 +374,6 @@ async def test_a_node_can_shield_itself_from_a_cancellation_from_outside() -> No
     with anyio.move_on_after(0.01):
         await f.run()
     assert saved == [1]
-
-
-async def test_what_is_handled_is_no_failure_of_a_frame_that_is_closed_meanwhile() -> None:
-    closing, cleaned = anyio.Event(), anyio.Event()
-
-    async def fails_first() -> None:
-        raise KeyError("first")
-
-    async def cleans_up() -> None:
-        try:
-            await anyio.sleep_forever()
-        finally:
-            closing.set()
-            with anyio.CancelScope(shield=True):
-                await cleaned.wait()
-
-    async def fails_later() -> None:
-        await closing.wait()
-        cleaned.set()
-        raise ValueError("later")
-
-    with Flow("inner") as inner:
-        inner.add(cleans_up)
-        inner.add(fails_first)
-    with Flow() as f:
-        f.add(inner.with_(on_error="skip"))
-        f.add(fails_later)
-    with pytest.raises(RunFailed) as raised:
-        await f.run()
-    assert [one.path for one in raised.value.failures] == ["fails_later"]
 
 
 async def test_a_loop_that_is_cancelled_with_its_frame_tells_why() -> None:

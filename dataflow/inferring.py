@@ -1,0 +1,187 @@
+"""Inferring: the type of the values that each terminal of a graph carries (S1.7)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Union, get_args, get_origin
+
+from dataflow.agreement import NOT_ITERABLE, element_type, is_any, type_name
+from dataflow.failure import Failure
+from dataflow.graph import (
+    CallAction,
+    CollectAction,
+    Constant,
+    Join,
+    JoinAction,
+    LoopAction,
+    MapAction,
+    Terminal,
+    Vertex,
+)
+from dataflow.ports import DONE, ERROR, Signal, plain_type
+from dataflow.scoping import resolved
+
+if TYPE_CHECKING:
+    from dataflow.graph import Graph, Input, Wire
+    from dataflow.policy import ItemErrors
+
+__all__ = ["Types", "list_of", "or_failure"]
+
+
+class Types:
+    """The type that each terminal carries."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.loose: set[Terminal] = set()  # carried ports that any value may come into
+        self.known: dict[Terminal, object] = {
+            Terminal(graph.root, name): given.type for name, given in graph.wiring.inputs.items()
+        }
+
+    def infer_whole(self, ordered: list[Vertex]) -> None:
+        """Infer every type, in an order in which sources come first; problems go into the graph."""
+        self._infer_all(ordered)
+        while self._loosen(ordered):
+            self._infer_all(ordered)
+
+    def _infer_all(self, ordered: list[Vertex]) -> None:
+        for vertex in ordered:
+            self._infer(vertex)
+
+    def _infer(self, vertex: Vertex) -> None:
+        match vertex.action:
+            case CallAction(type=node_type, policy=policy):
+                for port in node_type.outputs.values():
+                    passed = vertex.inputs.get(port.same_as) if port.same_as else None
+                    found = self._union(passed.wires) if passed else port.type
+                    self.known[Terminal(vertex, port.name)] = (
+                        found if policy.errors != "collect" else or_failure(found)
+                    )
+            case JoinAction(mode=mode):
+                joined = self._union(vertex.inputs["sources"].wires)
+                self.known[Terminal(vertex, "out")] = list_of(joined) if mode is Join.GATHER else joined
+            case LoopAction(scope=scope):
+                for name, given in vertex.inputs.items():
+                    carry = Terminal(scope, name)
+                    self.known[carry] = Any if carry in self.loose else self._carried(given)
+            case MapAction(scope=scope, lists=lists):
+                for item, name in lists.items():
+                    self.known[Terminal(scope, item)] = self._item(vertex, name)
+            case CollectAction():
+                pass
+
+    def of(self, terminal: Terminal) -> object:
+        """Tell what a terminal carries, following what leaves loops and maps to where it comes from."""
+        lists: list[ItemErrors] = []  # what items do that fail, for each list around it, outmost first
+        seen = set[Terminal]()
+        while True:
+            terminal = resolved(terminal)
+            if terminal in seen:  # it reads itself, which is told elsewhere
+                return Any
+            seen.add(terminal)
+            owner, port = terminal
+            if isinstance(owner, Vertex) and port not in (DONE, ERROR):
+                action = owner.action
+                if isinstance(action, MapAction) and port in action.collects:
+                    lists.append(action.options.on_error)
+                    terminal = action.collects[port].source
+                    continue
+                if isinstance(action, LoopAction) and port in action.results:
+                    lists += ["fail"] if port in action.alls else []
+                    terminal = action.results[port].source
+                    continue
+                if isinstance(action, LoopAction) and port in action.finals:
+                    terminal = Terminal(action.scope, action.finals[port])
+                    continue
+            break
+        found = self._of_made(terminal)
+        for on_error in reversed(lists):
+            found = list_of(or_failure(found) if on_error == "collect" else found)
+        return found
+
+    def _of_made(self, terminal: Terminal) -> object:
+        owner, port = terminal
+        if isinstance(owner, Constant):
+            return _type_of_constant(owner.value)
+        if port in (DONE, ERROR) and isinstance(owner, Vertex):
+            return Signal if port == DONE else Failure
+        return self.known.get(terminal, Any)
+
+    def _union(self, wires: list[Wire]) -> object:
+        found = [self.of(wire.source) for wire in wires]
+        return _united(found) if found else Any
+
+    def _carried(self, given: Input) -> object:
+        if not given.wires:
+            return Any
+        source = given.wires[0].source
+        if isinstance(source.owner, Constant) and source.owner.value is None:  # what follows may be anything
+            return Any
+        return _widened(self.of(source))
+
+    def _loosen(self, ordered: list[Vertex]) -> bool:
+        """Make a carried port Any if a next value is; tells whether there was one, to infer once more."""
+        found = False
+        for vertex in ordered:
+            action = vertex.action
+            if not isinstance(action, LoopAction):
+                continue
+            for name, wire in action.nexts.items():
+                carry = Terminal(action.scope, name)
+                if carry not in self.loose and is_any(self.of(wire.source)) and not is_any(self.of(carry)):
+                    self.loose.add(carry)
+                    found = True
+        return found
+
+    def _item(self, vertex: Vertex, port: str) -> object:
+        for wire in vertex.inputs[port].wires:
+            found = self.of(wire.source)
+            if isinstance(wire.source.owner, Constant):
+                found = type(wire.source.owner.value)
+            item = element_type(found)
+            if item is not NOT_ITERABLE:
+                return item
+            self.graph.problems.append(
+                f"map of {vertex.id!r} goes over {wire.label}, which is {type_name(found)}; expected a list"
+            )
+        return Any
+
+
+#: Marks the type of a constant, which is exact where the constant is wired and wide where it is carried on.
+_EXACT: Final = "dataflow: of a constant"
+
+
+def _type_of_constant(value: object) -> object:
+    if type(value) in (str, int, bool, bytes):
+        return Annotated[Literal[value], _EXACT]
+    return type(value)
+
+
+def _widened(annotation: object) -> object:
+    """Let the type of a constant be that of all values like it."""
+    if get_origin(annotation) is Annotated and _EXACT in get_args(annotation)[1:]:
+        return type(get_args(plain_type(annotation))[0])
+    if get_origin(annotation) is Union:
+        return Union[tuple(_widened(one) for one in get_args(annotation))]  # noqa: UP007 - known at run time only
+    return annotation
+
+
+def or_failure(item: object) -> object:
+    """Return the type of what may be a failure: a collected item, an output of a flow (S7.2, S7.3)."""
+    try:
+        return Union[item, Failure]  # noqa: UP007 - known at run time only
+    except TypeError:  # an annotation that cannot be a member of a union
+        return Any
+
+
+def _united(members: list[object]) -> object:
+    if any(is_any(one) for one in members):
+        return Any
+    try:
+        return Union[tuple(members)]  # noqa: UP007 - of members known at run time only
+    except TypeError:  # an annotation that cannot be a member of a union
+        return Any
+
+
+def list_of(item: object) -> object:
+    """Return the type of a list of such items."""
+    return list[item]  # type: ignore[valid-type]  # a type known at run time only
