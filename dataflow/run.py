@@ -139,7 +139,7 @@ async def _end_cancelled(engine: Engine) -> None:
     what runs, again and again, and is awaited. On trio the tasks are in the owner's scope themselves.
     """
     try:
-        if on_asyncio():
+        if on_asyncio() and engine.workers.broken is None:
             engine.cancel("cancelled from outside")
             with anyio.CancelScope(shield=True):
                 await engine.ended.wait()
@@ -176,6 +176,10 @@ async def executing(
             except BaseException:
                 await _end_cancelled(engine)
                 raise
+    except BaseExceptionGroup as group:
+        if run is None or engine.workers.broken is None:
+            raise
+        raise engine.workers.broken from group
     finally:
         if run is not None:
             engine.left()

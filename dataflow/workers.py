@@ -19,7 +19,8 @@ from dataflow.sleepers import Sleepers
 from dataflow.states import READY
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Coroutine, Iterable
+    from typing import Any
 
     from dataflow.scheduler import FiringId, Scheduler
     from dataflow.sleepers import Spawn
@@ -38,9 +39,10 @@ class Workers:
 
     def __init__(self, scheduler: Scheduler, spawn: Spawn, idle: Callable[[], None]) -> None:
         self._scheduler = scheduler
-        self._spawn = spawn
+        self.broken: BaseException | None = None  # what has left a task of the engine: nobody handles it
+        self._spawn = partial(self._spawn_guarded, spawn)
         self._idle = idle
-        self._sleepers = Sleepers(spawn, self._due)
+        self._sleepers = Sleepers(self._spawn, self._due)
         if scheduler.admission is not None:
             scheduler.admission.later = self._later
         self._attempting = Attempting(scheduler, self._suspended)
@@ -49,6 +51,19 @@ class Workers:
         self._workers: set[Worker] = set()
         self._starting = 0
         self._cancellation = cancellation_types()
+
+    def _spawn_guarded(self, spawn: Spawn, function: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        spawn(partial(self._guarded, function))
+
+    async def _guarded(self, function: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Run a task of the engine, and note what breaks out of it: then nothing more can be waited for."""
+        try:
+            await function()
+        except self._cancellation:
+            raise
+        except BaseException as error:
+            self.broken = self.broken or error
+            raise
 
     def begin(self, first: Callable[[], Iterable[FiringId]]) -> None:
         """Spawn a worker that begins with what `first` gives once the worker runs."""

@@ -482,3 +482,29 @@ async def test_a_late_node_that_comes_back_by_itself_takes_no_other_along(before
         slow = f.add(node(late).with_(timeout=0.02, default=0, retries=1), x=port)
         f.output("o", f.add(inc, x=slow.out).out)
     assert (await f.run()).outputs == {"o": 1}
+
+
+class StopError(BaseException):
+    """No Exception, and nothing that an event loop treats in a way of its own."""
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+@pytest.mark.parametrize("kind", [StopError, KeyboardInterrupt])
+def test_what_breaks_out_of_the_engine_itself_ends_the_run_bare(
+    backend: str, kind: type[BaseException]
+) -> None:
+    class InterruptingError(Exception):
+        """Asked what kind of error it is, it stops everything."""
+
+        @property
+        def response(self) -> object:
+            raise kind("asked for")
+
+    async def fails(x: int) -> int:
+        raise InterruptingError
+
+    with Flow() as f:
+        f.add(node(fails).with_(retries=Retry(1, on=("timeout",))), x=1)
+        f.add(waits_for_ever, x=1)
+    with pytest.raises(kind, match="asked for"):
+        anyio.run(f.run, backend=backend)
