@@ -26,7 +26,7 @@ def connect(slots: Slots, outputs: Iterable[int]) -> None:
     has_lazy = any(feed.is_lazy for node in nodes for feed in node.feeds)
     if has_lazy or any(_is_race(node) for node in nodes):
         for scope, plan in reversed(slots.plans.items()):  # inner scopes come after those around them
-            plan.uses = uses_of(plan, _read_by_owner(slots, scope, plan, outputs))
+            plan.uses = uses_of(plan, *_read_by_owner(slots, scope, plan, outputs))
     for scope, plan in slots.plans.items():
         loop = _loop_around(slots, scope)
         readers = _readers(plan)
@@ -119,15 +119,18 @@ def _share(slots: Slots, scope: Scope, plan: ScopePlan) -> None:
     )
 
 
-def _read_by_owner(slots: Slots, scope: Scope, plan: ScopePlan, outputs: Iterable[int]) -> Iterable[int]:
-    """List the slots that whoever opened a frame reads: a loop, a map or, of the root, the run."""
+def _read_by_owner(
+    slots: Slots, scope: Scope, plan: ScopePlan, outputs: Iterable[int]
+) -> tuple[Iterable[int], Iterable[int]]:
+    """List the slots that whoever opened a frame reads: in any case, and for a next round only."""
     if scope.kind is ScopeKind.ROOT:
-        return outputs
+        return outputs, ()
     loop = _loop_around(slots, scope)
     if loop is None:
-        return plan.collects
+        return plan.collects, ()
     nexts = [slot for _, slot in loop.carried.values()]
-    return [*nexts, *loop.results.values(), *([] if loop.test is None else [loop.test])]
+    at_the_end = [*loop.results.values(), *([] if loop.test is None else [loop.test])]
+    return ([*at_the_end, *nexts], ()) if loop.gate is None else (at_the_end, nexts)
 
 
 def _hold(plan: ScopePlan, loop: LoopOf | None, outputs: Iterable[int]) -> None:

@@ -52,9 +52,9 @@ class Frame:
     """One instance of a scope. `values` is indexed by slot; `waits` and `states` by node."""
 
     __slots__ = (
-        "attempts", "awaits", "closed_by", "errors", "failures", "holders", "is_closing", "lost", "metadata",
-        "name", "number", "odd", "opened", "owner", "parent", "plan", "position", "pulling", "reasons",
-        "states", "taken", "undemanded", "unsettled", "values", "waits", "withdrawn",
+        "attempts", "awaits", "closed_by", "errors", "failures", "has_ended", "holders", "is_closing", "lost",
+        "metadata", "name", "number", "odd", "opened", "owner", "parent", "plan", "position", "pulling",
+        "reasons", "states", "taken", "undemanded", "unsettled", "values", "waits", "withdrawn",
     )  # fmt: skip
 
     def __init__(
@@ -95,6 +95,7 @@ class Frame:
         self.metadata: dict[int, Any] = {}  # what raw nodes told of their firings
         self.failures: list[Unhandled] = []  # what nothing in the frame handled
         self.closed_by: Skip | Errored | None = None  # why it is closing
+        self.has_ended = False
         self.is_closing = False  # failed or cancelled: nothing more starts in it
         self.lost: set[Any] = set() if is_rare else _NOBODY  # edges that lost a race, as race and slot
         self.withdrawn: set[int] = set() if is_rare else _NOBODY  # nodes that only such edges needed

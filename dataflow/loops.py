@@ -93,6 +93,8 @@ class Loops:
             self.scheduler.failing.test_failed(frame, node, body, error)
         if loop.gate is not None and opened.ends is None:
             self.scheduler.put(body, loop.gate, True)
+            if body.undemanded:
+                self.scheduler.pulling.demand(body, [slot for _, slot in loop.carried.values()])
         elif opened.ends is not None:
             self._drop_what_only_next_values_need(body)
 

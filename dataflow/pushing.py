@@ -57,7 +57,10 @@ class Pushing:
                         self.scheduler.put(child, inner, token)
 
     def end(self, frame: Frame) -> None:
-        """Let whatever opened a frame go on, now that all of it has settled."""
+        """Let what opened a frame go on, once all of it has settled and no more was demanded since."""
+        if frame.unsettled or frame.has_ended:
+            return
+        frame.has_ended = True
         scheduler = self.scheduler
         scheduler.timers.drop_of(frame)
         if frame.undemanded:

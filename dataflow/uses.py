@@ -24,14 +24,15 @@ class Uses:
     reads: tuple[tuple[int, ...], ...]  # by node: the slots it reads, itself or inside
     needs: tuple[tuple[int, ...], ...]  # likewise, without what only lazy ports read
     held: frozenset[int]  # slots that whoever opened the frame reads
-    demanded: frozenset[int]  # nodes that a frame runs without being asked for them (S8.1)
-    imported: frozenset[int]  # slots from outside that these nodes, or whoever opened the frame, need
+    demanded: frozenset[int]  # nodes that a frame runs without being asked for them (S6.1, S8.1)
+    imported: frozenset[int]  # slots from outside that a frame needs, at the latest for a next round
 
 
-def uses_of(plan: ScopePlan, held: Iterable[int]) -> Uses:
-    """Tell who uses what in a scope; `held` are the slots that its owner, or the flow's outputs, read.
+def uses_of(plan: ScopePlan, now: Iterable[int], later: Iterable[int] = ()) -> Uses:
+    """Tell who uses what in a scope; the scopes inside come first.
 
-    The scopes inside come first.
+    `now` are the slots that its owner, or the flow's outputs, read in any case, `later` those that the
+    owner reads only if another round of a loop follows (S6.1).
     """
     makers = {slot: node.index for node in plan.nodes for slot in node.outputs.values()}
     reads = [dict.fromkeys(slot for feed in node.feeds for slot in feed.slots) for node in plan.nodes]
@@ -48,16 +49,17 @@ def uses_of(plan: ScopePlan, held: Iterable[int]) -> Uses:
     for index, slots in enumerate(reads):
         for slot in slots:
             readers.setdefault(slot, []).append(index)
-    last, imports = frozenset(held), {own for _, own in plan.imports}
-    demanded = _demanded(plan, makers, readers, needs, last)
+    at_once, imports = frozenset(now), {own for _, own in plan.imports}
+    held = at_once.union(later)
+    demanded, eventually = (_demanded(plan, makers, readers, needs, held, roots) for roots in (at_once, held))
     return Uses(
         makers=makers,
         readers={slot: tuple(found) for slot, found in readers.items()},
         reads=tuple(map(tuple, reads)),
         needs=tuple(map(tuple, needs)),
-        held=last,
+        held=held,
         demanded=demanded,
-        imported=frozenset(imports & last.union(*(needs[index] for index in demanded))),
+        imported=frozenset(imports & held.union(*(needs[index] for index in eventually))),
     )
 
 
@@ -75,13 +77,14 @@ def _demanded(
     readers: Mapping[int, Iterable[int]],
     needs: list[dict[int, None]],
     held: frozenset[int],
+    roots: frozenset[int],
 ) -> frozenset[int]:
-    """Find what a frame runs: what nothing reads, what is read when it ends, and all that these need."""
+    """Find what a frame runs: what nothing reads, what gives the roots, and all that these need."""
     unread = [
         node.index for node in plan.nodes
         if not any(slot in readers or slot in held for slot in node.outputs.values())
     ]  # fmt: skip
-    found = {*unread, *(makers[slot] for slot in held if slot in makers)}
+    found = {*unread, *(makers[slot] for slot in roots if slot in makers)}
     todo = list(found)
     while todo:
         for slot in needs[todo.pop()]:
