@@ -75,10 +75,14 @@ def _awaited(plan: ScopePlan, node: PlanNode, *, lazy: bool) -> dict[int, None]:
 def _defer(plan: ScopePlan) -> None:
     """Let the nodes that nobody but lazy ports needs wait until they are asked for (S8.3)."""
     assert plan.uses is not None, "it was told before"
-    disabled = {node.index for node in plan.nodes if node.policy is not None and not node.policy.is_enabled}
-    plan.deferred = frozenset(range(len(plan.nodes))) - plan.uses.demanded - disabled
+    off = plan.uses.eventually.intersection(_disabled(plan))  # they wait for no round
+    plan.deferred = frozenset(range(len(plan.nodes))) - plan.uses.demanded - off
     for index in plan.deferred:
         plan.waits[index] += 1
+
+
+def _disabled(plan: ScopePlan) -> list[int]:
+    return [node.index for node in plan.nodes if node.policy is not None and not node.policy.is_enabled]
 
 
 def _gate(plan: ScopePlan, loop: LoopOf, gate: int, readers: list[list[int]]) -> None:
@@ -93,9 +97,7 @@ def _gate(plan: ScopePlan, loop: LoopOf, gate: int, readers: list[list[int]]) ->
 def _begin(plan: ScopePlan) -> None:
     """Note what a frame begins with."""
     plan.starts = tuple(index for index, count in enumerate(plan.waits) if not count)
-    plan.disabled = tuple(
-        node.index for node in plan.nodes if node.policy is not None and not node.policy.is_enabled
-    )
+    plan.disabled = tuple(index for index in _disabled(plan) if index not in plan.deferred)
     looked_at = {s for node in plan.nodes if isinstance(node.action, JoinOf) for s in node.feeds[0].slots}
     looked_at |= {*plan.collects, *([] if plan.test is None else [plan.test])}
     plan.settled = tuple(slot for slot in sorted(looked_at) if plan.initial[slot] is not UNSETTLED)

@@ -114,9 +114,8 @@ class Maps:
         """Go on when an item's frame has ended: what its failure does is an option of the map (S7.2)."""
         frame = item.parent
         assert frame is not None, "an item is inside a frame"
-        own = [one for one in sorted(item.failures) if one.error is not None]
-        if item.failures and (own or _item_errors(node) == "fail"):  # else the error has come from outside
-            failure = min(item.failures).failure if not own else own[0].failure
+        if item.failures:
+            failure = min(item.failures).failure
             match _item_errors(node):
                 case "fail":
                     opened.failures[item.position] = sorted(item.failures)

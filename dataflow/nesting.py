@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dataflow.attempts import Attempts
+from dataflow.attempts import Attempts, wait_before_next
 from dataflow.binding import argument
 from dataflow.current import Firing
 from dataflow.events import EventKind
@@ -94,7 +94,8 @@ class Nesting:
         late = opened.late or self._overdue(frame, node, action)
         opened.late = None
         if frame.has_stopped(node.index):
-            self.scheduler.releasing.opener_ended(frame, node, unhandled)
+            told = () if _is_provisional(frame, node, action, unhandled) else unhandled
+            self.scheduler.releasing.opener_ended(frame, node, told)
         elif late is None and _is_good(inner, action, unhandled):
             self._leave(frame, node, action, inner)
         elif not self._attempt_again(frame, node, action, late or _error_of(unhandled)):
@@ -167,6 +168,14 @@ def _is_good(inner: Frame, action: FlowOf, unhandled: Sequence[Unhandled]) -> bo
         return not unhandled
     failed = {slot for slot in action.results.values() if isinstance(inner.values[slot], Errored)}
     return all(_reaches(inner, one.index, failed) for one in unhandled)
+
+
+def _is_provisional(frame: Frame, node: PlanNode, action: FlowOf, unhandled: Sequence[Unhandled]) -> bool:
+    """Tell whether the failures of an attempt would not have been those of the node (S7.3, S9.1)."""
+    if not unhandled or action.policy.errors == "collect":
+        return True
+    retry = action.bounds.retry if action.bounds is not None else None
+    return wait_before_next(retry, frame.attempt_of(node.index), _error_of(unhandled)) is not None
 
 
 def _reaches(inner: Frame, index: int, failed: set[int]) -> bool:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from dataflow.frames import Frame
 from dataflow.plan import FlowOf, LoopOf, MapOf
-from dataflow.states import SKIPPED, WAITING
-from dataflow.tokens import UNSETTLED, Skip
+from dataflow.states import WAITING
+from dataflow.tokens import UNSETTLED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -77,8 +77,7 @@ class Opening:
                 frame.unsettled += 1
         self.scheduler.settle_again(frame, plan.settled)
         for index in plan.disabled:
-            node = plan.nodes[index]
-            self.scheduler.releasing.settle_all(frame, node, Skip(frame.path_of(node), "disabled"), SKIPPED)
+            self.scheduler.releasing.disabled(frame, plan.nodes[index])
         for index in plan.starts:
             self.scheduler.releasing.release(frame, index)
         if not frame.unsettled and len(plan.nodes) == len(plan.deferred):

@@ -58,7 +58,9 @@ class Pulling:
             where.unsettled += 1
             where.waits[index] -= 1
             node = where.plan.nodes[index]
-            if isinstance(node.action, JoinOf) and where.waits[index] == 1 and _is_early(where, node):
+            if node.policy is not None and not node.policy.is_enabled:
+                self.scheduler.releasing.disabled(where, node)
+            elif isinstance(node.action, JoinOf) and where.waits[index] == 1 and _is_early(where, node):
                 self.scheduler.releasing.consider(where, node)
             elif not where.waits[index]:
                 self.scheduler.releasing.release(where, index)

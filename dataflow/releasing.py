@@ -150,6 +150,10 @@ class Releasing:
         skip = Skip(path, f"{_what_lacks(node, skipped.port)} has no value", skipped.cause)
         self.settle_all(frame, node, skip, SKIPPED)
 
+    def disabled(self, frame: Frame, node: PlanNode) -> None:
+        """Settle a node that is switched off (S4.7)."""
+        self.settle_all(frame, node, Skip(frame.path_of(node), "disabled"), SKIPPED)
+
     def settle_all(self, frame: Frame, node: PlanNode, token: Skip | Errored, state: int) -> None:
         """Settle all ports of a node alike and bring it to its end."""
         frame.reasons[node.index] = token

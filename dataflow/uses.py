@@ -25,6 +25,7 @@ class Uses:
     needs: tuple[tuple[int, ...], ...]  # likewise, without what only lazy ports read
     held: frozenset[int]  # slots that whoever opened the frame reads
     demanded: frozenset[int]  # nodes that a frame runs without being asked for them (S6.1, S8.1)
+    eventually: frozenset[int]  # those, and what only a next round needs
     imported: frozenset[int]  # slots from outside that a frame needs, at the latest for a next round
 
 
@@ -59,6 +60,7 @@ def uses_of(plan: ScopePlan, now: Iterable[int], later: Iterable[int] = ()) -> U
         needs=tuple(map(tuple, needs)),
         held=held,
         demanded=demanded,
+        eventually=eventually,
         imported=frozenset(imports & held.union(*(needs[index] for index in eventually))),
     )
 

@@ -21,8 +21,6 @@ from dataflow import (
     NodeTimeout,
     Retry,
     RunFailed,
-    collect,
-    each,
     fallback,
     node,
     race,
@@ -187,6 +185,14 @@ async def test_a_flow_node_that_has_failed_keeps_its_failure_while_its_frame_is_
     assert states_of(raised.value.result)["inner"] == "failed"
 
 
+async def test_an_attempt_that_another_would_follow_tells_no_failure_when_its_frame_is_closed() -> None:
+    """S9.1"""
+    with pytest.raises(RunFailed) as raised:
+        await closed_while_it_cleans_up(retries=2).run()
+    assert [one.path for one in raised.value.failures] == ["fails_later"]
+    assert states_of(raised.value.result)["inner"] == "cancelled"
+
+
 async def test_what_is_handled_is_no_failure_of_a_frame_that_is_closed_meanwhile() -> None:
     with pytest.raises(RunFailed) as raised:
         await closed_while_it_cleans_up(on_error="skip").run()
@@ -274,32 +280,6 @@ async def test_an_interruption_in_a_group_comes_out_of_the_run() -> None:
         f.add(raises, x=1)
     with pytest.raises(BaseExceptionGroup, match="a group"):
         await f.run()
-
-
-async def test_an_error_from_outside_is_no_failure_of_an_item_through_a_loops_test_either() -> None:
-    """S7.2"""
-
-    async def bad(x: int) -> int:
-        raise ValueError("bad")
-
-    with Flow() as f:
-        outside = f.add(bad, x=1)
-        item = each(f.input("xs", list[int], [1, 2]), on_error="collect")
-        with f.loop(limit=3) as it:
-            carried = it.carry(item)
-            step = f.add(src, x=carried.out)
-            it.until(outside.out, lambda x: x > 0)
-            carried.next(step.out)
-            result = it.result(step.out)
-        f.output("o", f.add(count_of, collect(result)).out)
-    with pytest.raises(RunFailed) as raised:
-        await f.using(errors="continue").run()
-    assert [one.path for one in raised.value.failures] == ["bad"]
-    assert states_of(raised.value.result)["count_of"] == "not_run"
-
-
-async def count_of(xs: list[object]) -> int:
-    return len(xs)
 
 
 def test_runs_of_both_event_loops_share_a_limit() -> None:

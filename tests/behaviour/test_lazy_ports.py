@@ -210,6 +210,17 @@ async def test_a_disabled_lazy_source_is_a_skip() -> None:
     assert (await play(f, {})).result.outputs == {"o": 101}
 
 
+async def test_a_disabled_lazy_source_is_demanded_like_any_other() -> None:
+    """S4.7, S8.1"""
+    with Flow() as f:
+        taken = f.when(f.input("x", int, 1), lambda _: False)
+        off = f.add(node(one).with_(enabled=False))
+        f.output("o", f.add(may_need, x=taken.yes, extra=off.out).out)
+    result = (await play(f, {})).result
+    assert states_of(result)["one"] == "not_run"
+    assert reasons(result, "one") == ["  because one: not demanded"]
+
+
 class Toolbox(Tools):
     """Tools of the tests."""
 

@@ -27,6 +27,7 @@ __all__ = [
     "AFTER",
     "In",
     "Read",
+    "behind",
     "body_of",
     "by_node",
     "demanded",
@@ -201,6 +202,14 @@ def demanded(block: BlockPart, reads: Mapping[str, list[Read]], next_too: bool =
         return [id for id in block.nodes if id not in lazy]
     later = _later(block, reads, waits=True)
     return [id for id, node in block.nodes.items() if id not in (later if is_enabled(node) else lazy)]
+
+
+def behind(block: BlockPart, reads: Mapping[str, list[Read]], sources: list[Any]) -> set[str]:
+    """Name the nodes of a block that stand behind some sources, however far."""
+    needed = {read.node for source in sources for read in _reads(source, Read("", ""))}
+    while more := {id for id in block.nodes if any(r.reader in needed for r in reads.get(id, ()))} - needed:
+        needed |= more
+    return needed
 
 
 def _later(block: BlockPart, reads: Mapping[str, list[Read]], waits: bool) -> set[str]:

@@ -18,7 +18,7 @@ from dataflow.packs import find_type, type_of
 from dataflow.result import Result
 from dataflow.run import Run
 from tests.properties import node_functions
-from tests.properties.document_reading import by_node, parted, reads_of
+from tests.properties.document_reading import behind, by_node, reads_of
 from tests.properties.lifting import lifted
 from tests.properties.node_functions import call_plainly, recording
 from tests.properties.random_flows import Program
@@ -44,6 +44,14 @@ class Expected:
     cut: set[int]
     loose: set[str]
     joins: set[str]
+
+    @property
+    def is_decided(self) -> bool:
+        """Tell whether the rules decide: not where what a race may withdraw fails a frame inside, or not."""
+        root = self.outcome.root
+        inside = {id(frame): frame for _, frame in self.outcome.firings.values() if frame is not root}
+        failed = {frame.path_of(node) for frame in inside.values() for node in frame.failing()}
+        return not failed & self.loose
 
     def is_cut(self, frame: Frame) -> bool:
         return id(frame) in self.cut
@@ -98,12 +106,7 @@ def needed_by(document: Mapping[str, Any], output: str) -> set[str]:
     """Name the nodes of a flow that stand behind an output, however far."""
     flow = FlowDocument.model_validate(lifted(document))
     reads = by_node(reads_of(flow, FUNCTIONS))
-    source = flow.outputs[output]
-    assert isinstance(source, str), "the outputs of random flows are ports"
-    needed = {parted(source)[0]}
-    while more := {id for id in flow.nodes if any(r.reader in needed for r in reads.get(id, ()))} - needed:
-        needed |= more
-    return needed
+    return behind(flow, reads, [flow.outputs[output]])
 
 
 def _loose(reference: Reference, frame: Frame, is_loose: bool) -> set[str]:

@@ -28,6 +28,7 @@ from tests.properties.document_reading import (
     In,
     Read,
     by_node,
+    demanded,
     inputs_of,
     is_enabled,
     parted,
@@ -67,6 +68,7 @@ class Reference:
         self.call = call
         self.joins: set[str] = set()  # which kinds of joins had live sources beside dead ones
         self._reads: dict[int, dict[str, list[Read]]] = {}
+        self._demanded: dict[int, list[str]] = {}
 
     def run(self, document: FlowDocument, inputs: Mapping[str, Any]) -> Outcome:
         """Come to the end of a run."""
@@ -87,6 +89,12 @@ class Reference:
         if id(block) not in self._reads:
             self._reads[id(block)] = by_node(reads_of(block, self.functions))
         return self._reads[id(block)]
+
+    def demanded(self, block: BlockPart) -> list[str]:
+        """Return the nodes that a frame of a block runs without being asked for them."""
+        if id(block) not in self._demanded:
+            self._demanded[id(block)] = demanded(block, self.reads(block))
+        return self._demanded[id(block)]
 
     def function(self, name: str) -> Callable[[Any], Any]:
         return self.functions[name.replace(":", ".")]
@@ -151,10 +159,25 @@ class Reference:
     # firing
 
     def fire(self, frame: Frame, id: str) -> Firing:
-        """Return what a node comes to in a frame; it fires once, whoever asks."""
+        """Return what a node comes to in a frame; it fires once, whoever asks.
+
+        With a node that waited to be asked for, what it reads is demanded, also where it turns out not to be
+        looked at (S8.1).
+        """
         if id not in frame.firings:
             frame.firings[id] = self._fired(frame, id, frame.block.nodes[id])
+            if id not in self.demanded(frame.block):
+                self._demand(frame, id)
         return frame.firings[id]
+
+    def _demand(self, frame: Frame, id: str) -> None:
+        """Fire what a node reads, in its frame or one around it."""
+        for node, reads in self.reads(frame.block).items():
+            home: Frame | None = frame
+            while home is not None and node not in home.block.nodes:
+                home = home.outer
+            if home is not None and any(read.reader == id and not read.port.lazy for read in reads):
+                self.fire(home, node)
 
     def _fired(self, frame: Frame, id: str, node: Node) -> Firing:
         if not is_enabled(node):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from dataflow.document.flow import (
@@ -16,7 +17,7 @@ from dataflow.document.flow import (
     MapPart,
 )
 from dataflow.document.sources import AllSource, Source
-from tests.properties.document_reading import demanded, is_lifted, parted
+from tests.properties.document_reading import behind, demanded, is_lifted, parted
 from tests.properties.reference_tokens import (
     BrokenFlowError,
     Dead,
@@ -36,7 +37,7 @@ __all__ = ["ended", "fire_flow", "fire_loop", "fire_map", "flow_frame"]
 
 def ended(reference: Reference, frame: Frame) -> dict[str, Any]:
     """Fire what a frame demands, and return its outputs."""
-    for node in demanded(frame.block, reference.reads(frame.block)):
+    for node in reference.demanded(frame.block):
         reference.fire(frame, node)
     sources = {n: s.all if isinstance(s, AllSource) else s for n, s in frame.block.outputs.items()}
     return {name: reference.token(frame, source) for name, source in sources.items()}
@@ -72,8 +73,9 @@ def fire_flow(
         inner.errors = "continue" if collects else inner.errors
         frames.append(inner)
         outputs = ended(reference, inner)
-        told = frozenset[str]().union(*(token.origins for token in outputs.values() if is_error(token)))
-        if all(collects and failure.path in told for failure in inner.failures()):
+        told = [flow.outputs[name] for name, token in outputs.items() if is_error(token)]
+        standing = behind(flow, reference.reads(flow), told) if collects else set()
+        if inner.failing() <= standing:
             return reference.done(path, {n: t.failure if is_error(t) else t for n, t in outputs.items()})
     return reference.failed(frame, id, inner.failures())
 
@@ -132,7 +134,9 @@ def fire_loop(reference: Reference, frame: Frame, id: str, loop: LoopPart) -> Fi
         if loop.until is None:
             verdict = _stops(reference, frame, loop.while_, carried, False)
     if is_error(verdict):
-        return reference.failed(frame, id, [verdict.failure])
+        firing = reference.failed(frame, id, [verdict.failure])
+        firing.rest = replace(firing.rest, origins=verdict.origins)  # any of them may be told as the cause
+        return firing
     if verdict is False and loop.on_limit == "fail":
         raise BrokenFlowError("LoopLimit")
     path = frame.path_of(id)

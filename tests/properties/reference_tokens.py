@@ -61,6 +61,10 @@ class Frame:
         fired = [self.firings[id] for id in self.block.nodes if id in self.firings]
         return tuple(failure for firing in fired if self._counts(firing) for failure in firing.failures)
 
+    def failing(self) -> set[str]:
+        """Name the nodes of this block whose failures are those of the frame."""
+        return {id for id, firing in self.firings.items() if firing.failures and self._counts(firing)}
+
     def _counts(self, firing: Firing) -> bool:
         return not firing.races or any(race is lost for race in firing.races for lost in self.lost)
 
