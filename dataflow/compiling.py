@@ -10,7 +10,7 @@ from dataflow.demand import prune
 from dataflow.errors import FlowInvalid
 from dataflow.functions import import_function
 from dataflow.layout import lay_out
-from dataflow.packs import find_type
+from dataflow.registry import find_type
 from dataflow.resolve import resolve
 from dataflow.scoping import in_order, place
 

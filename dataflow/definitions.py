@@ -11,10 +11,10 @@ from dataflow.compiling import compile_flow, examine
 from dataflow.errors import FlowInvalid
 from dataflow.functions import import_function
 from dataflow.nodetype import flow_type
-from dataflow.packs import find_type
 from dataflow.placing import place_flow
 from dataflow.policy import Policy, Settings, policy_of
 from dataflow.ports import MISSING, InPort, kind_of
+from dataflow.registry import find_type
 from dataflow.wiring import INPUT, Reference, flows_within
 
 if TYPE_CHECKING:
