@@ -22,6 +22,13 @@ def test_the_navigation_has_every_page_once() -> None:
     assert sorted(navigation()) == sorted(PAGES_OF_DOCS)
 
 
+def test_the_list_of_decisions_has_every_decision() -> None:
+    listed = re.findall(r"\((\d{4}-[\w-]+\.md)\)", PAGES["decisions/README.md"].read_text(encoding="utf-8"))
+    assert [f"decisions/{page}" for page in listed] == [
+        page for page in sorted(PAGES) if page.startswith("decisions/0")
+    ]
+
+
 def test_llms_txt_tells_the_pages_of_the_navigation() -> None:
     single_decisions = [page for page in navigation() if page.startswith("decisions/0")]
     assert sorted(told_pages()) == sorted(set(navigation()) - set(single_decisions))
