@@ -8,7 +8,7 @@ from typing import Any
 
 
 def on_post_build(config: dict[str, Any]) -> None:
-    """Copy each page of Markdown to its path in the site; directories are there already."""
+    """Copy each page of Markdown to its path in the site."""
     source, site = Path(config["docs_dir"]), Path(config["site_dir"])
     for page in source.rglob("*.md"):
         target = site / page.relative_to(source)

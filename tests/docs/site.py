@@ -90,9 +90,9 @@ def assets_of(file: Path) -> list[str]:
 
 def problems_of(site: Path) -> Iterator[str]:
     """Tell what a built site lacks, and what it loads from elsewhere."""
-    for file in (*map(html_of, navigation()), LLMS.name, *told_pages()):
-        if not (site / file).is_file():
-            yield f"the site has no {file}"
+    for name in (*map(html_of, navigation()), LLMS.name, *told_pages()):
+        if not (site / name).is_file():
+            yield f"the site has no {name}"
     for file in sorted((*site.rglob("*.html"), *site.rglob("*.css"))):
         foreign = [asset for asset in assets_of(file) if re.match(r"(\w+:)?//", asset)]
         yield from (f"{file.relative_to(site)} loads {asset}" for asset in foreign)
