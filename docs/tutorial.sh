@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The commands of tutorial.md, made from that page by `python -m tests.docs.tutorial`. It compares what they print
+# The commands of tutorial.md, made from that page by `python -m tests.docs.scripts`. It compares what they print
 # with what the page shows. Without `dataflow` on PATH it installs the project first.
 set -euo pipefail
 

@@ -91,7 +91,7 @@ def program_of(page: str) -> str:
 
 HEAD: Final = """\
 #!/usr/bin/env bash
-# The commands of {name}, made from that page by `python -m tests.docs.tutorial`. It compares what they print
+# The commands of {name}, made from that page by `python -m tests.docs.scripts`. It compares what they print
 # with what the page shows. Without `dataflow` on PATH it installs the project first.
 set -euo pipefail
 
@@ -113,7 +113,7 @@ if ! command -v dataflow >/dev/null; then
 {}fi
 """
 WRITE: Final = """\
-cat {}{} <<'END OF FILE'
+{}cat {}{} <<'END OF FILE'
 {}END OF FILE
 """
 COMPARE: Final = """\
@@ -129,7 +129,10 @@ def script_of(page: str, name: str) -> str:
     parts = [HEAD.format(name=name)]
     for block in blocks_of(page):
         if block.marker is not None and block.file is not None:
-            parts.append(WRITE.format(">>" if block.marker[0] == "append" else ">", block.file, block.text))
+            folder = Path(block.file).parent
+            make = "" if folder == Path() else f"mkdir -p {folder}\n"
+            how = ">>" if block.marker[0] == "append" else ">"
+            parts.append(WRITE.format(make, how, block.file, block.text))
         elif block.language == "sh" and block.marker == ("unless", "installed"):
             parts.append(ONLY_IF_MISSING.format(block.text))
         elif block.language == "sh":

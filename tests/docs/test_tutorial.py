@@ -11,12 +11,12 @@ from typing import Final
 import pytest
 
 from tests.docs.pages import PAGES, ROOT, blocks_of, script_of
-from tests.docs.tutorial import PAGE, SCRIPT, made_script
+from tests.docs.scripts import SCRIPTS, TUTORIAL, made_script
 
 OTHER_PAGES_WITH_COMMANDS: Final = [
     name
     for name, path in PAGES.items()
-    if path not in (PAGE, ROOT / "README.md") and "```sh" in path.read_text(encoding="utf-8")
+    if path not in (*SCRIPTS.values(), ROOT / "README.md") and "```sh" in path.read_text(encoding="utf-8")
 ]
 START: Final = "import sys; from dataflow.cli import main; sys.exit(main())"
 
@@ -46,14 +46,15 @@ def run(script: Path, folder: Path, path: str) -> None:
     assert done.returncode == 0, done.stdout
 
 
-def test_the_script_is_made_from_the_page() -> None:
-    assert SCRIPT.read_text(encoding="utf-8") == made_script(), (
-        "docs/tutorial.sh is not what docs/tutorial.md says; run `python -m tests.docs.tutorial`"
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.name)
+def test_a_script_is_made_from_its_page(script: Path) -> None:
+    assert script.read_text(encoding="utf-8") == made_script(SCRIPTS[script]), (
+        f"{script.name} is not what its page says; run `python -m tests.docs.scripts`"
     )
 
 
 def test_the_commands_of_the_tutorial_print_what_the_page_shows(tmp_path: Path, path: str) -> None:
-    run(SCRIPT, tmp_path, path)
+    run(next(script for script, page in SCRIPTS.items() if page == TUTORIAL), tmp_path, path)
 
 
 def test_the_script_fails_when_something_else_is_printed_than_the_page_shows(
@@ -65,8 +66,9 @@ def test_the_script_fails_when_something_else_is_printed_than_the_page_shows(
         run(script, tmp_path, path)
 
 
-def test_the_tutorial_shows_what_each_of_its_runs_prints() -> None:
-    blocks = blocks_of(PAGE.read_text(encoding="utf-8"))
+@pytest.mark.parametrize("page", SCRIPTS.values(), ids=lambda page: page.name)
+def test_a_page_with_a_script_shows_what_each_of_its_runs_prints(page: Path) -> None:
+    blocks = blocks_of(page.read_text(encoding="utf-8"))
     silent = [
         block.text for block in blocks if block.language == "sh" and "run " in block.text and not block.shows
     ]
