@@ -26,6 +26,7 @@ from dataflow.errors import (
     ValueMismatch,
 )
 from dataflow.events import Event, EventKind
+from dataflow.expressions import Expression, Template
 from dataflow.failure import Failure
 from dataflow.flows import Flow
 from dataflow.joins import collect, each, fallback, gather, merge, merge_contexts, race
@@ -48,6 +49,7 @@ __all__ = [
     "Event",
     "EventKind",
     "ExecutionContext",
+    "Expression",
     "ExpressionError",
     "Failure",
     "Firing",
@@ -76,6 +78,7 @@ __all__ = [
     "RunFailed",
     "Signal",
     "Step",
+    "Template",
     "Tools",
     "TypedFlow",
     "ValueMismatch",
