@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from dataflow import node
 from dataflow_control.bounds import check_items
 
 __all__ = ["flatten_list", "join_lists", "numbers", "slice_list"]
@@ -12,7 +11,6 @@ __all__ = ["flatten_list", "join_lists", "numbers", "slice_list"]
 T = TypeVar("T")
 
 
-@node
 async def numbers(stop: int, start: int = 0, step: int = 1) -> list[int]:
     """List the whole numbers from `start` up to, and without, `stop`; with a negative step down to it.
 
@@ -24,7 +22,6 @@ async def numbers(stop: int, start: int = 0, step: int = 1) -> list[int]:
     return list(range(start, stop, step))
 
 
-@node
 async def join_lists(*lists: list[T]) -> list[T]:
     """Put the lists of all edges together, in the order of the edges.
 
@@ -33,7 +30,6 @@ async def join_lists(*lists: list[T]) -> list[T]:
     return _joined(lists)
 
 
-@node
 async def flatten_list(lists: list[list[T]]) -> list[T]:
     """Put the lists in a list together, one level.
 
@@ -47,7 +43,6 @@ def _joined(lists: list[list[T]] | tuple[list[T], ...]) -> list[T]:
     return [item for one in lists for item in one]
 
 
-@node
 async def slice_list(items: list[T], start: int = 0, stop: int | None = None) -> list[T]:
     """Take the items from position `start` up to, and without, position `stop`.
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, Literal, NoReturn, TypeVar
 import anyio
 from pydantic import AfterValidator, Field
 
-from dataflow import Template, node, this_firing
+from dataflow import Template, this_firing
 from dataflow_control.settings import Settings, only_names
 
 __all__ = ["Delay", "Fail", "FlowFailed", "Log", "delay", "fail", "log"]
@@ -59,14 +59,12 @@ class Fail(Settings):
     message: Message = Field(description="a template over `value`: what is told of the failure")
 
 
-@node
 async def delay(value: T, config: Delay) -> T:
     """Wait, then pass the value on. Cancelling the run ends the wait."""
     await anyio.sleep(config.seconds)
     return value
 
 
-@node
 async def log(value: T, config: Log = Log()) -> T:  # noqa: B008 - frozen
     """Log a value or a message with it, and pass the value on.
 
@@ -81,7 +79,6 @@ async def log(value: T, config: Log = Log()) -> T:  # noqa: B008 - frozen
     return value
 
 
-@node
 async def fail(config: Fail, value: Any = None) -> NoReturn:
     """Fail with the message of the config.
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any, Final, NoReturn
 
-from dataflow import node
+from anyio.lowlevel import checkpoint
+
 from dataflow_control.bounds import check_characters, check_items
 
 __all__ = ["join_text", "parse_json", "replace_text", "split_lines", "split_text", "write_json"]
 
 
-@node
 async def split_text(text: str, separator: str) -> list[str]:
     """Split a text at every separator; one without it gives itself.
 
@@ -24,7 +24,6 @@ async def split_text(text: str, separator: str) -> list[str]:
     return text.split(separator)
 
 
-@node
 async def split_lines(text: str) -> list[str]:
     r"""Split a text into lines, without their ends: \n, \r\n or \r.
 
@@ -38,7 +37,6 @@ async def split_lines(text: str) -> list[str]:
     return ended.split("\n")
 
 
-@node
 async def join_text(texts: list[str], separator: str = "") -> str:
     """Put texts together, with the separator between them.
 
@@ -48,7 +46,6 @@ async def join_text(texts: list[str], separator: str = "") -> str:
     return separator.join(texts)
 
 
-@node
 async def replace_text(text: str, old: str, new: str) -> str:
     """Put a new text in every place of an old one, from the left, without looking at what was put in.
 
@@ -64,7 +61,6 @@ def _no_json(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON; expected a number, text, boolean, null, list or object")
 
 
-@node
 async def parse_json(text: str) -> Any:
     """Read a JSON text.
 
@@ -78,13 +74,15 @@ async def parse_json(text: str) -> Any:
         raise ValueError("the JSON is nested too deep") from error
 
 
+#: How many pieces of JSON are written before others get a turn.
+AT_ONCE: Final = 10_000
+
 _WRITERS: Final = {
     indented: json.JSONEncoder(ensure_ascii=False, allow_nan=False, indent=2 if indented else None)
     for indented in (False, True)
 }
 
 
-@node
 async def write_json(value: Any, indented: bool = False) -> str:
     """Write a value as JSON, on one line, or indented by two blanks.
 
@@ -95,10 +93,12 @@ async def write_json(value: Any, indented: bool = False) -> str:
     pieces: list[str] = []
     size = 0
     try:
-        for piece in _WRITERS[indented].iterencode(value):  # a small value may hold one list many times
+        for count, piece in enumerate(_WRITERS[indented].iterencode(value), 1):
             size += len(piece)
-            check_characters(size)
+            check_characters(size)  # at once: a small value may hold one list many times
             pieces.append(piece)
+            if count % AT_ONCE == 0:
+                await checkpoint()
     except RecursionError as error:
         raise ValueError("the value is nested too deep for JSON") from error
     return "".join(pieces)

@@ -43,7 +43,6 @@ def _operands(config: Compute) -> Ports:
     return ports_for(config.expression.names)
 
 
-@node
 async def value(config: Given) -> Any:
     """Give the value of the config, a copy of its own to each firing."""
     return deepcopy(config.value)

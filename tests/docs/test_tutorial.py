@@ -13,7 +13,7 @@ import pytest
 from tests.docs.pages import DOCS, blocks_of, script_of
 from tests.docs.tutorial import PAGE, SCRIPT, made_script
 
-OTHER_PAGES_WITH_COMMANDS: Final = [DOCS / "commands.md", DOCS / "documents.md"]
+OTHER_PAGES_WITH_COMMANDS: Final = [DOCS / "commands.md", DOCS / "control.md", DOCS / "documents.md"]
 START: Final = "import sys; from dataflow.cli import main; sys.exit(main())"
 
 
