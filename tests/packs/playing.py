@@ -14,7 +14,7 @@ async def through_flow(function: Any, inputs: Mapping[str, Any], config: Config 
     """Give the inputs of a flow to a node of it; raises what the node does."""
     with Flow() as flow:
         ports = {name: flow.input(name, Any) for name in inputs}
-        settings = {} if config is None else {"config": config}
+        settings: dict[str, Any] = {} if config is None else {"config": config}
         flow.output("out", flow.add(function, **settings, **ports).out)
     try:
         return (await flow.run(**inputs))["out"]
