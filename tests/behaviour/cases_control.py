@@ -133,7 +133,7 @@ CONTROL: Final = (
     *(
         Case(
             id=f"B32 {value!r} == {value!r}", rule="S16.3", flow=partial(compared, value),
-            inputs={"x": value}, outputs={"yes": True}, runs={"yes": 1}, states={"no": "skipped"}, others="done",
+            inputs={"x": value}, outputs={"yes": True}, runs={"yes": 1}, states={"no": "skipped"},
         )
         for value in FALSY
     ),
