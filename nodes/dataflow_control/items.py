@@ -119,7 +119,7 @@ async def _keys(config: Sort | Unique, items: list[Any], values: Mapping[str, An
         if _kind(key) not in COMPARED or key != key:  # nan is not equal to itself
             what = "item" if config.key is None else "the key of item"
             advice = "; give a key that is one" if config.key is None else ""
-            found = "nan" if key != key else f"a {_kind(key)}"
+            found = f"a {_kind(key)}" if _kind(key) not in COMPARED else "nan"
             raise ValueError(f"{what} {position} is {found}; expected a number or a text{advice}")
     return keys
 
