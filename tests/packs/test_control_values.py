@@ -36,9 +36,13 @@ async def test_a_reader_that_changes_a_value_changes_it_for_nobody_else() -> Non
         return numbers
 
     with Flow() as flow:
-        given_value = flow.add(value, config=Given(value=[1]))
-        flow.output("spoilt", flow.add(spoil, numbers=given_value.out).out)
-    assert [(await flow.run())["spoilt"] for _ in range(2)] == [[1, 2], [1, 2]]
+        with flow.loop(limit=3) as rounds:  # in a round the only reader is given the value itself (S3.4)
+            count = rounds.carry(0)
+            given_value = flow.add(value, config=Given(value=[1]))
+            spoilt = flow.add(spoil, numbers=given_value.out)
+            count.next(count.out)
+        flow.output("spoilt", rounds.all(spoilt.out))
+    assert (await flow.run())["spoilt"] == [[1, 2]] * 3
 
 
 def test_a_value_that_json_cannot_carry_is_refused() -> None:
