@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, Self
 
 from dataflow.addressing import Addresses
 from dataflow.builder import Builder
-from dataflow.compiling import compile_flow, examine
+from dataflow.compiling import Pulled, compile_flow, examine
 from dataflow.errors import FlowInvalid
 from dataflow.functions import import_function
 from dataflow.nodetype import flow_type
-from dataflow.packs import find_type
 from dataflow.placing import place_flow
 from dataflow.policy import Policy, Settings, policy_of
 from dataflow.ports import MISSING, InPort, kind_of
+from dataflow.registry import find_type
 from dataflow.wiring import INPUT, Reference, flows_within
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from dataflow.nodetype import NodeType
     from dataflow.plan import FlowPlan
     from dataflow.policy import Errors, Limit, NodeErrors, OnError, Retry
-    from dataflow.wiring import FlowInput, PlacedNode, Source, Version, Wiring
+    from dataflow.wiring import FlowInput, PlacedNode, Version, Wiring
 
 __all__ = ["Definition"]
 
@@ -40,7 +40,7 @@ class Definition(Builder):
     _policy = Policy()  # for its use as a node
     _placed_as: str | None = None
     _described: tuple[Version, NodeType, tuple[str, ...]] | None = None  # the newest
-    _pulled: tuple[Version, dict[Source, FlowPlan]] = (), {}  # plans of single ports, of the newest version
+    _pulled: tuple[Version, dict[Pulled, FlowPlan]] = (), {}  # plans of single ports, of the newest version
     _find_type: FindType = staticmethod(find_type)
     _find_function: FindFunction = staticmethod(import_function)
 
@@ -170,14 +170,15 @@ class Definition(Builder):
         addresses = Addresses(whole)
         if addresses.output(port) is not None:
             assert isinstance(port, str), "an output is given by its name"
-            source = self.wiring.block.outputs[port]
+            pulled = Pulled(port, self.wiring.block.outputs[port])
         else:
             found = addresses.port(port)
             source = Reference(INPUT if found.node is None else found.node.id, found.port)
+            pulled = Pulled(str(source), source)
         with self._lock:
             if self._pulled[0] != version:
                 self._pulled = version, {}
             plans = self._pulled[1]
-            if source not in plans:
-                plans[source] = compile_flow(self.wiring, self._find_type, self._find_function, pulled=source)
-            return plans[source]
+            if pulled not in plans:
+                plans[pulled] = compile_flow(self.wiring, self._find_type, self._find_function, pulled=pulled)
+            return plans[pulled]

@@ -68,7 +68,17 @@ class Listener(Protocol):
 class Reporter:
     """Gives the events of one run to its listeners. While nobody listens, nothing is made."""
 
-    __slots__ = ("_call", "_clock", "_has_ended", "_listeners", "_seq", "_thread", "is_listening", "run")
+    __slots__ = (
+        "_call",
+        "_clock",
+        "_has_ended",
+        "_listeners",
+        "_seq",
+        "_thread",
+        "is_listening",
+        "run",
+        "tells_inputs",
+    )
 
     def __init__(
         self,
@@ -77,6 +87,7 @@ class Reporter:
         call: Callable[[Callable[[], object]], None] | None = None,
     ) -> None:
         self.is_listening = False
+        self.tells_inputs = False  # somebody wants to know what the nodes are given
         self.run = run
         self._thread = get_ident()
         self._call = call  # calls back in the run's event loop, from any thread

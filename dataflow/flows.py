@@ -10,7 +10,6 @@ import anyio
 
 from dataflow.addressing import name_of
 from dataflow.backend import in_event_loop
-from dataflow.compiling import PULLED
 from dataflow.definitions import Definition
 from dataflow.entering import read_inputs
 from dataflow.errors import DataflowError
@@ -64,12 +63,14 @@ class Flow(Definition):
         return run_in_thread(started, f"dataflow run_sync {self.name}")
 
     @asynccontextmanager
-    async def start(self, /, **inputs: Any) -> AsyncIterator[Run]:
-        """Run the flow while the block runs; the block ends with the run.
+    async def start(self, port: object = None, /, **inputs: Any) -> AsyncIterator[Run]:
+        """Run the flow, or only what a port of it needs, while the block runs; the block ends with the run.
 
-        Call `run.events()` first thing to miss none. A failure that nobody awaited is raised at the end.
+        A port is given as to `pull`, and is then the only output, called like it. Call `run.events()` first
+        thing to miss none. A failure that nobody awaited is raised at the end.
         """
-        async with self._executing(self.compile(), inputs) as run:
+        plan = self.compile() if port is None else self.compile_for(port)
+        async with self._executing(plan, inputs) as run:
             yield run
 
     def _executing(self, plan: FlowPlan, inputs: dict[str, Any]) -> AbstractAsyncContextManager[Run]:
@@ -88,18 +89,15 @@ class Flow(Definition):
         The port is one of the flow's own, not inside a loop or map, or names an output. Raises RunFailed if
         the run fails, DataflowError if the port has no value.
         """
-        plan = self.compile_for(port)
-        async with self._executing(plan, inputs) as run:
+        async with self.start(port, **inputs) as run:
+            inputs.clear()  # from here on only the run holds them (S8.5)
             result = await run
-        if PULLED not in result.outputs:
-            reasons = result.why(PULLED).partition("\n")[2]
-            name = (
-                f"output {port!r}"
-                if isinstance(port, str) and port in self.wiring.block.outputs
-                else name_of(port)
-            )
-            raise DataflowError(f"{name} has no value\n{reasons}")
-        return result.outputs[PULLED]
+        for value in result.outputs.values():
+            return value
+        reasons = result.why(*result.declared).partition("\n")[2]
+        is_output = isinstance(port, str) and port in self.wiring.block.outputs
+        name = f"output {port!r}" if is_output else name_of(port)
+        raise DataflowError(f"{name} has no value\n{reasons}")
 
     def to_mermaid(self) -> str:
         """Draw the flow as Mermaid text."""

@@ -35,6 +35,7 @@ class Lookup:
         self._graph = graph
         self._find_type = find_type
         self._find_function = find_function
+        self._found: dict[str, NodeType | DataflowError] = {}  # each id is looked up once
 
     def type(self, given: NodeType | Nested | str, where: str) -> NodeType:
         """Return a node type that is given itself, by its id or as a flow."""
@@ -42,14 +43,21 @@ class Lookup:
             return given
         if not isinstance(given, str):
             return self._flow(given, where)
-        try:
-            found = self._find_type(given)
-        except DataflowError as error:
-            self._graph.problems.append(f"{where}: {error}")
+        found = self._found.get(given)
+        if found is None:
+            found = self._found[given] = self._looked_up(given)
+        if isinstance(found, DataflowError):
+            self._graph.problems.append(f"{where}: {found}")
             return opaque_type(given)
         if found.is_opaque:
             self._graph.opaque.append(found.id)
         return found
+
+    def _looked_up(self, id: str) -> NodeType | DataflowError:
+        try:
+            return self._find_type(id)
+        except DataflowError as error:
+            return error
 
     def _flow(self, flow: Nested, where: str) -> NodeType:
         """Return the node type of a flow; its problems are those of the flow around it."""

@@ -51,6 +51,12 @@ class NodeType:
     name: str = ""
     is_opaque: bool = False  # known by id only: any port may be connected
     flow: Nested | None = None  # the flow that it runs, in place of a function (S1.1)
+    documented: object = None  # the function as its author wrote it, where another is called
+
+    @property
+    def text(self) -> str:
+        """What its author says of it: the docstring of the function."""
+        return inspect.getdoc(self.documented or self.call) or ""
 
     def renamed(self, id: str) -> NodeType:
         """Return the type under the id that a pack or a document gives it."""
@@ -172,6 +178,7 @@ def derive(
         policy=policy or Policy(),
         ports_of=ports,
         name=name,
+        documented=None if call is None else function,
     )
     _check_names(made)
     return made

@@ -49,6 +49,11 @@ class Result:
             f"output {output!r} has no value: {_told(self._root.values[slot], 'it did not settle')}"
         )
 
+    @property
+    def declared(self) -> Sequence[str]:
+        """The names of all outputs, those without a value included."""
+        return tuple(self._plan.outputs)
+
     @cached_property
     def states(self) -> Mapping[str, NodeState]:
         """The state of every node by its path, those inside maps and loops included."""

@@ -54,9 +54,14 @@ class Run:
     def status(self) -> RunStatus:
         return self._engine.status
 
-    def events(self) -> AsyncIterator[Event]:
-        """Iterate over the events from now on; ends when the run has ended, however it ended."""
-        return self._engine.reporter.listen()
+    def events(self, *, inputs: bool = False) -> AsyncIterator[Event]:
+        """Iterate over the events from now on; ends when the run has ended, however it ended.
+
+        With `inputs` each `node_started` has a copy of the node's input values too, by port.
+        """
+        reporter = self._engine.reporter
+        reporter.tells_inputs = reporter.tells_inputs or inputs
+        return reporter.listen()
 
     @overload
     def stream(self, port: str) -> AsyncIterator[str]: ...

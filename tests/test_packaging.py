@@ -50,7 +50,7 @@ def test_a_wheel_says_that_each_package_is_typed(wheel: dict[str, str], package:
 
 def test_a_wheel_holds_only_source(wheel: dict[str, str]) -> None:
     inside = [name for name in wheel if ".dist-info/" not in name]
-    assert not [name for name in inside if Path(name).suffix not in (".json", ".py", ".typed")]
+    assert not [name for name in inside if Path(name).suffix not in (".json", ".py", ".pyi", ".typed")]
 
 
 def test_a_wheel_has_the_entry_points(wheel: dict[str, str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,13 +13,15 @@ from dataflow.cli.exits import ExitCode, Problem, Refused
 from dataflow.cli.interrupts import Interrupts
 from dataflow.cli.streams import is_terminal, result_stream, tell, write
 from dataflow.cli.targets import FileArgument, load, refusing
-from dataflow.cli.texts import visible
+from dataflow.cli.texts import one_line, visible
+from dataflow.errors import DataflowError, choices
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import TextIO
 
     from dataflow.cli.lines import Lines
+    from dataflow.cli.trace import Trace
     from dataflow.cli.tree import Tree
     from dataflow.events import Event
     from dataflow.flows import Flow
@@ -53,6 +56,29 @@ def run(
     events: Annotated[
         bool, typer.Option("--events", help="Before it write each event as a JSON object; implies --json.")
     ] = False,
+    outputs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--output",
+            metavar="NAME",
+            help="Write only this output; of a single one the bare value. Every node runs all the same.",
+        ),
+    ] = None,
+    pull: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PORT",
+            help="Run only what this port (node.port) or output needs, and write its bare value.",
+            show_default=False,
+        ),
+    ] = None,
+    max_concurrency: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Run at most N nodes at a time.", show_default=False),
+    ] = None,
+    trace: Annotated[
+        bool, typer.Option("--trace", help="Tell what each node was given and what it gave, shortened.")
+    ] = False,
     tracebacks: Annotated[
         bool, typer.Option("--traceback", help="Tell where in the code the failures arose.")
     ] = False,
@@ -64,28 +90,53 @@ def run(
     Exit codes: 0 completed, 1 failed, also if FILE is missing or broken, 2 wrong usage, also an input that is
     unknown, missing or of the wrong type, 3 paused, 130 ended by Ctrl-C, 143 by SIGTERM.
     """
+    options = Options(as_json or events, events, trace, tracebacks, outputs or (), pull, max_concurrency)
     interrupts = context.ensure_object(Interrupts)
-    with result_stream(alone=as_json or events) as out:
-        command = _Run(interrupts, out, as_json or events, events, tracebacks)
-        raise typer.Exit(command.run(file, input or [], prompt))
+    with result_stream(alone=options.as_json) as out:
+        raise typer.Exit(_Run(interrupts, out, options).run(file, input or [], prompt))
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the command is asked for besides the flow and its inputs."""
+
+    as_json: bool
+    events: bool
+    trace: bool
+    tracebacks: bool
+    outputs: Sequence[str]
+    pull: str | None
+    max_concurrency: int | None
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether a single value is asked for, which needs no name."""
+        return self.pull is not None or len(self.outputs) == 1
+
+    def wanted(self, declared: Sequence[str]) -> Sequence[str]:
+        """Return the names of the outputs to be written."""
+        return list(dict.fromkeys(self.outputs)) or declared
+
+    def limited(self, flow: Flow) -> Flow:
+        """Return the flow with the concurrency that is asked for, its other settings as they are."""
+        if self.max_concurrency is None:
+            return flow
+        given = {field.name: getattr(flow.settings, field.name) for field in fields(flow.settings)}
+        return flow.using(**{**given, "max_concurrency": self.max_concurrency})
 
 
 class _Run:
     """One call of the command."""
 
-    def __init__(
-        self, interrupts: Interrupts, out: TextIO | None, as_json: bool, events: bool, tracebacks: bool
-    ) -> None:
+    def __init__(self, interrupts: Interrupts, out: TextIO | None, options: Options) -> None:
         self._interrupts = interrupts
         self._out = out
-        self._as_json = as_json
-        self._events = events
-        self._tracebacks = tracebacks
+        self._options = options
 
     def run(self, file: str, given: list[str], prompt: str | None) -> int:
         try:
-            flow = load(file, imports=True)
-            plan = _compiled(file, flow)
+            flow = self._options.limited(load(file, imports=True))
+            plan = _compiled(file, flow, self._options)
             return self._run_flow(flow, plan, self._inputs(flow, given, prompt))
         except Refused as refused:
             self._tell_refused(refused)
@@ -105,10 +156,10 @@ class _Run:
                 return self._ended_by_node(error)
 
     def _ended_by_node(self, error: BaseException) -> int:
-        from dataflow.cli.report import write_refusal
+        from dataflow.cli.report import write_refusal  # as above
 
         problem = Problem(f"a node tried to end the process: {type(error).__name__}({error})")
-        if self._as_json:
+        if self._options.as_json:
             write_refusal(self._out, [problem], type(error).__name__)
         tell(f"failed: {problem}")
         return ExitCode.FAILED
@@ -117,6 +168,7 @@ class _Run:
         from dataflow.cli import report
         from dataflow.cli.execution import execute
 
+        options = self._options
         with self._progress(flow, plan) as progress:
             self._interrupts.running = progress.running
 
@@ -124,22 +176,28 @@ class _Run:
                 progress.see(event)
                 return self._write_event(event)
 
-            outcome = await execute(flow, inputs, see, self._interrupts)
-        declared = flow.wiring.block.outputs
-        if self._as_json:
-            report.write_object(self._out, outcome, declared)
+            outcome = await execute(
+                flow, inputs, see, self._interrupts, port=options.pull, with_inputs=options.trace
+            )
+        wanted = options.wanted(outcome.result.declared)
+        if options.as_json:
+            report.write_object(self._out, outcome, wanted)
         else:
-            report.write_outputs(self._out, outcome.result, declared)
-        report.tell_outcome(outcome, tracebacks=self._tracebacks)
+            report.write_outputs(self._out, outcome.result, wanted, bare=options.is_bare)
+        report.tell_outcome(outcome, tracebacks=options.tracebacks)
         code = report.code_of(outcome, self._interrupts.caught)
         if code != ExitCode.COMPLETED:  # nodes that were cut short may have left threads behind
             self._interrupts.told(code)
         return code
 
-    def _progress(self, flow: Flow, plan: FlowPlan) -> Lines | Tree:
+    def _progress(self, flow: Flow, plan: FlowPlan) -> Lines | Trace | Tree:
+        if self._options.trace:
+            from dataflow.cli.trace import Trace
+
+            return Trace()
         from dataflow.cli.tree import Tree, can_be_live
 
-        draws_over_events = self._events and is_terminal(self._out)
+        draws_over_events = self._options.events and is_terminal(self._out)
         self._interrupts.is_live = can_be_live() and not draws_over_events
         if self._interrupts.is_live:
             return Tree(flow.name, plan, lambda: self._interrupts.caught is not None)
@@ -150,20 +208,32 @@ class _Run:
     def _write_event(self, event: Event) -> bool:
         from dataflow.cli.carrying import event_line
 
-        if not self._events or self._out is None:
+        if not self._options.events or self._out is None:
             return True
         return write(self._out, event_line(event, self._out.encoding))
 
     def _tell_refused(self, refused: Refused) -> None:
-        if self._as_json and refused.code is not ExitCode.USAGE:
+        if self._options.as_json and refused.code is not ExitCode.USAGE:
             from dataflow.cli.report import write_refusal
 
             write_refusal(self._out, refused.problems, type(refused.__cause__ or refused).__name__)
-        if self._tracebacks and refused.trace:
+        if self._options.tracebacks and refused.trace:
             tell(visible(refused.trace.rstrip()))
 
 
-def _compiled(file: str, flow: Flow) -> FlowPlan:
-    """Compile the flow; raises Refused with all its problems."""
+def _compiled(file: str, flow: Flow, options: Options) -> FlowPlan:
+    """Compile the flow, or what a port needs; raises Refused, for a name that is not there as wrong usage."""
     with refusing(file):
-        return flow.compile()
+        plan = flow.compile()
+    unknown = [name for name in options.outputs if name not in plan.outputs]
+    problems = [f"--output {name}: there is no such output; {choices(plan.outputs)}" for name in unknown]
+    if options.pull is not None:
+        if options.outputs:
+            problems.append("--pull writes one port, so it does not go with --output")
+        try:
+            plan = flow.compile_for(options.pull)
+        except DataflowError as error:
+            problems.append(f"--pull {options.pull}: {error}")
+    if problems:
+        raise Refused([Problem(one_line(problem)) for problem in problems], ExitCode.USAGE)
+    return plan

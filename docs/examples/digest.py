@@ -11,7 +11,7 @@ import sys
 import digest_nodes as text
 
 from dataflow import Flow, RunFailed, collect, each
-from dataflow_control.files import read_text, write_text
+from dataflow_control import read_text, write_text
 
 LIMIT = 5  # rounds
 KEEP = 8  # sentences that a section may keep in the first round

@@ -1,36 +1,10 @@
-"""The control pack: node types that every flow may need, imported from the modules beside this one."""
+"""The control pack: node types that every flow may need.
+
+Their functions and configs stand in the stub beside this file; each is imported when it is first used.
+"""
 
 from __future__ import annotations
 
-from dataflow import Pack
+from lazy_loader import attach_stub as _attach_stub
 
-__all__ = ["pack"]
-
-pack = Pack(
-    "control",
-    version="0.1.0",
-    api=1,
-    nodes={
-        "value": "dataflow_control.values:value",
-        "template": "dataflow_control.values:template",
-        "expression": "dataflow_control.values:expression",
-        "delay": "dataflow_control.passing:delay",
-        "log": "dataflow_control.passing:log",
-        "fail": "dataflow_control.passing:fail",
-        "split_text": "dataflow_control.texts:split_text",
-        "split_lines": "dataflow_control.texts:split_lines",
-        "join_text": "dataflow_control.texts:join_text",
-        "replace_text": "dataflow_control.texts:replace_text",
-        "parse_json": "dataflow_control.texts:parse_json",
-        "write_json": "dataflow_control.texts:write_json",
-        "numbers": "dataflow_control.lists:numbers",
-        "join_lists": "dataflow_control.lists:join_lists",
-        "flatten_list": "dataflow_control.lists:flatten_list",
-        "slice_list": "dataflow_control.lists:slice_list",
-        "filter_list": "dataflow_control.items:filter_list",
-        "sort_list": "dataflow_control.items:sort_list",
-        "unique_list": "dataflow_control.items:unique_list",
-        "read_text": "dataflow_control.files:read_text",
-        "write_text": "dataflow_control.files:write_text",
-    },
-)
+__getattr__, __dir__, __all__ = _attach_stub(__name__, __file__)

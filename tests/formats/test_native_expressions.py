@@ -13,7 +13,7 @@ from dataflow.expressions import ExpressionOf
 from dataflow.formats.native import dump, load
 from dataflow.functions import import_function
 from dataflow.loading import read_document
-from dataflow.packs import find_type
+from dataflow.registry import find_type
 from dataflow.wiring import Each, LoopBlock, MapBlock
 from tests.formats.nesting import nest
 

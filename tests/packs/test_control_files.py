@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from dataflow import Flow, Pack
-from dataflow_control import pack
-from dataflow_control.files import read_text, write_text
+from dataflow_control import pack, read_text, write_text
 
 TEXT = "Zeile\r\n日本\n\n\re\u0301 🙂\x0c\u2028 no line end at the end"
 

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dataflow import Expression, ExpressionError
-from dataflow_control.items import AT_ONCE, Filter, Sort, Unique, filter_list, sort_list, unique_list
+from dataflow_control import Filter, Sort, Unique, filter_list, sort_list, unique_list
+from dataflow_control.items import AT_ONCE
 from tests.packs.playing import played, problems_of
 from tests.packs.values import typed
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dataflow import Flow
-from dataflow_control.lists import flatten_list, join_lists, numbers, slice_list
+from dataflow_control import flatten_list, join_lists, numbers, slice_list
 from tests.packs.playing import played
 from tests.packs.values import json_values, typed
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from trio.testing import MockClock
 
 from dataflow import ExpressionError, Flow, NodeState, RunFailed, Template, merge
-from dataflow_control.passing import Delay, Fail, FlowFailed, Log, delay, fail, log
+from dataflow_control import Delay, Fail, FlowFailed, Log, delay, fail, log
 from tests.packs.playing import played, problems_of
 from tests.packs.values import FALSY, json_values, typed
 

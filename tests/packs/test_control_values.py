@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from dataflow import Expression, ExpressionError, Flow, Template
-from dataflow_control.values import Compute, Fill, Given, expression, template, value
+from dataflow_control import Compute, Fill, Given, expression, template, value
 from tests.packs.playing import played, problems_of, through_flow
 from tests.packs.values import FALSY, json_values, typed
 
