@@ -63,7 +63,7 @@ def compile_flow(
             f"these were not looked into, so the flow cannot run: {', '.join(graph.opaque)}"
         )
     if graph.problems:
-        raise FlowInvalid(wiring.name, list(dict.fromkeys(graph.problems)))
+        raise FlowInvalid(wiring.name, graph.told)
     if pulled is not None:
         graph.outputs = {pulled.name: graph.outputs[PULLED]}
         ordered = prune(graph, ordered)

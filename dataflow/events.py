@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class EventKind(StrEnum):
-    """The kinds of events; their names are stable."""
+    """The kinds of events; their names are stable. What the data of each holds is listed in S19."""
 
     RUN_STARTED = "run_started"
     RUN_FINISHED = "run_finished"
@@ -40,7 +40,10 @@ class EventKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One fact. `seq` counts from 1; `time` is UTC; `path` names the node, "" the run itself."""
+    """One fact. `seq` counts from 1; `time` is UTC; `path` names the node, "" the run itself.
+
+    `run` is the id of the run; what `data` holds depends on the kind (S19).
+    """
 
     seq: int
     time: datetime

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import ValidationError
 
@@ -27,6 +27,8 @@ from dataflow.signature import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from pydantic_core import ErrorDetails
 
     from dataflow.config import Config
     from dataflow.wiring import Nested
@@ -106,18 +108,19 @@ class NodeType:
             outputs[name] = out_port(name, port.type, port.conditional)
         return {"outputs": outputs, "shape": Shape.RAW if is_raw else Shape.PORTS}
 
-    def read_config(self, given: Any, from_json: bool = False) -> tuple[Config | None, list[str]]:
+    def read_config(self, given: Any, from_json: bool = False) -> tuple[Config | None, list[ConfigProblem]]:
         """Check a config, or make the default one; the second result lists the problems."""
         model, name = self.parameters.config, self.parameters.config_name
         if model is None:
-            return None, [] if given is MISSING else ["takes no config"]
+            return None, [] if given is MISSING else [ConfigProblem("takes no config")]
         if isinstance(given, model):
             return given, []
         if given is MISSING and self.parameters.config_default is not MISSING:
             default: Any = self.parameters.config_default
             return default, []
         if given is not MISSING and not isinstance(given, dict):
-            return None, [f"config {name!r} must be a {model.__name__}, found {type(given).__name__}"]
+            told = f"config {name!r} must be a {model.__name__}, found {type(given).__name__}"
+            return None, [ConfigProblem(told)]
         values: dict[str, Any] = given if isinstance(given, dict) else {}
         try:
             return _validated(model, values, from_json), []
@@ -194,19 +197,28 @@ def _invalid(name: str, problem: str) -> FlowInvalid:
     return FlowInvalid(name, [problem], "node type")
 
 
-def config_problems(error: ValidationError) -> list[str]:
+class ConfigProblem(NamedTuple):
+    """What is wrong with a config, and the steps from it to the field that is at fault."""
+
+    text: str
+    steps: tuple[str | int, ...] = ()
+
+
+def config_problems(error: ValidationError) -> list[ConfigProblem]:
     """Tell what is wrong with a config, a problem a field."""
-    return [
-        f"config{_field(item['loc'])}: {item['msg'].removeprefix('Value error, ')}"
-        for item in error.errors(include_url=False)
-    ]
+    return [_config_problem(item) for item in error.errors(include_url=False)]
 
 
-def _field(place: tuple[int | str, ...]) -> str:
-    """Name a field of a config, without the tags `<..>` that tell alternatives apart."""
-    parts = [str(part) for part in place]
-    name = ".".join(part for part in parts if not (part.startswith("<") and part.endswith(">")))
-    return f" {name}" if name else ""
+def _config_problem(item: ErrorDetails) -> ConfigProblem:
+    steps = tuple(step for step in item["loc"] if not _is_tag(step))
+    name = ".".join(map(str, steps))
+    text = item["msg"].removeprefix("Value error, ")
+    return ConfigProblem(f"config{f' {name}' if name else ''}: {text}", steps)
+
+
+def _is_tag(step: int | str) -> bool:
+    """Tell whether a step is one of those, `<..>`, that tell alternatives apart."""
+    return isinstance(step, str) and step.startswith("<") and step.endswith(">")
 
 
 def flow_type(flow: Nested, inputs: Mapping[str, InPort], outputs: Mapping[str, OutPort]) -> NodeType:

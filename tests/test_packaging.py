@@ -69,5 +69,6 @@ def test_a_wheel_carries_the_licence(wheel: dict[str, str]) -> None:
 def test_a_source_archive_holds_what_the_tests_need(tmp_path: Path) -> None:
     with tarfile.open(build("sdist", tmp_path)) as archive:
         names = {name.split("/")[1] for name in archive.getnames()}
-    expected = {"LICENSE", "README.md", "benchmarks", "dataflow", "docs", "nodes", "pyproject.toml", "tests"}
-    assert names - {".gitignore", "PKG-INFO"} == expected
+    folders = {"benchmarks", "dataflow", "docs", "nodes", "tests"}
+    files = {"LICENSE", "README.md", "mkdocs.yml", "pyproject.toml"}
+    assert names - {".gitignore", "PKG-INFO"} == folders | files

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import typer
 
 from dataflow.cli.exits import ExitCode, Problem, Refused
 from dataflow.cli.interrupts import Interrupts
+from dataflow.cli.options import (
+    EventsOption,
+    InputOption,
+    JsonOption,
+    MaxConcurrencyOption,
+    Options,
+    OutputOption,
+    PromptArgument,
+    PullOption,
+    TracebackOption,
+    TraceOption,
+)
 from dataflow.cli.streams import is_terminal, result_stream, tell, write
 from dataflow.cli.targets import FileArgument, load, refusing
 from dataflow.cli.texts import one_line, visible
 from dataflow.errors import DataflowError, choices
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from typing import TextIO
 
     from dataflow.cli.lines import Lines
@@ -33,55 +44,15 @@ __all__ = ["run"]
 def run(
     context: typer.Context,
     file: FileArgument,
-    prompt: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="PROMPT",
-            help="The input 'prompt', or the only required one; - reads standard input.",
-            show_default=False,
-        ),
-    ] = None,
-    input: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--input",
-            metavar="K=V",
-            help="Input K: text as it stands for an input of type str, else JSON; "
-            "K=@FILE takes the text of a file, K=- standard input.",
-        ),
-    ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Write only the result to standard output, as one JSON object.")
-    ] = False,
-    events: Annotated[
-        bool, typer.Option("--events", help="Before it write each event as a JSON object; implies --json.")
-    ] = False,
-    outputs: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--output",
-            metavar="NAME",
-            help="Write only this output; of a single one the bare value. Every node runs all the same.",
-        ),
-    ] = None,
-    pull: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PORT",
-            help="Run only what this port (node.port) or output needs, and write its bare value.",
-            show_default=False,
-        ),
-    ] = None,
-    max_concurrency: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=1, help="Run at most N nodes at a time.", show_default=False),
-    ] = None,
-    trace: Annotated[
-        bool, typer.Option("--trace", help="Tell what each node was given and what it gave, shortened.")
-    ] = False,
-    tracebacks: Annotated[
-        bool, typer.Option("--traceback", help="Tell where in the code the failures arose.")
-    ] = False,
+    prompt: PromptArgument = None,
+    input: InputOption = None,
+    as_json: JsonOption = False,
+    events: EventsOption = False,
+    outputs: OutputOption = None,
+    pull: PullOption = None,
+    max_concurrency: MaxConcurrencyOption = None,
+    trace: TraceOption = False,
+    tracebacks: TracebackOption = False,
 ) -> None:
     """Run a flow and write its outputs; progress, warnings and failures go to standard error.
 
@@ -94,35 +65,6 @@ def run(
     interrupts = context.ensure_object(Interrupts)
     with result_stream(alone=options.as_json) as out:
         raise typer.Exit(_Run(interrupts, out, options).run(file, input or [], prompt))
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What the command is asked for besides the flow and its inputs."""
-
-    as_json: bool
-    events: bool
-    trace: bool
-    tracebacks: bool
-    outputs: Sequence[str]
-    pull: str | None
-    max_concurrency: int | None
-
-    @property
-    def is_bare(self) -> bool:
-        """Whether a single value is asked for, which needs no name."""
-        return self.pull is not None or len(self.outputs) == 1
-
-    def wanted(self, declared: Sequence[str]) -> Sequence[str]:
-        """Return the names of the outputs to be written."""
-        return list(dict.fromkeys(self.outputs)) or declared
-
-    def limited(self, flow: Flow) -> Flow:
-        """Return the flow with the concurrency that is asked for, its other settings as they are."""
-        if self.max_concurrency is None:
-            return flow
-        given = {field.name: getattr(flow.settings, field.name) for field in fields(flow.settings)}
-        return flow.using(**{**given, "max_concurrency": self.max_concurrency})
 
 
 class _Run:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dataflow import Flow
-from dataflow.cli.run import Options
+from dataflow.cli.options import Options
 from dataflow.policy import Settings
 from tests.cli.conftest import Cli
 

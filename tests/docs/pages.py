@@ -6,7 +6,7 @@ A block is what stands between two fences. A comment on the line above one says 
 - `<!-- append: NAME -->`: the reader puts it at the end of a file
 - `<!-- unless: installed -->`: the commands are for a machine without `dataflow`
 
-A `text` block right after Python or shell shows what it prints.
+A `text` block right after Python or shell shows what it prints. YAML, JSON and TOML always are files.
 """
 
 from __future__ import annotations
@@ -18,8 +18,11 @@ from typing import Final
 
 ROOT: Final = Path(__file__).parents[2]
 DOCS: Final = ROOT / "docs"
-#: The pages whose blocks are tested, by a short name.
-PAGES: Final = {path.name: path for path in (ROOT / "README.md", *sorted(DOCS.glob("*.md")))}
+#: The pages whose blocks are tested, by their path below the documentation, and what stands before them all.
+PAGES: Final = {
+    "the README": ROOT / "README.md",
+    **{path.relative_to(DOCS).as_posix(): path for path in sorted(DOCS.rglob("*.md"))},
+}
 
 FENCE: Final = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 MARKER: Final = re.compile(r"<!-- (\w+): (.+) -->\n\Z")
@@ -57,6 +60,15 @@ def blocks_of(page: str) -> list[Block]:
         found.append(block)
         ends.append(match.end())
     return found
+
+
+def write_files(page: str, folder: Path) -> None:
+    """Write the files that a page tells its reader to write."""
+    for block in blocks_of(page):
+        if block.marker is not None and block.file is not None:
+            mode = "a" if block.marker[0] == "append" else "w"
+            with (folder / block.file).open(mode, encoding="utf-8") as file:
+                file.write(block.text)
 
 
 def _prints(block: Block) -> bool:

@@ -10,10 +10,14 @@ from typing import Final
 
 import pytest
 
-from tests.docs.pages import DOCS, blocks_of, script_of
+from tests.docs.pages import PAGES, ROOT, blocks_of, script_of
 from tests.docs.tutorial import PAGE, SCRIPT, made_script
 
-OTHER_PAGES_WITH_COMMANDS: Final = [DOCS / "commands.md", DOCS / "control.md", DOCS / "documents.md"]
+OTHER_PAGES_WITH_COMMANDS: Final = [
+    name
+    for name, path in PAGES.items()
+    if path not in (PAGE, ROOT / "README.md") and "```sh" in path.read_text(encoding="utf-8")
+]
 START: Final = "import sys; from dataflow.cli import main; sys.exit(main())"
 
 
@@ -69,10 +73,10 @@ def test_the_tutorial_shows_what_each_of_its_runs_prints() -> None:
     assert not silent
 
 
-@pytest.mark.parametrize("page", OTHER_PAGES_WITH_COMMANDS, ids=lambda page: page.name)
-def test_the_commands_of_another_page_print_what_it_shows(page: Path, tmp_path: Path, path: str) -> None:
+@pytest.mark.parametrize("name", OTHER_PAGES_WITH_COMMANDS)
+def test_the_commands_of_another_page_print_what_it_shows(name: str, tmp_path: Path, path: str) -> None:
     script = tmp_path / "commands.sh"
-    script.write_text(script_of(page.read_text(encoding="utf-8"), page.name), encoding="utf-8")
+    script.write_text(script_of(PAGES[name].read_text(encoding="utf-8"), name), encoding="utf-8")
     work = tmp_path / "work"
     work.mkdir()
     run(script, work, path)
