@@ -18,6 +18,7 @@ from .errors import (
     ValueMismatch,
 )
 from .events import Event, EventKind
+from .expressions import Expression, Template
 from .failure import Failure
 from .flows import Flow
 from .joins import collect, each, fallback, gather, merge, merge_contexts, race
@@ -40,6 +41,7 @@ __all__ = [
     "Event",
     "EventKind",
     "ExecutionContext",
+    "Expression",
     "ExpressionError",
     "Failure",
     "Firing",
@@ -68,6 +70,7 @@ __all__ = [
     "RunFailed",
     "Signal",
     "Step",
+    "Template",
     "Tools",
     "TypedFlow",
     "ValueMismatch",

@@ -18,6 +18,7 @@ from dataflow.signature import (
     function_name,
     hints_of,
     is_node_function,
+    passing_on,
     qualified_id,
     read_parameters,
     read_raw_parameters,
@@ -164,6 +165,7 @@ def derive(
             parameters, more = read_parameters(function, hints, ports is not None)
     except (ValueError, NameError) as error:  # no signature, as of some builtins; or a field of the result
         raise _invalid(name, f"{name}: its ports cannot be read: {error}") from error
+    returns = passing_on(returns, parameters)
     problems = [*problems, *more, *yet_more]
     if problems:
         raise FlowInvalid(name, [f"{name}: {problem}" for problem in problems], "node type")
