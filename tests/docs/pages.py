@@ -67,6 +67,7 @@ def write_files(page: str, folder: Path) -> None:
     for block in blocks_of(page):
         if block.marker is not None and block.file is not None:
             mode = "a" if block.marker[0] == "append" else "w"
+            (folder / block.file).parent.mkdir(parents=True, exist_ok=True)
             with (folder / block.file).open(mode, encoding="utf-8") as file:
                 file.write(block.text)
 

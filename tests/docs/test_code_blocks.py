@@ -57,7 +57,10 @@ def test_a_block_of_data_is_a_file(name: str) -> None:
 
 
 def is_used(file: str, blocks: list[Block]) -> bool:
-    """Tell whether a program, a command or another file names a file, or imports it."""
+    """Tell whether a program, a command or another file names a file or its top folder, or imports it."""
+    top, slash, _ = file.partition("/")
+    if slash:
+        return any(block.language == "sh" and f"./{top}" in block.text for block in blocks)
     stem = file.removesuffix(".py")
     named = re.compile(rf"\b({re.escape(file)}|import {re.escape(stem)}|from {re.escape(stem)} import)\b")
     return any(block.file != file and named.search(block.text) for block in blocks)
