@@ -52,6 +52,7 @@ class Declarations:
         self.graph = Graph(wiring, root, problems=list(wiring.problems))
         self.lookup = Lookup(self.graph, find_type, find_function)
         self.blocks: list[tuple[Block, Names]] = [(wiring.block, Names(root))]
+        self._inside = {id(wiring.block): self.root}
         for block, names in self.blocks:  # grows while it is walked
             for position, placed in enumerate(block.nodes.values()):
                 self._declare(placed, names, position)
@@ -62,7 +63,7 @@ class Declarations:
 
     def inside(self, body: Block) -> Names:
         """Return the names of a body."""
-        return next(names for block, names in self.blocks if block is body)
+        return self._inside[id(body)]
 
     def problem(self, text: str) -> None:
         self.graph.problems.append(text)
@@ -77,7 +78,8 @@ class Declarations:
             case LoopAction(scope=scope) | MapAction(scope=scope):
                 scope.owner = vertex
                 assert isinstance(placed, LoopBlock | MapBlock)
-                self.blocks.append((placed.body, Names(scope, names)))
+                inner = self._inside[id(placed.body)] = Names(scope, names)
+                self.blocks.append((placed.body, inner))
             case _:
                 pass
         names.vertices[placed.id] = vertex

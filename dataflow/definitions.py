@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 from dataflow.addressing import Addresses
 from dataflow.builder import Builder
 from dataflow.compiling import compile_flow, examine
-from dataflow.errors import FlowInvalid
+from dataflow.errors import FlowInvalid, on_one_line
 from dataflow.functions import import_function
 from dataflow.nodetype import flow_type
 from dataflow.packs import find_type
@@ -94,7 +94,7 @@ class Definition(Builder):
 
     def check(self) -> list[str]:
         """List every problem of the flow; an empty list means that it can run."""
-        return list(dict.fromkeys(self.examine().problems))
+        return list(dict.fromkeys(map(on_one_line, self.examine().problems)))
 
     def examine(self) -> Graph:
         """Return the flow with its names looked up and checked: its problems and what was not looked into."""

@@ -16,15 +16,18 @@ DataflowError
 from __future__ import annotations
 
 import inspect
+import re
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Final, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Sequence
 
     from dataflow.failure import Failure
     from dataflow.result import Result
 
 __all__ = [
+    "MOST_CHOICES",
     "DataflowError",
     "ExpressionError",
     "FlowInvalid",
@@ -37,6 +40,8 @@ __all__ = [
     "RunFailed",
     "ValueMismatch",
     "choices",
+    "on_one_line",
+    "visible",
 ]
 
 
@@ -51,13 +56,37 @@ MOST_CHOICES: Final = 12
 MOST_SHOWN: Final = 100
 
 
-def choices(names: Iterable[str]) -> str:
+#: How many characters of one problem a message shows: a name may be as long as a document.
+LONGEST_PROBLEM: Final = 2_000
+
+# What steers a terminal or changes how the text around it is read: controls, breaks of lines, halves of
+# surrogate pairs, and the marks that turn the direction of writing.
+_UNSEEN: Final = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+
+
+def visible(text: str) -> str:
+    """Write what cannot be seen as escapes, so that no text of others can steer a terminal; lines stay."""
+    return _UNSEEN.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
+
+
+def on_one_line(text: str) -> str:
+    """Write a problem on one line; of a very long one the middle is left out."""
+    rest = len(text) - LONGEST_PROBLEM
+    if rest > 0:
+        half = LONGEST_PROBLEM // 2
+        text = f"{text[:half]}... {rest:,} characters ...{text[-half:]}"
+    return visible(text).replace("\n", "\\n").replace("\t", "\\t")
+
+
+def choices(*names: Collection[str]) -> str:
     """Say which names exist, in the order given, shortened when there are many."""
-    known = list(names)
-    if not known:
+    count = sum(map(len, names))
+    if not count:
         return "there are none"
-    shown = ", ".join(known[:MOST_CHOICES])
-    rest = len(known) - MOST_CHOICES
+    shown = ", ".join(islice(chain.from_iterable(names), MOST_CHOICES))
+    rest = count - MOST_CHOICES
     return f"choices: {shown}" + (f" and {rest} more" if rest > 0 else "")
 
 
@@ -66,6 +95,9 @@ class DataflowError(Exception):
 
     Each class keeps what it was made with under the names of its parameters, so that it can be copied.
     """
+
+    def __init__(self, text: str) -> None:
+        super().__init__(visible(text))
 
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
         parameters = list(inspect.signature(type(self).__init__).parameters)[1:]
@@ -79,7 +111,7 @@ class FlowInvalid(DataflowError):
 
     def __init__(self, flow: str, problems: Sequence[str], what: str = "flow") -> None:
         self.flow = flow
-        self.problems = tuple(problems)
+        self.problems = tuple(map(on_one_line, problems))
         self.what = what  # "flow", or "node type" where a function makes none
         count = len(self.problems)
         head = f"{what} {flow!r} has {count} problem{'' if count == 1 else 's'}:"

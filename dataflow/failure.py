@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
 
-__all__ = ["Failure", "failure_of", "is_interruption", "takes_failure"]
+__all__ = ["Failure", "failure_of", "is_interruption", "takes_failure", "text_of_error"]
 
 _ENGINE: Final = f"{Path(__file__).parent}{os.sep}"
 
@@ -41,9 +41,14 @@ def _from_user_code(traceback: TracebackType | None) -> TracebackType | None:
 def failure_of(error: BaseException, node: str, path: str, attempt: int) -> Failure:
     """Make the record of an exception raised by the node at the path."""
     trace = _from_user_code(error.__traceback__)
-    message = _made(lambda: str(error))
+    message = text_of_error(error)
     text = _made(lambda: "".join(traceback_module.format_exception(type(error), error, trace)))
     return Failure(node, path, attempt, type(error).__name__, message, text)
+
+
+def text_of_error(error: BaseException) -> str:
+    """Return the text of somebody's exception; never raises."""
+    return _made(lambda: str(error))
 
 
 def _made(make: Callable[[], str]) -> str:

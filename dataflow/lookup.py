@@ -34,6 +34,7 @@ class Lookup:
     def __init__(self, graph: Graph, find_type: FindType, find_function: FindFunction) -> None:
         self._graph = graph
         self._find_type = find_type
+        self._types: dict[str, NodeType | DataflowError] = {}  # what the ids that were looked up led to
         self._find_function = find_function
 
     def type(self, given: NodeType | Nested | str, where: str) -> NodeType:
@@ -42,14 +43,25 @@ class Lookup:
             return given
         if not isinstance(given, str):
             return self._flow(given, where)
-        try:
-            found = self._find_type(given)
-        except DataflowError as error:
-            self._graph.problems.append(f"{where}: {error}")
+        found = self._found(given)
+        if isinstance(found, FlowInvalid):
+            self._graph.problems.extend(f"{where}: {problem}" for problem in found.problems)
+            return opaque_type(given)
+        if isinstance(found, DataflowError):
+            self._graph.problems.append(f"{where}: {found}")
             return opaque_type(given)
         if found.is_opaque:
             self._graph.opaque.append(found.id)
         return found
+
+    def _found(self, id: str) -> NodeType | DataflowError:
+        """Look an id up once: what is not there takes as long to find as what is."""
+        if id not in self._types:
+            try:
+                self._types[id] = self._find_type(id)
+            except DataflowError as error:
+                self._types[id] = error
+        return self._types[id]
 
     def _flow(self, flow: Nested, where: str) -> NodeType:
         """Return the node type of a flow; its problems are those of the flow around it."""

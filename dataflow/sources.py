@@ -187,8 +187,8 @@ class Sources:
                     )
                     return None
                 return self._output(vertex, reference, reader)
-        known = [name for names in reader.names.outwards() for name in names.vertices]
-        self._problem(f"{reader.label} reads '{reference}': no node {reference.node!r}; {choices(known)}")
+        known = choices(*(names.vertices for names in reader.names.outwards()))
+        self._problem(f"{reader.label} reads '{reference}': no node {reference.node!r}; {known}")
         return None
 
     def _parameter(self, reference: Reference, kind: ScopeKind, reader: Reader) -> Wire | None:
@@ -196,8 +196,8 @@ class Sources:
         for scope in scopes:
             if reference.port in scope.parameters:
                 return Wire(Terminal(scope, reference.port), str(reference))
-        known = [name for scope in scopes for name in scope.parameters]
-        self._problem(f"{reader.label} reads '{reference}', which does not exist here; {choices(known)}")
+        known = choices(*(scope.parameters for scope in scopes))
+        self._problem(f"{reader.label} reads '{reference}', which does not exist here; {known}")
         return None
 
     def _output(self, vertex: Vertex, reference: Reference, reader: Reader) -> Wire | None:

@@ -86,8 +86,8 @@ def test_what_makes_no_node_type_is_refused() -> None:
         Pack("shots", version="1.0", api=1, nodes=[blocking]).find("blocking")
     assert str(caught.value) == (
         "shots.blocking of pack version 1.0: shots.blocking cannot be imported: "
-        "FlowInvalid: node type 'blocking' has 1 problem:\n"
-        "  - blocking is no async function: use `async def`, or @threaded for code that blocks"
+        "FlowInvalid: node type 'blocking' has 1 problem: "
+        "- blocking is no async function: use `async def`, or @threaded for code that blocks"
     )
 
 

@@ -185,8 +185,9 @@ class _Reading:
         except FormatError as error:
             self.problem((*path, "flow"), str(error))
         except FlowInvalid as invalid:
+            file = f"{given}:" if isinstance(given, str) else ""
             for problem in invalid.problems:
-                self.problem((*path, "flow"), f"{given}: {problem}")
+                self.problem((*path, "flow"), f"{file}{problem}")
         self._feed(placed, node, path, block)
         return placed
 
