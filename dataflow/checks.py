@@ -100,7 +100,8 @@ class _Checker:
             return
         if out is None:
             ports = choices(action.type.outputs)
-            self.problem(f"default of node {vertex.id!r} is for its port 'out', which there is not; {ports}")
+            told = f"is for its port 'out', which it does not have; {ports}"
+            self.problem(f"default of node {vertex.id!r} {told}")
             return
         try:
             check_value(default, out.type)

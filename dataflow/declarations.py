@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from dataflow.errors import FlowInvalid
+from dataflow.errors import FlowInvalid, choices
 from dataflow.graph import (
     CallAction,
     CollectAction,
@@ -92,9 +92,11 @@ class Declarations:
             case LoopBlock():
                 if placed.limit is not None and (type(placed.limit) is not int or placed.limit <= 0):
                     found = repr(placed.limit)
-                    self.problem(f"loop {placed.id!r}: limit must be 1 or more or None, found {found}")
+                    told = f"limit must be a whole number of 1 or more, or None, found {found}"
+                    self.problem(f"loop {placed.id!r}: {told}")
                 if placed.on_limit not in ("exit", "fail"):
-                    self.problem(f"loop {placed.id!r}: on_limit is exit or fail, found {placed.on_limit!r}")
+                    known = choices(("exit", "fail"))
+                    self.problem(f"loop {placed.id!r}: on_limit cannot be {placed.on_limit!r}; {known}")
                 if placed.limit is None and placed.test is None:
                     self.problem(f"loop {placed.id!r} has neither a limit nor a test: it would never end")
                 scope = Scope(ScopeKind.LOOP, parameters=dict.fromkeys(placed.carries))
@@ -120,7 +122,7 @@ class Declarations:
                 node_type = node_type.configured(config)
             except FlowInvalid as invalid:
                 for text in invalid.problems:
-                    self.problem(f"{where}: {text}")
+                    self.problem(f"{where} ({node_type.id}): {text}")
         return CallAction(node_type, placed.policy.over(node_type.policy), config)
 
 

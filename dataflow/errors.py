@@ -20,8 +20,10 @@ import re
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Final, Literal
 
+from dataflow.failure import error_told
+
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from dataflow.failure import Failure
     from dataflow.result import Result
@@ -40,6 +42,8 @@ __all__ = [
     "RunFailed",
     "ValueMismatch",
     "choices",
+    "counted",
+    "listed",
     "on_one_line",
     "visible",
 ]
@@ -85,9 +89,19 @@ def choices(*names: Collection[str]) -> str:
     count = sum(map(len, names))
     if not count:
         return "there are none"
-    shown = ", ".join(islice(chain.from_iterable(names), MOST_CHOICES))
+    return f"choices: {listed(chain.from_iterable(names), count)}"
+
+
+def listed(names: Iterable[str], count: int) -> str:
+    """Write so many names in a row; of many only the first."""
+    shown = ", ".join(islice(names, MOST_CHOICES))
     rest = count - MOST_CHOICES
-    return f"choices: {shown}" + (f" and {rest} more" if rest > 0 else "")
+    return f"{shown} and {rest:,} more" if rest > 0 else shown
+
+
+def counted(count: int, noun: str) -> str:
+    """Write a count with its noun: `1 round`, `3 rounds`."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 class DataflowError(Exception):
@@ -114,7 +128,7 @@ class FlowInvalid(DataflowError):
         self.problems = tuple(map(on_one_line, problems))
         self.what = what  # "flow", or "node type" where a function makes none
         count = len(self.problems)
-        head = f"{what} {flow!r} has {count} problem{'' if count == 1 else 's'}:"
+        head = f"{what} {flow!r} has {counted(count, 'problem')}:"
         shown = [f"  - {problem}" for problem in self.problems[:MOST_PROBLEMS]]
         rest = count - len(shown)
         super().__init__("\n".join([head, *shown, *([f"  - and {rest} more"] if rest else [])]))
@@ -156,7 +170,8 @@ class LoopLimit(NodeFailed):
     def __init__(self, loop: str, limit: int) -> None:
         self.loop = loop
         self.limit = limit
-        super().__init__(loop, f"reached its limit of {limit} rounds and its test still asks for another")
+        rounds = counted(limit, "round")
+        super().__init__(loop, f"reached its limit of {rounds}, and its test still asks for another")
 
 
 class NodeTimeout(DataflowError, TimeoutError):
@@ -182,15 +197,16 @@ class RunFailed(DataflowError):
     def __init__(self, result: Result, failures: Sequence[Failure]) -> None:
         self.result = result
         self.failures = tuple(failures)
-        first = [f"{_place(one)}: {one.type}: {one.message}" for one in self.failures[:5]]
+        first = [_told(one) for one in self.failures[:5]]
         rest = len(self.failures) - len(first)
         more = [f"and {rest} more"] if rest > 0 else []
         super().__init__(f"run {result.run_id} failed: " + "; ".join([*first, *more]))
 
 
-def _place(failure: Failure) -> str:
-    """Name the firing that failed, with its attempt if it was not the first."""
-    return failure.path if failure.attempt == 1 else f"{failure.path} (attempt {failure.attempt})"
+def _told(failure: Failure) -> str:
+    """Tell a failure with the firing that failed, if one did, and its attempt if it was not the first."""
+    place = failure.path if failure.attempt == 1 else f"{failure.path} (attempt {failure.attempt})"
+    return f"{place}: {error_told(failure)}" if place else error_told(failure)
 
 
 class ExpressionError(DataflowError):

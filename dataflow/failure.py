@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
 
-__all__ = ["Failure", "failure_of", "is_interruption", "takes_failure", "text_of_error"]
+__all__ = ["Failure", "error_told", "failure_of", "is_interruption", "takes_failure", "text_of_error"]
 
 _ENGINE: Final = f"{Path(__file__).parent}{os.sep}"
 
@@ -28,6 +28,11 @@ class Failure(NamedTuple):
     type: str
     message: str
     traceback: str
+
+
+def error_told(failure: Failure) -> str:
+    """Write the error of a failure on one line, as Python does: its class, and its message if it has one."""
+    return f"{failure.type}: {failure.message}" if failure.message else failure.type
 
 
 def _from_user_code(traceback: TracebackType | None) -> TracebackType | None:

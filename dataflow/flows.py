@@ -13,7 +13,7 @@ from dataflow.backend import in_event_loop
 from dataflow.compiling import PULLED
 from dataflow.definitions import Definition
 from dataflow.entering import read_inputs
-from dataflow.errors import DataflowError
+from dataflow.result import no_value
 from dataflow.run import Run, executing, new_run_id
 from dataflow.sync import run_in_thread
 
@@ -92,13 +92,9 @@ class Flow(Definition):
         async with self._executing(plan, inputs) as run:
             result = await run
         if PULLED not in result.outputs:
-            reasons = result.why(PULLED).partition("\n")[2]
-            name = (
-                f"output {port!r}"
-                if isinstance(port, str) and port in self.wiring.block.outputs
-                else name_of(port)
-            )
-            raise DataflowError(f"{name} has no value\n{reasons}")
+            is_output = isinstance(port, str) and port in self.wiring.block.outputs
+            name = f"output {port!r}" if is_output else f"port {name_of(port)}"
+            raise no_value(result, PULLED, name)
         return result.outputs[PULLED]
 
     def to_mermaid(self) -> str:

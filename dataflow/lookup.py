@@ -100,13 +100,13 @@ class Lookup:
             found = POLICIES.get(cast("MergePolicy", how))
             if found is None:
                 known = f"{choices(POLICIES)}, or a function"
-                self._graph.problems.append(f"{where}: how={how!r} of merge_contexts; {known}")
+                self._graph.problems.append(f"{where}: how of merge_contexts cannot be {how!r}; {known}")
             return found or POLICIES["pick"]
-        function = self.function(how, f"{where}, how of merge_contexts")
+        function = self.function(how, f"{where}: how of merge_contexts")
         try:
             check_plain(function)
         except ValueError as error:
-            self._graph.problems.append(f"{where}, how of merge_contexts: {error}")
+            self._graph.problems.append(f"{where}: how of merge_contexts: {error}")
         return function
 
     def test(self, loop: LoopBlock) -> LoopTest | None:

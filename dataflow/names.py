@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 from dataflow.wiring import PARAMETERS, Reference
 
-__all__ = ["encode", "parse_reference", "write_reference"]
+__all__ = ["encode", "node_of_path", "parse_reference", "write_reference"]
 
 _UNSAFE: Final = re.compile(r"[./\[\]~$%\s]")
 
@@ -16,6 +16,11 @@ _UNSAFE: Final = re.compile(r"[./\[\]~$%\s]")
 def encode(name: str) -> str:
     """Percent-encode what has a meaning in paths and references."""
     return _UNSAFE.sub(lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode()), name)
+
+
+def node_of_path(path: str) -> str:
+    """Return the id of the node that a path leads to."""
+    return unquote(path.rpartition("/")[2].partition("[")[0])
 
 
 def parse_reference(text: str) -> Reference:

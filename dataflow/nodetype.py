@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from dataflow.errors import FlowInvalid
+from dataflow.failure import text_of_error
 from dataflow.policy import Policy
 from dataflow.ports import DONE, ERROR, MISSING, InPort, OutPort, Port, Ports, in_port, out_port
 from dataflow.signature import (
@@ -62,18 +63,15 @@ class NodeType:
         try:
             ports: object = self.ports_of(config)
         except Exception as error:
-            told = f"ports= failed with {type(error).__name__}: {error}"
+            told = f"ports= raised {type(error).__name__}: {text_of_error(error)}".removesuffix(": ")
             raise _invalid(self.id, told) from error
         if not isinstance(ports, Ports):
             kind = type(ports).__name__
             raise _invalid(self.id, f"ports= returned {kind}; expected Ports(inputs, outputs)")
         if ports.inputs and not self.parameters.open:
             names = ", ".join(ports.inputs)
-            raise FlowInvalid(
-                self.id,
-                [f"ports= names inputs ({names}), but the function has no **kwargs for them"],
-                "node type",
-            )
+            told = f"ports= names inputs ({names}), but the function has no **kwargs for them"
+            raise _invalid(self.id, told)
         inputs = dict(self.inputs)
         for name, given in ports.inputs.items():
             if name in inputs or name in (self.parameters.config_name, self.parameters.star):
@@ -141,7 +139,7 @@ def derive(
         raise _invalid(given.__name__, "pass the function itself, not what calling it gives")
     name = function_name(function)
     if call is not None and is_node_function(function):
-        raise _invalid(name, f"{name} is an async function: use @node, @threaded is for code that blocks")
+        raise _invalid(name, f"{name} is an async function: use @node; @threaded is for code that blocks")
     if call is None and not is_node_function(function):
         raise _invalid(
             name, f"{name} is no async function: use `async def`, or @threaded for code that blocks"
@@ -171,14 +169,14 @@ def derive(
         ports_of=ports,
         name=name,
     )
-    _check_names(made)
+    _check_names(made, f"{made.id}: ")
     return made
 
 
-def _check_names(node_type: NodeType) -> None:
+def _check_names(node_type: NodeType, named: str = "") -> None:
     taken = [name for name in (DONE, ERROR) if name in node_type.outputs]
     if taken:
-        raise _invalid(node_type.id, f"{node_type.id}: every node has a port {taken[0]!r}; rename the output")
+        raise _invalid(node_type.id, f"{named}every node has a port {taken[0]!r}; rename the output")
 
 
 def _invalid(name: str, problem: str) -> FlowInvalid:

@@ -153,7 +153,7 @@ class Sources:
             if known[0] != options:
                 self._problem(
                     f"{reader.label}: each({wire.label}) has other options than the same each read by "
-                    f"{known[1].id!r}; two calls share a map only with equal options (S7.1)"
+                    f"{known[1].id!r}; two calls share a map only with equal options"
                 )
             vertex = known[1]
         else:

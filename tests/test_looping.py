@@ -190,10 +190,10 @@ def test_a_loop_is_checked(wire: Wire, problems: list[str]) -> None:
 @pytest.mark.parametrize(
     ("settings", "problem"),
     [
-        ({"limit": 0}, "loop 'loop': limit must be 1 or more or None, found 0"),
-        ({"limit": -3}, "loop 'loop': limit must be 1 or more or None, found -3"),
+        ({"limit": 0}, "loop 'loop': limit must be a whole number of 1 or more, or None, found 0"),
+        ({"limit": -3}, "loop 'loop': limit must be a whole number of 1 or more, or None, found -3"),
         ({"limit": None}, "loop 'loop' has neither a limit nor a test: it would never end"),
-        ({"on_limit": "stop"}, "loop 'loop': on_limit is exit or fail, found 'stop'"),
+        ({"on_limit": "stop"}, "loop 'loop': on_limit cannot be 'stop'; choices: exit, fail"),
     ],
 )
 def test_a_loop_that_cannot_be_is_a_problem(settings: dict[str, object], problem: str) -> None:

@@ -200,7 +200,7 @@ EXPECTED = "expected Ports(inputs, outputs)"
             closed,
             "ports= names inputs (a, b), but the function has no **kwargs for them",
         ),
-        (lambda style: {"y": style}["x"], opened, "ports= failed with KeyError: 'x'"),
+        (lambda style: {"y": style}["x"], opened, "ports= raised KeyError: 'x'"),
     ],
 )
 def test_ports_that_cannot_be_are_refused(
