@@ -144,9 +144,9 @@ def no_value(result: Result, output: str, name: str) -> DataflowError:
 
 def _no_value(name: str, token: object) -> str:
     """Say that a port or an output has no value, and why."""
-    is_told = isinstance(token, Skip | Errored)
-    why = "; ".join(_shortened(_lines(token), 4)) if is_told else "it did not settle"
-    return f"{name} has no value: {why}"
+    if not isinstance(token, Skip | Errored):
+        return f"{name} has no value: it did not settle"
+    return f"{name} has no value: {'; '.join(_shortened(_lines(token), 4))}"
 
 
 def _shortened(lines: list[str], most: int) -> list[str]:

@@ -59,7 +59,7 @@ async def test_the_default_case_takes_what_no_other_does(n: int, outputs: dict[s
         ),
         (
             lambda built: built.switch(3, pick, ["low", "high"]),
-            "node 'switch' picked str 'other', which is no case; choices: low, high, or None for none of them",
+            "node 'switch' picked str 'other', which is no case; choices: low, high, or None for none of them",  # noqa: E501 - a whole message
         ),
         (
             lambda built: built.when(1, lambda _n: 0, name="is_big"),

@@ -200,7 +200,7 @@ def no_ports(style: Style) -> Any:
         (
             lambda built: built.add(node(ports=no_ports)(open_ended), Style()),
             [
-                "node 'open_ended' (tests.test_builder:open_ended): ports= returned int; expected Ports(inputs, outputs)"
+                "node 'open_ended' (tests.test_builder:open_ended): ports= returned int; expected Ports(inputs, outputs)"  # noqa: E501 - a whole message
             ],
         ),
     ],

@@ -262,7 +262,7 @@ async def pick_later(contexts: list[ExecutionContext]) -> ExecutionContext:
     return contexts[0]
 
 
-NO_POLICY = "port 'chat.context': how of merge_contexts cannot be 'first'; choices: pick, append, results, or a function"
+NO_POLICY = "port 'chat.context': how of merge_contexts cannot be 'first'; choices: pick, append, results, or a function"  # noqa: E501 - a whole message
 ASYNC = (
     "port 'chat.context': how of merge_contexts: expected a plain function, found the async function "
     "pick_later; decide inside a node"

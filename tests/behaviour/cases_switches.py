@@ -76,7 +76,7 @@ SWITCHES: Final = (
     Case(
         id="a switch picks what is no case", rule="S9.5", flow=partial(switch, default=False),
         inputs={"x": 2}, status="failed", runs={},
-        failures=(("switch", "NodeFailed", "picked str 'middle', which is no case; choices: low, high, or None for none of them"),),
+        failures=(("switch", "NodeFailed", "picked str 'middle', which is no case; choices: low, high, or None for none of them"),),  # noqa: E501 - a whole message
         states={"switch": "failed", "inc": "not_run", "inc_2": "not_run"},
     ),
     Case(

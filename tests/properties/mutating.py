@@ -290,8 +290,12 @@ def _enlarge(data: Any, chance: random.Random) -> None:
 
 
 def _nested(levels: int, kind: str) -> dict[str, Any]:
-    block: dict[str, Any] = {"nodes": {"a": {"type": "t.apply", "values": {"x": 1}}}}
+    around: dict[str, Any] = {
+        "map": {"over": {"x": {"value": [1]}}},
+        "loop": {"limit": 1},
+        "flow": {"dataflow": 1},
+    }
+    nodes: dict[str, Any] = {"a": {"type": "t.apply", "values": {"x": 1}}}
     for level in range(levels):
-        around = {"map": {"over": {"x": {"value": [1]}}}, "loop": {"limit": 1}, "flow": {"dataflow": 1}}[kind]
-        block = {"nodes": {f"n{level}": {kind: {**around, **block}}}}
-    return block["nodes"]
+        nodes = {f"n{level}": {kind: {**around[kind], "nodes": nodes}}}
+    return nodes
