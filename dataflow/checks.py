@@ -150,7 +150,7 @@ class _Checker:
             expected, found = self.types.of(Terminal(action.scope, name)), self.types.of(wire.source)
             if not is_any(found) and not agrees(found, expected):
                 self.problem(
-                    f"next value of '$carry.{name}' in loop {vertex.id!r} is {type_name(found)}, "
+                    f"next value of '$carry.{name}' of loop {vertex.id!r} is {type_name(found)}, "
                     f"but the port began as {type_name(expected)}"
                 )
         test, wire_of_test = action.test, action.test_wire

@@ -143,6 +143,7 @@ class PortMisuse(FlowInvalid):
         self.advice = advice
         text = f"port {port} has no value while the flow is wired, so it cannot be used with {use}; {advice}"
         super().__init__("(being wired)", [text])
+        self.args = (text,)  # it is told at once and alone
 
 
 class ValueMismatch(DataflowError):

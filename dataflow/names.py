@@ -6,6 +6,7 @@ import re
 from typing import Final
 from urllib.parse import unquote
 
+from dataflow.errors import choices
 from dataflow.wiring import PARAMETERS, Reference
 
 __all__ = ["encode", "node_of_path", "parse_reference", "write_reference"]
@@ -33,7 +34,7 @@ def parse_reference(text: str) -> Reference:
             raise ValueError(f"{text!r} is no source: write `{node}.name`")
         return Reference(node, unquote(port))
     if node.startswith("$"):
-        raise ValueError(f"{text!r} is no source: after `$` come only {', '.join(p[1:] for p in PARAMETERS)}")
+        raise ValueError(f"{text!r} is no source: there is no {node!r}; {choices(PARAMETERS)}")
     return Reference(unquote(node), port if port.startswith("$") else unquote(port) or "out")
 
 

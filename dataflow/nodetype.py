@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from dataflow.errors import FlowInvalid
+from dataflow.checking import described
+from dataflow.errors import FlowInvalid, choices
 from dataflow.failure import text_of_error
+from dataflow.mismatches import requirement
 from dataflow.policy import Policy
 from dataflow.ports import DONE, ERROR, MISSING, InPort, OutPort, Port, Ports, in_port, out_port
 from dataflow.signature import (
@@ -27,6 +29,8 @@ from dataflow.signature import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from pydantic_core import ErrorDetails
 
     from dataflow.config import Config
     from dataflow.wiring import Nested
@@ -108,12 +112,12 @@ class NodeType:
             default: Any = self.parameters.config_default
             return default, []
         if given is not MISSING and not isinstance(given, dict):
-            return None, [f"config {name!r} must be a {model.__name__}, found {type(given).__name__}"]
+            return None, [f"config {name!r} must be {model.__name__}, found {type(given).__name__}"]
         values: dict[str, Any] = given if isinstance(given, dict) else {}
         try:
             return _validated(model, values, from_json), []
         except ValidationError as error:
-            return None, config_problems(error)
+            return None, config_problems(error, model)
 
 
 def _validated(model: type[Config], given: dict[str, Any], from_json: bool) -> Config:
@@ -183,12 +187,27 @@ def _invalid(name: str, problem: str) -> FlowInvalid:
     return FlowInvalid(name, [problem], "node type")
 
 
-def config_problems(error: ValidationError) -> list[str]:
+def config_problems(error: ValidationError, model: type[Config]) -> list[str]:
     """Tell what is wrong with a config, a problem a field."""
-    return [
-        f"config{_field(item['loc'])}: {item['msg'].removeprefix('Value error, ')}"
-        for item in error.errors(include_url=False)
-    ]
+    return [f"config{_field(fault['loc'])}: {_fault(fault, model)}" for fault in error.errors()]
+
+
+def _fault(fault: ErrorDetails, model: type[Config]) -> str:
+    match fault["type"]:
+        case "missing":
+            return "is missing"
+        case "extra_forbidden":
+            return (
+                f"is not known here; {choices(model.model_fields)}"
+                if len(fault["loc"]) == 1
+                else "is not known"
+            )
+        case "value_error":
+            return str(fault["ctx"]["error"])
+        case _ if fault["msg"].startswith("Input should be "):
+            return f"expected {requirement(fault['msg'])}, found {described(fault['input'])}"
+        case _:
+            return fault["msg"]
 
 
 def _field(place: tuple[int | str, ...]) -> str:

@@ -75,7 +75,7 @@ def configured(
     try:
         placed.config = config(**settings)
     except ValidationError as error:
-        for problem in config_problems(error):
+        for problem in config_problems(error, config):
             block.problem(f"node {placed.id!r} ({node_type.id}): {problem}")
         placed.type = opaque_type(node_type.id)
     return placed

@@ -184,7 +184,7 @@ def no_ports(style: Style) -> Any:
         ),
         (
             lambda built: built.add(shorten, "a", {"lines": 3}),
-            [f"node 'shorten' ({__name__}:shorten): config lines: Extra inputs are not permitted"],
+            [f"node 'shorten' ({__name__}:shorten): config lines: is not known here; choices: words"],
         ),
         (
             lambda built: built.add(built),

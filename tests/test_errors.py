@@ -32,7 +32,7 @@ TEXTS = [
     (
         PortMisuse("'a.out'", "bool", "decide inside a node"),
         (
-            "flow '(being wired)' has 1 problem:\n  - port 'a.out' has no value while the flow is wired, "
+            "port 'a.out' has no value while the flow is wired, "
             "so it cannot be used with bool; decide inside a node"
         ),
     ),

@@ -144,7 +144,7 @@ def both(*wires: Wire) -> Wire:
     [
         (same, []),
         (lambda _flow, _it, _carry: None, ["'$carry.carry' of loop 'loop' has no next value"]),
-        (both(same, same), ["next value of '$carry.carry' in loop 'loop' is given twice"]),
+        (both(same, same), ["next value of '$carry.carry' of loop 'loop' is given twice"]),
         (
             both(same, until, until),
             ["the test of loop 'loop' is given twice; a loop has one `until` or `while_`"],
@@ -155,13 +155,13 @@ def both(*wires: Wire) -> Wire:
         ),
         (
             lambda flow, _it, carry: carry.next(flow.add(words, n=carry.out).out),
-            ["next value of '$carry.carry' in loop 'loop' is str, but the port began as int"],
+            ["next value of '$carry.carry' of loop 'loop' is str, but the port began as int"],
         ),
         (
             lambda flow, _it, carry: carry.next(flow.add(inc, n=carry.out)),
             [
                 (
-                    "next value of '$carry.carry' in loop 'loop' is given a step; "
+                    "next value of '$carry.carry' of loop 'loop' is given a step; "
                     "wire one of its ports: step.out, step.done or step.error"
                 ),
             ],

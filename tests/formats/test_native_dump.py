@@ -345,7 +345,7 @@ REFUSED: Final[list[tuple[Callable[[], Wiring], list[str]]]] = [
     ),
     (
         lambda: of_node(PlacedNode("a", type=loosely.type, config=Loose(thing=object()))),
-        ["node 'a': the config has no document form: Unable to serialize"],
+        ["node 'a': the config has no document form: expected a JSON value, found"],
     ),
     (
         lambda: of_node(PlacedNode("a", type=head.type, config={"size": "x"})),
