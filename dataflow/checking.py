@@ -136,7 +136,9 @@ def _refusal(value: object, expected: object, faults: list[ErrorDetails]) -> Val
     place, fault = max(((_place(value, fault), fault) for fault in faults), key=lambda pair: len(pair[0]))
     if fault["type"] == "missing":
         return ValueMismatch("nothing", "a value", place)
-    text = requirement(fault["msg"])
+    if fault["type"] == "extra_forbidden":
+        return ValueMismatch(described(fault["input"]), "no such field", place)
+    text = requirement(fault["msg"].removeprefix("Value error, "))
     if place:
         wanted = text if fault["msg"].startswith(PREFIX) else f"a valid value ({text})"
         return ValueMismatch(described(fault["input"]), wanted, place)

@@ -59,7 +59,7 @@ def _write_model(config: BaseModel, where: str, problems: list[str]) -> dict[str
         restored = type(config).model_validate_json(json.dumps(written), strict=True)
         reason = "" if functions or restored == config else f"read back it would be {restored!r}"
     except ValidationError as error:
-        reason = f"it would not be read back: {error.errors(include_url=False)[0]['msg']}"
+        reason = f"it would not be read back: {error.errors()[0]['msg'].removeprefix('Value error, ')}"
     except (PydanticSerializationError, ValueMismatch) as error:
         reason = _UNKNOWN.sub(r"expected a JSON value, found \1", str(error))
     if reason:

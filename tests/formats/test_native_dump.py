@@ -341,7 +341,7 @@ REFUSED: Final[list[tuple[Callable[[], Wiring], list[str]]]] = [
     ),
     (
         lambda: of_node(PlacedNode("a", type="t", config=OneWay(size=2))),
-        ["node 'a': the config has no document form: it would not be read back: Value error, too large"],
+        ["node 'a': the config has no document form: it would not be read back: too large"],
     ),
     (
         lambda: of_node(PlacedNode("a", type=loosely.type, config=Loose(thing=object()))),

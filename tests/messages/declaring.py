@@ -1,11 +1,13 @@
 # ruff: noqa: ARG005, E501 - a row is a line, and messages are compared whole
-# mypy: disable-error-code="arg-type, call-arg, call-overload, attr-defined, misc, return-value, index, operator"
+# mypy: disable-error-code="arg-type, call-arg, call-overload, attr-defined, misc, return-value, index, operator, name-defined"
 """What is said of node functions, and of policies and other settings (S1, S9.1)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
+
+from pydantic import field_validator
 
 from dataflow import (
     Config,
@@ -18,6 +20,7 @@ from dataflow import (
     node,
     threaded,
 )
+from dataflow.checking import check_json, check_value
 from dataflow.markers import SKIP
 from dataflow.nodetype import derive
 from dataflow.policy import EachOptions
@@ -48,7 +51,7 @@ async def closed_open(options: Options, x: int = 1, **more: Any) -> int:
     return 1
 
 
-async def unresolved(x: Nowhere) -> int:
+async def unresolved(x: Nowhere) -> int:  # noqa: F821 - what is tested
     return 1
 
 
@@ -84,12 +87,23 @@ def config(**settings: Any) -> Any:
     return wired(lambda f: f.add(closed, settings))
 
 
+class Sized(Config):
+    size: int
+
+    @field_validator("size")
+    @classmethod
+    def _is_positive(cls, size: int) -> int:
+        if size <= 0:
+            raise ValueError("a size is positive")
+        return size
+
+
 # fmt: off
 TYPES: Final = [
     Row("no async function", wired(lambda f: f.add(plain)), "plain is no async function: use `async def`, or @threaded for code that blocks"),
     Row("an async function for a thread", wired(lambda f: f.add(threaded(inc))), "inc is an async function: use @node; @threaded is for code that blocks"),
     Row("a call for a function", lambda: derive(inc(1)), "pass the function itself, not what calling it gives"),
-    Row("an annotation", wired(lambda f: f.add(unresolved)), "unresolved: annotation \"'Nowhere'\" of 'x' cannot be resolved (name 'Nowhere' is not defined); it must be importable from the function's module"),
+    Row("an annotation", wired(lambda f: f.add(unresolved)), "unresolved: annotation 'Nowhere' of 'x' cannot be resolved (name 'Nowhere' is not defined); it must be importable from the function's module"),
     Row("no signature", wired(lambda f: f.add(threaded(max))), "max: its ports cannot be read: no signature found for builtin <built-in function max>"),
     Row("**values without ports", wired(lambda f: f.add(opened)), "opened: **values needs ports=, a function of the config that names its ports"),
     Row("two configs", wired(lambda f: f.add(two_configs)), "two_configs: 'a' and 'b' are both config; a node has one config"),
@@ -124,6 +138,11 @@ POLICIES: Final = [
     Row("slots by name", lambda: Flow().using(limits={'web': 0}), "limit 'web' must be a whole number of 1 or more, found 0"),
     Row("default=SKIP", lambda: node(default=SKIP)(inc), "default must be a value, found SKIP; say on_error='skip' to skip"),
     Row("options of a map", lambda: EachOptions(on_error='stop'), "on_error cannot be 'stop'; choices: fail, collect, skip"),
+    Row("a number out of range", lambda: check_value(10**400, float), 'expected float (in its range), found int 1000000000000000000000000000...00000000000000000000000000000'),
+    Row("what JSON cannot carry", lambda: check_json({1}, set[int]), 'expected set[int] as JSON, found set {1}'),
+    Row("a value that a model refuses", lambda: check_json({"size": -1}, Sized), '.size: expected a valid value (a size is positive), found int -1'),
+    Row("a field that a model does not have", lambda: check_json({"sizes": -1}, Options), '.sizes: expected no such field, found int -1'),
+    Row("a field that is missing", lambda: check_json({}, Sized), '.size: expected a value, found nothing'),
 ]
 # fmt: on
 ROWS: Final = [*TYPES, *POLICIES]

@@ -113,5 +113,7 @@ ROWS: Final = [
     Row("config of a node without", node('config: {a: 1}, values: {x: 1}'), "node 'a' (tests.behaviour.flow_parts:inc): takes no config"),
     Row("a problem of a nested flow", document("...\nnodes: {a: {flow: {dataflow: 1, nodes: {b: {type: '" + N + ":inc'}}}}}"), "node 'a', flow 'a': port 'b.x' is required and has neither an edge nor a constant"),
     Row("long values", document('...\nname: [' + json.dumps('x' * 100) + ']'), "2:1 name: expected text, found a list of 1"),
+    Row("neither pick nor conditions", document("...\nnodes: {a: {type: control.switch, config: {cases: [a]}, values: {value: 1}}}"), "node 'a' (control.switch): config: a switch has `pick`, a function, and a list of `cases`, or conditions by case"),
+    Row("a function that is none", document("...\nnodes: {a: {type: control.if, config: {predicate: 3}, values: {value: 1}}}"), "node 'a' (control.if): config predicate: expected a function, written module:qualname, found 3"),
 ]
 # fmt: on

@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - a row is a line, and messages are compared whole
-# mypy: disable-error-code="arg-type, call-arg, call-overload, attr-defined, misc, return-value, index, operator"
+# mypy: disable-error-code="arg-type, call-arg, call-overload, attr-defined, misc, return-value, index, operator, assignment"
 """What is said of expressions and templates (S16)."""
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ class Odd:
     __hash__ = None
 
 
-def deep() -> list[Any]:
-    value: list[Any] = []
-    for _ in range(100_000):
-        value = [value]
-    return value
+class Recurses:
+    def __eq__(self, other: object) -> bool:
+        raise RecursionError
+
+    __hash__ = None
 
 
 # fmt: off
@@ -97,5 +97,6 @@ ROWS: Final = [
     Row("no text of a value", filled('{{ a }}', a=object()), "template '{{ a }}': a value of type object cannot be written in a text; take a field of it"),
     Row("a full template", filled('{{ a }}{{ a }}', a='x' * 600000), "template '{{ a }}{{ a }}': fills to more than 1,000,000 characters"),
     Row("a result too long", lambda: Expression('a').evaluate({'a': 'x' * 1000001}), "expression 'a': gives a text of 1,000,001 characters; at most 1,000,000"),
+    Row("a value nested too deep", evaluated("a == b", a=Recurses(), b=Recurses()), "expression 'a == b': meets a value that is nested too deep"),
 ]
 # fmt: on

@@ -1,10 +1,11 @@
 # ruff: noqa: ARG005, E501 - a row is a line, and messages are compared whole
-# mypy: disable-error-code="arg-type, call-arg, call-overload, attr-defined, misc, return-value, index, operator"
+# mypy: disable-error-code="arg-type, call-arg, call-overload, attr-defined, misc, return-value, index, operator, typeddict-unknown-key, typeddict-item"
 """What is said of runs: of inputs, of what nodes return, of maps and loops, of results (S3.2, S9.5, S15.2)."""
 
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator
 from typing import Any, Final, TypedDict
 
@@ -22,6 +23,7 @@ from dataflow import (
     merge_contexts,
     node,
     this_firing,
+    threaded,
 )
 from dataflow.config import Config
 from tests.behaviour.flow_parts import Parts, inc, pair
@@ -190,6 +192,26 @@ async def ident(x: Any) -> Any:
     return x
 
 
+def dead_beside_live(f: Flow) -> None:
+    f.add(pair, p=f.when(1, lambda x: x > 1).yes, q=f.add(inc, x=1).out)
+
+
+def blocked() -> object:
+    """Give up a call that goes on until the run has ended."""
+    ended = threading.Event()
+
+    def blocks() -> int:
+        ended.wait(60)
+        return 1
+
+    f = Flow("f")
+    f.add(node(threaded(blocks)).with_(timeout=0.01, on_error="skip"))
+    try:
+        return [*f.run_sync().warnings]
+    finally:
+        ended.set()
+
+
 # fmt: off
 ROWS: Final = [
     Row("a missing input", failing(lambda f: f.input('x', int)), "input 'x' is required"),
@@ -249,5 +271,7 @@ ROWS: Final = [
     Row("pull without a value", lambda: anyio.run(with_value().pull, 'when.yes'), "port 'when.yes' has no value: when: exit 'yes' not taken"),
     Row("pull of an output without a value", lambda: anyio.run(with_value().pull, 'big'), "output 'big' has no value: when: exit 'yes' not taken"),
     Row("pull of nothing", lambda: anyio.run(with_value().pull, 'nobody'), "the flow has no port 'nobody.out'; choices: inc, when, item, big, items"),
+    Row("a dead port beside a live one", warned(dead_beside_live), 'pair is skipped: no value came on p, though one came on q'),
+    Row("a blocking call that is given up", blocked, 'blocks gave up a blocking call: its thread runs on until that returns'),
 ]
 # fmt: on

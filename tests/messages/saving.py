@@ -10,6 +10,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
+from pydantic import ValidationInfo, field_validator
+
 from dataflow import Flow, Retry, each, node
 from dataflow.config import Config
 from dataflow.functions import import_function
@@ -122,6 +124,21 @@ def deep() -> Any:
     return value
 
 
+class Sized(Config):
+    size: int
+
+    @field_validator("size")
+    @classmethod
+    def _is_small(cls, size: int, info: ValidationInfo) -> int:
+        if info.mode == "json":
+            raise ValueError("too large")
+        return size
+
+
+async def sized(sized: Sized) -> int:
+    return 1
+
+
 # fmt: off
 ROWS: Final = [
     Row("a missing file", files(lambda folder: Flow.load(folder / 'flow.yaml')), "DIR/flow.yaml: cannot be read: No such file or directory"),
@@ -166,5 +183,6 @@ ROWS: Final = [
     Row("no next value", dumped(a_loop_without_a_next_value), "loop 'l', '$carry.c': has no next value"),
     Row("a name that is no text", dumped(lambda f: f.wiring.meta.update(a=Odd())), "the flow has no document form: .meta.a: expected a JSON value, found Odd <odd>"),
     Row("an empty id", dumped(lambda f: f.add(node(inc).with_(name=''), x=1)), "nodes.: expected a text that is not empty, found ''"),
+    Row("a config that is refused when it is read", dumped(lambda f: f.add(sized, Sized(size=2))), "node 'sized': the config has no document form: it would not be read back: too large"),
 ]
 # fmt: on

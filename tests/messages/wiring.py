@@ -1,13 +1,14 @@
-# ruff: noqa: E501 - a row is a line, and messages are compared whole
-# mypy: disable-error-code="arg-type, call-arg, call-overload, attr-defined, misc, return-value, index, operator"
+# ruff: noqa: ARG005, E501 - a row is a line, and messages are compared whole
+# mypy: disable-error-code="arg-type, call-arg, call-overload, attr-defined, misc, return-value, index, operator, func-returns-value"
 """What is said of a flow while it is wired, and when it is checked (S1.7, S20)."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-from dataflow import SKIP, Flow, collect, each, flow, gather, merge, node
+from dataflow import SKIP, ExecutionContext, Flow, collect, each, flow, gather, merge, node
 from dataflow.flows import Flow as AnyFlow
+from dataflow.wiring import MapBlock
 from tests.behaviour.flow_parts import Parts, fetch, inc, join, length, pair, point, split, summarise
 from tests.messages.telling import Row, document, wired
 
@@ -153,8 +154,34 @@ def joined(depth: int) -> Any:
 
 
 def wide() -> Any:
-    port = Flow().input("x", int)
-    return merge(*[merge(port, *[port] * 50) for _ in range(250)])
+    port: Any = Flow().input("x", int)
+    for _ in range(14):
+        port = merge(port, merge(port))
+    return port
+
+
+def item_of_another_block(f: Flow) -> None:
+    item = each(f.input("xs", list[int]))
+    f.add(inc, x=item)
+    with f.loop(limit=2) as it:
+        c = it.carry(1)
+        c.next(f.add(pair, p=c.out, q=item).out)
+
+
+async def talks(context: ExecutionContext) -> ExecutionContext:
+    return context
+
+
+def two_conversations(f: Flow) -> None:
+    given = f.input("chat", ExecutionContext)
+    x = f.input("x", int)
+    asked, more = f.when(given, lambda chat: True), f.when(given, lambda chat: False)
+    f.add(talks)
+    f.connect("when.yes", "talks.context")
+    f.connect("when_2.yes", "talks.context")
+    f.output("o", x)
+    f.output("a", asked.no)
+    f.output("m", more.no)
 
 
 # fmt: off
@@ -230,6 +257,11 @@ ROWS: Final = [
     Row("a join too deep", lambda: joined(200), "merge(...) is nested more than 100 deep; put a node in between"),
     Row("a collect of nothing in a map", wired(lambda f: f.output('o', gather(each([1])))), "output 'o' reads gather(each(a constant)), which is inside a map; collect it first"),
     Row("points", wired(lambda f: f.add(summarise, text=f.add(point).out)), "port 'summarise.text' expects str, but point.out is Point"),
+    Row("an item of another block", wired(item_of_another_block), "port 'pair.q' reads the item of a map that is opened in another block; carry it into the loop, or call each(...) again to open a map in this block\nloop 'loop' reads pair.out, which is inside a map; collect it first\nnext value of '$carry.carry' of loop 'loop' is list[int], but the port began as int"),
+    Row("a reserved id", wired(lambda f: f.add(node(inc).with_(name="$in"), x=1)), "node id '$in' is reserved; give the node another name"),
+    Row("a map over nothing", wired(lambda f: f.wiring.block.nodes.update(m=MapBlock("m"))), "map 'm' goes over nothing: `over` names its lists"),
+    Row("two conversations", wired(two_conversations), "port 'when.value' is a data port, but $in.chat is a context port\nport 'when_2.value' is a data port, but $in.chat is a context port\nport 'talks.context' could get two conversations, from when.yes and from when_2.yes; make one of them with merge_contexts"),
+    Row("a join too wide", wide, 'merge(...) holds more than 10000 joins; put a node in between'),
 ]
 # fmt: on
 
