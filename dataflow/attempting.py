@@ -19,6 +19,7 @@ from dataflow.backend import (
     parted,
     yield_once,
 )
+from dataflow.binding import inputs_of
 from dataflow.calling import CurrentFiring, call
 from dataflow.errors import NodeFailed
 from dataflow.events import EventKind
@@ -77,7 +78,9 @@ class Attempting:
         current = CurrentFiring(self._scheduler, frame, index, worker.scope, self._first_waits)
         worker.current = current
         if self._reporter.is_listening:
-            data = {"type": action.type.id, "attempt": current.attempt}
+            data: dict[str, Any] = {"type": action.type.id, "attempt": current.attempt}
+            if self._reporter.tells_inputs:
+                data["inputs"] = inputs_of(frame, node, action)
             self._reporter.emit(EventKind.NODE_STARTED, frame.path_of(node), data)
         calling = call(current, action, self._context.copy())
         if action.bounds is not None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from dataflow.frames import Frame
     from dataflow.plan import Call, Feed, PlanNode
 
-__all__ = ["argument", "bind"]
+__all__ = ["argument", "bind", "inputs_of"]
 
 
 def bind(frame: Frame, node: PlanNode, call: Call) -> tuple[list[Any], Mapping[str, Any]]:
@@ -30,6 +30,23 @@ def bind(frame: Frame, node: PlanNode, call: Call) -> tuple[list[Any], Mapping[s
     keywords = {name: argument(frame, node, given) for name, given in call.keywords.items()}
     raw = call.type.parameters.raw
     return positional, keywords if raw is None else _of_raw_node(raw, keywords)
+
+
+def inputs_of(frame: Frame, node: PlanNode, call: Call) -> Mapping[str, Any]:
+    """Return copies of what a firing is given, by port; nothing if a checked value does not fit."""
+    parameters = call.type.parameters
+    try:
+        positional, keywords = bind(frame, node, call)
+    except NodeFailed:
+        return {}  # the firing itself fails with it
+    if parameters.raw is not None:
+        context = {CONTEXT: keywords[CONTEXT]} if CONTEXT in keywords else {}
+        given = {**keywords["inputs"], **context}
+    else:
+        given = {**dict(zip(parameters.positional, positional, strict=False)), **keywords}
+        if parameters.star is not None:
+            given[parameters.star] = positional[len(parameters.positional) :]
+    return {name: separate(value) for name, value in given.items() if name != parameters.config_name}
 
 
 def _of_raw_node(parameters: Sequence[str], keywords: dict[str, Any]) -> dict[str, Any]:

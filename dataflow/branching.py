@@ -80,11 +80,21 @@ class Choose(Branching):
 
 
 async def _decide(config: Decide, value: Any) -> Mapping[str, Any]:
+    """Pass the value on to `yes` or to `no`, as the predicate or the condition says of it.
+
+    Fails with NodeFailed if the answer is no bool, with ExpressionError if the condition cannot be
+    evaluated; nothing is guessed from a text or a number (S16.3).
+    """
     answer = checked_answer(config.predicate(value), node_of_path(this_firing().path), "predicate")
     return {"yes" if answer else "no": value}
 
 
 async def _choose(config: Choose, value: Any) -> Mapping[str, Any]:
+    """Pass the value on to the exit of one case: the one picked, or the first whose condition holds.
+
+    Without any it goes to `default` if that is a case, else nowhere. Fails with NodeFailed for a picked
+    name that is no case.
+    """
     case = config.pick(value)
     if case is None:
         return {}

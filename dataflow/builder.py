@@ -69,6 +69,7 @@ class Builder:
 
     @property
     def name(self) -> str:
+        """The name of the flow, as messages and drawings call it."""
         return self._name
 
     @overload
@@ -78,7 +79,10 @@ class Builder:
     @overload
     def input(self, name: str, type: Any, default: Any = ...) -> Any: ...
     def input(self, name: str, type: Any, default: Any = MISSING) -> Any:
-        """Declare an input of the flow; without a default it must be given to every run."""
+        """Declare an input of the flow and return its port; without a default every run must be given it.
+
+        What is given is checked against the type and not converted, int into float excepted (S1.7).
+        """
         root = self._root()
         root.changed()
         if name in self._wiring.inputs:
@@ -92,7 +96,7 @@ class Builder:
         return PortRef(root, Reference(INPUT, name))
 
     def output(self, name: str, port: object) -> None:
-        """Declare an output of the flow."""
+        """Declare an output of the flow: a port, a join or a constant."""
         root = self._root()
         root.changed()
         if name in self._wiring.block.outputs:
@@ -102,7 +106,8 @@ class Builder:
     def add(self, fn: Callable[P, Awaitable[R]], /, *args: P.args, **kwargs: P.kwargs) -> Step[R]:
         """Place a node: an async function, a `Node` or a flow.
 
-        Each argument is a port, an expression over ports or a constant.
+        Each argument is a port, an expression over ports or a constant. The id of the node is its name, the
+        second of that name `name_2` (S1.2). What does not fit is told when the flow is checked.
         """
         given: object = fn
         if isinstance(given, Builder):
@@ -119,7 +124,10 @@ class Builder:
         return Step(self._open, placed.id)
 
     def when(self, value: T, predicate: Callable[[T], bool], *, name: str = "") -> When[T]:
-        """Pass the value on to `yes` or to `no`; the other exit is a skip."""
+        """Pass the value on to `yes` or to `no`; the other exit is a skip.
+
+        The predicate is a plain function that gives a bool; anything else fails the branch (S16.3).
+        """
         placed = branch(self._open, IF, "when", name or None, Decide, value, predicate=predicate)
         yes, no = (self._exit(placed, name) for name in ("yes", "no"))
         return When(yes, no)
@@ -129,7 +137,8 @@ class Builder:
     ) -> Mapping[K, T]:
         """Pass the value on to the case that `pick` names; the other cases are skips.
 
-        A case called `default` takes what no other case does; None picks no case at all.
+        A case called `default` takes what no other case does, without one that fails the branch; None picks
+        no case at all.
         """
         placed = branch(
             self._open, SWITCH, "switch", name or None, Choose, value, pick=pick, cases=tuple(cases)
@@ -166,7 +175,10 @@ class Builder:
             self._open = outer
 
     def after(self, step: Step[Any], *signals: Signal) -> None:
-        """Let a node start only after these signals, each the `done` of a step."""
+        """Let a node start only after these signals, each the `done` of a step.
+
+        If none of them comes, as all of those nodes were skipped, the node is skipped.
+        """
         placed = self._open.block.nodes.get(step._id) if step._block is self._open else None  # noqa: SLF001 - as in blocks
         if placed is None:
             self._wiring.problems.append(f"after: node {step._id!r} is not in this block")  # noqa: SLF001 - as above
@@ -183,7 +195,10 @@ class Builder:
                 )
 
     def connect(self, source: str, target: str, **options: Any) -> None:
-        """Wire by name: `connect("split.title", "join.title")`; `id` and `meta` are kept with the edge."""
+        """Wire by name: `connect("split.title", "join.title")`; `id` and `meta` are kept with the edge.
+
+        An input of the flow is `$in.name`. The names are looked up when the flow is checked.
+        """
         if "feedback" in options or "each_round" in options or "leave" in options:
             self._wiring.problems.append(
                 f"edge {source} -> {target}: `feedback` comes with a later release; use f.loop"

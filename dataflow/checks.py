@@ -15,6 +15,7 @@ from dataflow.graph import (
     MapAction,
     Scope,
     ScopeKind,
+    Spot,
     Terminal,
     Vertex,
     Wire,
@@ -37,7 +38,7 @@ def check(graph: Graph, ordered: list[Vertex]) -> None:
         checker.check(vertex)
     check_contexts(graph, ordered, types.of)
     for name, wire in graph.outputs.items():
-        checker.check_reach(wire, graph.root, f"output {name!r}")
+        checker.check_reach(wire, graph.root, Spot(f"output {name!r}", graph.root, ("outputs", name)))
         found = plain_type(types.of(wire.source))
         sure = sureness.is_sure_edge(wire.source)
         graph.output_ports[name] = OutPort(name, found, kind_of(found), conditional=not sure)
@@ -48,9 +49,6 @@ class _Checker:
         self.graph = graph
         self.types = types
         self.sureness = sureness
-
-    def problem(self, text: str) -> None:
-        self.graph.problems.append(text)
 
     def check(self, vertex: Vertex) -> None:
         if isinstance(vertex.action, CallAction):
@@ -63,7 +61,8 @@ class _Checker:
                 self.check_loop(vertex, vertex.action)
             case MapAction(named=True, scope=scope, collects=collects):
                 for name, wire in collects.items():
-                    self.check_reach(wire, scope, f"output '{vertex.id}.{name}'")
+                    spot = Spot(f"output '{vertex.id}.{name}'", scope, ("outputs", name))
+                    self.check_reach(wire, scope, spot)
             case _:
                 pass
 
@@ -71,7 +70,7 @@ class _Checker:
         port = given.port
         if port is None:
             return
-        where = f"port '{vertex.id}.{given.name}'"
+        where = given.spot or vertex.spot.part("", "inputs", given.name)
         for wire in given.wires:
             if isinstance(wire.source.owner, Constant):
                 self.check_constant(wire.source.owner, port, where)
@@ -79,36 +78,38 @@ class _Checker:
                 given.checked |= self.check_edge(wire, port, where)
         sure = [wire for wire in given.wires if self.sureness.is_sure_edge(wire.source)]
         if not port.many and len(sure) > 1 and port.kind is not PortKind.CONTEXT:  # told of them with S10.4
-            self.problem(
+            self.graph.problem(
                 f"{where} takes one value, but {sure[0].label} and {sure[1].label} both always bring one; "
-                "use merge or gather"
+                "use merge or gather",
+                where,
             )
 
-    def check_constant(self, constant: Constant, port: InPort, where: str) -> None:
+    def check_constant(self, constant: Constant, port: InPort, where: Spot) -> None:
         if is_no_constant(constant.value):  # told when it was wired
             return
         try:
             convert = check_json if constant.is_json else check_value
             constant.value = convert(constant.value, port.type)
         except ValueMismatch as mismatch:
-            self.problem(f"{where}: {mismatch}")
+            self.graph.problem(f"{where}: {mismatch}", where)
 
     def check_default(self, vertex: Vertex, action: CallAction) -> None:
         """Check the value that stands in for the result of a failed node (S9.3)."""
         default, out = action.policy.default, action.type.outputs.get("out")
+        spot = vertex.spot.part("", "policy", "default")
         if default is MISSING:
             return
         if out is None:
             ports = choices(action.type.outputs)
-            told = f"is for its port 'out', which it does not have; {ports}"
-            self.problem(f"default of node {vertex.id!r} {told}")
+            told = f"default of node {vertex.id!r} is for its port 'out', which it does not have; {ports}"
+            self.graph.problem(told, spot)
             return
         try:
             check_value(default, out.type)
         except ValueMismatch as mismatch:
-            self.problem(f"default of node {vertex.id!r}: {mismatch}")
+            self.graph.problem(f"default of node {vertex.id!r}: {mismatch}", spot)
 
-    def check_edge(self, wire: Wire, port: InPort, where: str) -> bool:
+    def check_edge(self, wire: Wire, port: InPort, where: Spot) -> bool:
         """Check one edge; tells whether its values are to be checked when they come."""
         found = self.types.of(wire.source)
         if port.kind is PortKind.SIGNAL:
@@ -117,11 +118,12 @@ class _Checker:
             return not is_any(port.type) and port.type is not object
         kind = kind_of(found)
         if kind is not port.kind:
-            self.problem(f"{where} is a {port.kind.value} port, but {wire.label} is a {kind.value} port")
+            told = f"{where} is a {port.kind.value} port, but {wire.label} is a {kind.value} port"
+            self.graph.problem(told, where)
         elif not agrees(found, port.type):
             hint = self.hint(wire, found, port)
-            self.problem(
-                f"{where} expects {type_name(port.type)}, but {wire.label} is {type_name(found)}{hint}"
+            self.graph.problem(
+                f"{where} expects {type_name(port.type)}, but {wire.label} is {type_name(found)}{hint}", where
             )
         return False
 
@@ -137,31 +139,35 @@ class _Checker:
             return "; with on_error='collect' a failed item leaves a Failure in the list"
         return ""
 
-    def check_reach(self, wire: Wire, scope: Scope, reader: str) -> None:
+    def check_reach(self, wire: Wire, scope: Scope, reader: Spot) -> None:
         """Check that a terminal is seen from a scope, not inside a map that nothing has closed."""
         home = scope_of(wire.source)
         if home is not None and home not in scope.around():
-            self.problem(f"{reader} reads {wire.label}, which is inside a map; collect it first")
+            told = f"{reader} reads {wire.label}, which is inside a map; collect it first"
+            self.graph.problem(told, reader)
 
     def check_loop(self, vertex: Vertex, action: LoopAction) -> None:
         for wire in wires_within(vertex):
-            self.check_reach(wire, action.scope, f"loop {vertex.id!r}")
+            self.check_reach(wire, action.scope, vertex.spot)
         for name, wire in action.nexts.items():
             expected, found = self.types.of(Terminal(action.scope, name)), self.types.of(wire.source)
             if not is_any(found) and not agrees(found, expected):
-                self.problem(
+                self.graph.problem(
                     f"next value of '$carry.{name}' of loop {vertex.id!r} is {type_name(found)}, "
-                    f"but the port began as {type_name(expected)}"
+                    f"but the port began as {type_name(expected)}",
+                    vertex.spot.part("", "loop", "carry", name, "next"),
                 )
         test, wire_of_test = action.test, action.test_wire
         if test is None or wire_of_test is None:
             return
+        spot = vertex.spot.part("", "loop", test.kind)
         found = self.types.of(wire_of_test.source)
         if test.function is None and not is_any(found) and not agrees(found, bool):
             reads = f"{wire_of_test.label}, which is {type_name(found)}"
-            self.problem(f"the test of loop {vertex.id!r} reads {reads}; expected bool")
+            self.graph.problem(f"the test of loop {vertex.id!r} reads {reads}; expected bool", spot)
         if test.kind == "while" and wire_of_test.source.owner is not action.scope:
-            self.problem(
+            self.graph.problem(
                 f"the test of loop {vertex.id!r} reads {wire_of_test.label}; `while` tests a carried port "
-                "before the round, use `until` for what a round makes"
+                "before the round, use `until` for what a round makes",
+                spot,
             )

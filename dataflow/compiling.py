@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from dataflow.checks import check
 from dataflow.demand import prune
 from dataflow.errors import FlowInvalid, listed
 from dataflow.functions import import_function
 from dataflow.layout import lay_out
-from dataflow.packs import find_type
+from dataflow.registry import find_type
 from dataflow.resolve import resolve
 from dataflow.scoping import in_order, place
 
@@ -20,10 +20,16 @@ if TYPE_CHECKING:
     from dataflow.plan import FlowPlan
     from dataflow.wiring import Source, Wiring
 
-__all__ = ["PULLED", "compile_flow", "examine"]
+__all__ = ["Pulled", "compile_flow", "examine"]
 
-#: What the output is called that is made of a pulled port.
-PULLED: Final = "$pulled"
+PULLED: Final = "$pulled"  # no output of a flow has this name
+
+
+class Pulled(NamedTuple):
+    """The one source that is wanted of a flow, and what the output is called that is made of it."""
+
+    name: str
+    source: Source
 
 
 def examine(
@@ -42,16 +48,15 @@ def compile_flow(
     find_type: FindType = find_type,
     find_function: FindFunction = import_function,
     *,
-    pulled: Source | None = None,
+    pulled: Pulled | None = None,
 ) -> FlowPlan:
-    """Compile a flow, or what one source of its root needs, which is then the output PULLED (S8.1).
+    """Compile a flow, or what one source of its root needs, which is then its only output (S8.1).
 
     Raises FlowInvalid with all problems of the whole flow.
     """
     if pulled is not None:
-        wiring = replace(
-            wiring, block=replace(wiring.block, outputs={**wiring.block.outputs, PULLED: pulled})
-        )
+        outputs = {**wiring.block.outputs, PULLED: pulled.source}
+        wiring = replace(wiring, block=replace(wiring.block, outputs=outputs))
     graph, ordered = examine(wiring, find_type, find_function)
     if not graph.problems and graph.opaque:
         names = list(dict.fromkeys(graph.opaque))
@@ -59,8 +64,8 @@ def compile_flow(
             f"these were not looked into, so the flow cannot run: {listed(names, len(names))}"
         )
     if graph.problems:
-        raise FlowInvalid(wiring.name, list(dict.fromkeys(graph.problems)))
+        raise FlowInvalid(wiring.name, graph.told)
     if pulled is not None:
-        graph.outputs = {PULLED: graph.outputs[PULLED]}
+        graph.outputs = {pulled.name: graph.outputs[PULLED]}
         ordered = prune(graph, ordered)
     return lay_out(graph, ordered)

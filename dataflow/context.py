@@ -46,7 +46,12 @@ class Variables(Mapping[str, Any]):
 
 @dataclass(frozen=True, slots=True)
 class ExecutionContext:
-    """An immutable conversation; `append` makes a new one and leaves this one as it is."""
+    """An immutable conversation; `append` makes a new one and leaves this one as it is.
+
+    Contexts with different `context_id` have nothing in common when they are merged (S10.5). `variables` can
+    only be read; lists, dicts and sets in them are given out as copies. The other fields are for nodes, and
+    kept as they are given.
+    """
 
     context_id: str
     provider: str = ""
@@ -76,6 +81,6 @@ def history_of(context: ExecutionContext) -> History[Message]:
 
 
 class Tools:
-    """A description of tools; the base class that gives a port the kind tools."""
+    """A description of tools; the base class that gives a port the kind tools, which makes it lazy (S8.3)."""
 
     __slots__ = ()

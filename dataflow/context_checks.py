@@ -13,7 +13,7 @@ from dataflow.together import Together
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from dataflow.graph import Terminal, Wire
+    from dataflow.graph import Spot, Terminal, Wire
 
 __all__ = ["check_contexts"]
 
@@ -23,13 +23,15 @@ def check_contexts(graph: Graph, ordered: Sequence[Vertex], type_of: Callable[[T
     together: Together | None = None
     for vertex in ordered:
         if isinstance(vertex.action, JoinAction) and vertex.action.how is not None:
-            graph.problems.extend(_no_contexts(vertex, type_of))
+            for told in _no_contexts(vertex, type_of):
+                graph.problem(told, vertex.spot)
         for reader, wires in _meetings(vertex, type_of):
             together = together or Together(ordered, _routed(graph))
             if (pair := together.first_pair(wires)) is not None:
-                graph.problems.append(
+                graph.problem(
                     f"{reader} could get two conversations, from {pair[0].label} and from {pair[1].label}; "
-                    "make one of them with merge_contexts"
+                    "make one of them with merge_contexts",
+                    reader,
                 )
 
 
@@ -40,18 +42,20 @@ def _no_contexts(join: Vertex, type_of: Callable[[Terminal], object]) -> Iterato
             yield f"merge_contexts reads {wire.label}, which is {type_name(found)}; expected ExecutionContext"
 
 
-def _meetings(vertex: Vertex, type_of: Callable[[Terminal], object]) -> Iterator[tuple[str, list[Wire]]]:
+def _meetings(vertex: Vertex, type_of: Callable[[Terminal], object]) -> Iterator[tuple[Spot, list[Wire]]]:
     """Go through the ports into which several conversations lead."""
     match vertex.action:
         case CallAction():
             for given in vertex.inputs.values():
                 if given.port is not None and given.port.kind is PortKind.CONTEXT and len(given.wires) > 1:
-                    yield f"port '{vertex.id}.{given.name}'", given.wires
+                    assert given.spot is not None, "a port of a node has been wired"
+                    yield given.spot, given.wires
         case JoinAction(mode=Join.GATHER):
             wires = vertex.inputs["sources"].wires
             contexts = [wire for wire in wires if kind_of(type_of(wire.source)) is PortKind.CONTEXT]
             if len(contexts) > 1:
-                yield f"gather({', '.join(wire.label for wire in wires)})", contexts
+                label = f"gather({', '.join(wire.label for wire in wires)})"
+                yield vertex.spot._replace(label=label), contexts
         case _:
             return
 

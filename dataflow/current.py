@@ -23,7 +23,10 @@ def _never() -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Firing:
-    """One firing: the run, its path in it (S2.2) and which attempt this is, from 1."""
+    """One firing: the run, its path in it (S2.2) and which attempt this is, from 1.
+
+    Outside a run the texts are empty, nothing is cancelled, and pieces are dropped.
+    """
 
     run_id: str
     path: str
@@ -33,7 +36,7 @@ class Firing:
 
     @property
     def key(self) -> str:
-        """The same for every attempt and again after a resume: an idempotency key (S12.2)."""
+        """Name the firing, the same in every attempt: an idempotency key for servers (S9.1)."""
         return f"{self.run_id}/{self.path}" if self.run_id else ""
 
     def cancelled(self) -> bool:
@@ -41,7 +44,10 @@ class Firing:
         return self._is_cancelled()
 
     def emit(self, piece: object, *, port: str = "out") -> None:
-        """Give out a piece of a port while the node runs; its value is what the node returns (S3.5)."""
+        """Give out a piece of a port while the node runs; its value is what the node returns (S3.5).
+
+        Any thread may call it.
+        """
         self._emit(piece, port)
 
 

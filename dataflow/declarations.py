@@ -15,6 +15,7 @@ from dataflow.graph import (
     MapAction,
     Scope,
     ScopeKind,
+    Spot,
     Vertex,
 )
 from dataflow.lookup import Lookup
@@ -65,15 +66,15 @@ class Declarations:
         """Return the names of a body."""
         return self._inside[id(body)]
 
-    def problem(self, text: str) -> None:
-        self.graph.problems.append(text)
-
     def _declare(self, placed: Placed, names: Names, position: int) -> None:
+        spot = Spot(f"{_kind_of(placed)} {placed.id!r}", names.scope, ("nodes", placed.id))
         if placed.id in ("", *PARAMETERS):
-            self.problem(f"node id {placed.id!r} is reserved; give the node another name")
+            self.graph.problem(f"node id {placed.id!r} is reserved; give the node another name", spot)
         if any(placed.id in outer.vertices for outer in names.outwards()):
-            self.problem(f"node id {placed.id!r} shadows a node of an outer block; rename one of them")
-        vertex = Vertex(placed.id, (position, 0), names.scope, self._action(placed))
+            self.graph.problem(
+                f"node id {placed.id!r} shadows a node of an outer block; rename one of them", spot
+            )
+        vertex = Vertex(placed.id, (position, 0), spot, self._action(placed, spot))
         match vertex.action:
             case LoopAction(scope=scope) | MapAction(scope=scope):
                 scope.owner = vertex
@@ -85,45 +86,60 @@ class Declarations:
         names.vertices[placed.id] = vertex
         self.graph.vertices.append(vertex)
 
-    def _action(self, placed: Placed) -> CallAction | LoopAction | MapAction:
+    def _action(self, placed: Placed, spot: Spot) -> CallAction | LoopAction | MapAction:
         match placed:
             case PlacedNode():
-                return self._call(placed)
+                return self._call(placed, spot)
             case LoopBlock():
-                if placed.limit is not None and (type(placed.limit) is not int or placed.limit <= 0):
-                    found = repr(placed.limit)
-                    told = f"limit must be a whole number of 1 or more, or None, found {found}"
-                    self.problem(f"loop {placed.id!r}: {told}")
-                if placed.on_limit not in ("exit", "fail"):
-                    known = choices(("exit", "fail"))
-                    self.problem(f"loop {placed.id!r}: on_limit cannot be {placed.on_limit!r}; {known}")
-                if placed.limit is None and placed.test is None:
-                    self.problem(f"loop {placed.id!r} has neither a limit nor a test: it would never end")
+                self._check_limit(placed, spot.part("", "loop"))
                 scope = Scope(ScopeKind.LOOP, parameters=dict.fromkeys(placed.carries))
-                return LoopAction(placed, scope, self.lookup.test(placed))
+                return LoopAction(placed, scope, self.lookup.test(placed, spot))
             case MapBlock():
                 if not placed.over:
-                    self.problem(f"map {placed.id!r} goes over nothing: `over` names its lists")
+                    self.graph.problem(
+                        f"{spot} goes over nothing: `over` names its lists", spot.part("", "map", "over")
+                    )
                 scope = Scope(ScopeKind.MAP, parameters=dict.fromkeys(placed.over))
-                options = self.lookup.options(placed.options, f"map {placed.id!r}")
+                options = self.lookup.options(placed.options, spot.part("", "map"))
                 return MapAction(scope, options, outputs=tuple(placed.body.outputs))
 
-    def _call(self, placed: PlacedNode) -> CallAction:
-        where = f"node {placed.id!r}"
-        node_type = self.lookup.type(placed.type, where)
+    def _check_limit(self, loop: LoopBlock, spot: Spot) -> None:
+        if loop.limit is not None and (type(loop.limit) is not int or loop.limit <= 0):
+            told = f"limit must be a whole number of 1 or more, or None, found {loop.limit!r}"
+            self.graph.problem(f"{spot}: {told}", spot)
+        if loop.on_limit not in ("exit", "fail"):
+            known = choices(("exit", "fail"))
+            self.graph.problem(f"{spot}: on_limit cannot be {loop.on_limit!r}; {known}", spot)
+        if loop.limit is None and loop.test is None:
+            self.graph.problem(
+                f"{spot} has neither a limit nor a test: it would never end", spot.part("", "limit")
+            )
+
+    def _call(self, placed: PlacedNode, spot: Spot) -> CallAction:
+        node_type = self.lookup.type(placed.type, spot)
         if node_type.is_opaque:
             return CallAction(node_type, placed.policy)
         config, problems = node_type.read_config(placed.config, placed.config_is_json)
-        for text in problems:
-            self.problem(f"{where} ({node_type.id}): {text}")
+        for text, steps in problems:
+            self.graph.problem(f"{spot} ({node_type.id}): {text}", spot.part("", "config", *steps))
         if not problems:
-            config = self.lookup.config(config, where)
+            config = self.lookup.config(config, spot)
             try:
                 node_type = node_type.configured(config)
             except FlowInvalid as invalid:
                 for text in invalid.problems:
-                    self.problem(f"{where} ({node_type.id}): {text}")
+                    self.graph.problem(f"{spot} ({node_type.id}): {text}", spot.part("", "config"))
         return CallAction(node_type, placed.policy.over(node_type.policy), config)
+
+
+def _kind_of(placed: Placed) -> str:
+    match placed:
+        case LoopBlock():
+            return "loop"
+        case MapBlock():
+            return "map"
+        case PlacedNode():
+            return "node"
 
 
 def output_names(vertex: Vertex) -> list[str]:

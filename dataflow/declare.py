@@ -87,7 +87,11 @@ class Node(Generic[P, R]):
         effect: bool = _UNSET,
         enabled: bool = _UNSET,
     ) -> Node[P, R]:
-        """Return the node with another name or other settings; this one is not changed."""
+        """Return the node with another name or other settings; this one is not changed.
+
+        The settings are those of `node`, and `enabled=False` leaves the node out: its ports are skips (S4.7).
+        What is not given stays as it is. Raises ValueError for a setting that cannot be.
+        """
         policy = policy_of(
             retries=retries, timeout=timeout, deadline=deadline, memo=memo, on_error=on_error,
             default=default, limit=limit, effect=effect, enabled=enabled,
@@ -184,10 +188,12 @@ def node(
 ) -> Any:
     """Declare an async function as a node type, with settings if wanted.
 
-    `retries` are extra attempts, or a `Retry`; `timeout` bounds one attempt and `deadline` all of them, in
-    seconds; `limit` is the name of a limit in `using(limits=)`, or how many firings of the node may run at
-    once. `memo` is kept and has no effect yet. `ports` names the ports that depend on the config. Raises
-    ValueError for a setting that cannot be.
+    `name` is that of its nodes, the function's unless given. `retries` are extra attempts, or a `Retry`;
+    `timeout` bounds one attempt and `deadline` all of them, in seconds. After the last, `on_error` says what
+    a failure does: `fail` the run, `skip` the node's ports, or `route` it to `step.error`; `default` is a
+    value for `out` instead (S9.3). `limit` is the name of a limit in `using(limits=)`, or how many firings of
+    the node may run at once. `ports` is a function of the config that names the ports (S1.3). `memo` and
+    `effect` are kept and have no effect yet. Raises ValueError for a setting that cannot be.
     """
     policy = policy_of(**settings)
 
@@ -202,7 +208,8 @@ def node(
 def threaded(fn: Callable[P, R], /) -> Node[P, R]:
     """Declare a blocking function as a node type that runs in a worker thread.
 
-    Above or below `@node(...)`, whose settings it keeps.
+    Above or below `@node(...)`, whose settings it keeps. The thread sees the contextvars of its node and
+    `this_firing`; it cannot be ended, so code that takes long asks `this_firing().cancelled()` (S9.2).
     """
     given: object = fn
     return given.in_a_thread() if isinstance(given, Node) else Node(fn, in_thread=True)

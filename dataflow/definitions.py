@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, Self
 
 from dataflow.addressing import Addresses
 from dataflow.builder import Builder
-from dataflow.compiling import compile_flow, examine
-from dataflow.errors import FlowInvalid, on_one_line
+from dataflow.compiling import Pulled, compile_flow, examine
+from dataflow.errors import FlowInvalid
 from dataflow.functions import import_function
 from dataflow.nodetype import flow_type
-from dataflow.packs import find_type
 from dataflow.placing import place_flow
 from dataflow.policy import Policy, Settings, policy_of
 from dataflow.ports import MISSING, InPort, kind_of
+from dataflow.registry import find_type
 from dataflow.wiring import INPUT, Reference, flows_within
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from dataflow.nodetype import NodeType
     from dataflow.plan import FlowPlan
     from dataflow.policy import Errors, Limit, NodeErrors, OnError, Retry
-    from dataflow.wiring import FlowInput, PlacedNode, Source, Version, Wiring
+    from dataflow.wiring import FlowInput, PlacedNode, Version, Wiring
 
 __all__ = ["Definition"]
 
@@ -40,7 +40,7 @@ class Definition(Builder):
     _policy = Policy()  # for its use as a node
     _placed_as: str | None = None
     _described: tuple[Version, NodeType, tuple[str, ...]] | None = None  # the newest
-    _pulled: tuple[Version, dict[Source, FlowPlan]] = (), {}  # plans of single ports, of the newest version
+    _pulled: tuple[Version, dict[Pulled, FlowPlan]] = (), {}  # plans of single ports, of the newest version
     _find_type: FindType = staticmethod(find_type)
     _find_function: FindFunction = staticmethod(import_function)
 
@@ -53,7 +53,7 @@ class Definition(Builder):
 
     @property
     def inputs(self) -> Mapping[str, FlowInput]:
-        """The declared inputs by name, with type and default."""
+        """The declared inputs by name, each with its `type` and `default`."""
         return dict(self.wiring.inputs)
 
     @property
@@ -73,7 +73,7 @@ class Definition(Builder):
         if self._described is None or self._described[0] != version:
             graph = self.examine()
             if graph.problems:
-                raise FlowInvalid(self.name, list(dict.fromkeys(graph.problems)))
+                raise FlowInvalid(self.name, graph.told)
             inputs = {
                 name: InPort(name, given.type, kind_of(given.type), given.default)
                 for name, given in self._wiring.inputs.items()
@@ -93,8 +93,8 @@ class Definition(Builder):
         return place_flow(block, self, self._policy, self._placed_as, args, kwargs)
 
     def check(self) -> list[str]:
-        """List every problem of the flow; an empty list means that it can run."""
-        return list(dict.fromkeys(map(on_one_line, self.examine().problems)))
+        """List every problem of the flow, without raising; an empty list means that it can run (S1.7)."""
+        return self.examine().told
 
     def examine(self) -> Graph:
         """Return the flow with its names looked up and checked: its problems and what was not looked into."""
@@ -123,6 +123,8 @@ class Definition(Builder):
     ) -> Self:
         """Return the flow with these settings for its runs, the others by default; this one is not changed.
 
+        `max_concurrency` bounds the node functions that run at once, `limits` those that name a limit: a
+        number for each run, or a `Limit` (S15.1). `timeout` bounds a whole run, in seconds.
         `errors` is `fail_fast` unless set, or as in the flow around it; `continue` finishes what does not
         depend on a failure before the run fails (S9.4). With `keep=False` a value is let go when its last
         reader has come to its end; the result then has the outputs of the flow and no other value (S8.5).
@@ -145,6 +147,7 @@ class Definition(Builder):
     ) -> Self:
         """Return the flow with a name or settings for its use as a node; this one is not changed (S7.3).
 
+        The settings are those of `node`; what is not given stays as it is. Each attempt runs the flow anew.
         `errors="collect"` lets what is independent of a failure finish, and puts a `Failure` in place of
         each output that failed.
         """
@@ -170,14 +173,15 @@ class Definition(Builder):
         addresses = Addresses(whole)
         if addresses.output(port) is not None:
             assert isinstance(port, str), "an output is given by its name"
-            source = self.wiring.block.outputs[port]
+            pulled = Pulled(port, self.wiring.block.outputs[port])
         else:
             found = addresses.port(port)
             source = Reference(INPUT if found.node is None else found.node.id, found.port)
+            pulled = Pulled(str(source), source)
         with self._lock:
             if self._pulled[0] != version:
                 self._pulled = version, {}
             plans = self._pulled[1]
-            if source not in plans:
-                plans[source] = compile_flow(self.wiring, self._find_type, self._find_function, pulled=source)
-            return plans[source]
+            if pulled not in plans:
+                plans[pulled] = compile_flow(self.wiring, self._find_type, self._find_function, pulled=pulled)
+            return plans[pulled]

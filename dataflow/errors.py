@@ -45,7 +45,10 @@ __all__ = [
     "counted",
     "listed",
     "on_one_line",
+    "read_place",
     "visible",
+    "within_file",
+    "write_place",
 ]
 
 
@@ -104,6 +107,28 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
+_PLACE: Final = re.compile(r"(\d+):(\d+) ")
+
+
+def write_place(text: str, line: int, column: int) -> str:
+    """Put the place of a problem in a document, both counted from 1, in front of its text."""
+    return f"{line}:{column} {text}"
+
+
+def read_place(problem: str) -> tuple[str, int | None, int | None]:
+    """Take a problem apart: its text, and line and column where they are known."""
+    place = _PLACE.match(problem)
+    if place is None:
+        return problem, None, None
+    return problem[place.end() :], int(place[1]), int(place[2])
+
+
+def within_file(file: str, problem: str) -> str:
+    """Name the file of a problem, in front of its place there."""
+    text, line, column = read_place(problem)
+    return f"{file}: {text}" if line is None else f"{file}:{line}:{column}: {text}"
+
+
 class DataflowError(Exception):
     """The base of everything the engine raises on purpose.
 
@@ -121,7 +146,10 @@ class DataflowError(Exception):
 
 
 class FlowInvalid(DataflowError):
-    """Raised once per check with every problem found in a flow (S1.7)."""
+    """Raised once per check with every problem found in a flow (S1.7).
+
+    A problem of a document begins with `line:column`.
+    """
 
     def __init__(self, flow: str, problems: Sequence[str], what: str = "flow") -> None:
         self.flow = flow

@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class EventKind(StrEnum):
-    """The kinds of events; their names are stable."""
+    """The kinds of events; their names are stable. What the data of each holds is listed in S19."""
 
     RUN_STARTED = "run_started"
     RUN_FINISHED = "run_finished"
@@ -40,7 +40,10 @@ class EventKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One fact. `seq` counts from 1; `time` is UTC; `path` names the node, "" the run itself."""
+    """One fact. `seq` counts from 1; `time` is UTC; `path` names the node, "" the run itself.
+
+    `run` is the id of the run; what `data` holds depends on the kind (S19).
+    """
 
     seq: int
     time: datetime
@@ -68,7 +71,17 @@ class Listener(Protocol):
 class Reporter:
     """Gives the events of one run to its listeners. While nobody listens, nothing is made."""
 
-    __slots__ = ("_call", "_clock", "_has_ended", "_listeners", "_seq", "_thread", "is_listening", "run")
+    __slots__ = (
+        "_call",
+        "_clock",
+        "_has_ended",
+        "_listeners",
+        "_seq",
+        "_thread",
+        "is_listening",
+        "run",
+        "tells_inputs",
+    )
 
     def __init__(
         self,
@@ -77,6 +90,7 @@ class Reporter:
         call: Callable[[Callable[[], object]], None] | None = None,
     ) -> None:
         self.is_listening = False
+        self.tells_inputs = False  # somebody wants to know what the nodes are given
         self.run = run
         self._thread = get_ident()
         self._call = call  # calls back in the run's event loop, from any thread

@@ -20,7 +20,12 @@ _ENGINE: Final = f"{Path(__file__).parent}{os.sep}"
 
 
 class Failure(NamedTuple):
-    """A storable record of a failed firing; the exception itself stays in `RunFailed.__cause__`."""
+    """A storable record of a failed firing; the exception itself stays in `RunFailed.__cause__`.
+
+    `node` is the id of the node, `path` that of the firing with rounds and items, both "" for the run itself.
+    `attempt` counts from 1. `type` is the name of the exception's class, `message` its text, `traceback`
+    begins in the code of the user.
+    """
 
     node: str
     path: str

@@ -10,7 +10,6 @@ import anyio
 
 from dataflow.addressing import name_of
 from dataflow.backend import in_event_loop
-from dataflow.compiling import PULLED
 from dataflow.definitions import Definition
 from dataflow.entering import read_inputs
 from dataflow.result import no_value
@@ -33,7 +32,10 @@ T = TypeVar("T")
 
 
 class Flow(Definition):
-    """A flow: wire it, then run it. `with Flow("name") as f:` checks it at the end of the block."""
+    """A flow: wire it, then run it. `with Flow("name") as f:` checks it at the end of the block.
+
+    Whatever is wrong with it is raised at once, as one FlowInvalid, there or before its first run.
+    """
 
     @classmethod
     def from_wiring(cls, wiring: Wiring, find_type: FindType, find_function: FindFunction) -> Flow:
@@ -50,13 +52,19 @@ class Flow(Definition):
         return (await self.run(**inputs)).outputs
 
     async def run(self, /, **inputs: Any) -> Result:
-        """Run the flow to its end; raises RunFailed if it fails, FlowInvalid for wrong inputs."""
+        """Run the flow to its end; raises RunFailed if it fails, FlowInvalid for wrong inputs.
+
+        It runs on the event loop it is awaited in, asyncio or trio. Cancelling the caller cancels the run.
+        """
         started = self.start(**inputs)
         inputs.clear()  # from here on only the run holds them (S8.5)
         return await _run(started)
 
     def run_sync(self, /, **inputs: Any) -> Result:
-        """Run the flow from synchronous code, also while an event loop is running in this thread."""
+        """Run the flow from synchronous code, also while an event loop is running in this thread.
+
+        Raises as `run` does. Ctrl-C cancels the run.
+        """
         started = self.start(**inputs)
         inputs.clear()  # from here on only the run holds them (S8.5)
         if not in_event_loop():
@@ -64,12 +72,15 @@ class Flow(Definition):
         return run_in_thread(started, f"dataflow run_sync {self.name}")
 
     @asynccontextmanager
-    async def start(self, /, **inputs: Any) -> AsyncIterator[Run]:
-        """Run the flow while the block runs; the block ends with the run.
+    async def start(self, port: object = None, /, **inputs: Any) -> AsyncIterator[Run]:
+        """Run the flow, or only what a port of it needs, while the block runs; the block ends with the run.
 
-        Call `run.events()` first thing to miss none. A failure that nobody awaited is raised at the end.
+        `async with flow.start(...) as run:` gives the `Run`; leaving the block waits for it, an error in the
+        block cancels it. A port is given as to `pull`, and is then the only output, called like it. Call
+        `run.events()` first thing to miss none. A failure that nobody awaited is raised at the end.
         """
-        async with self._executing(self.compile(), inputs) as run:
+        plan = self.compile() if port is None else self.compile_for(port)
+        async with self._executing(plan, inputs) as run:
             yield run
 
     def _executing(self, plan: FlowPlan, inputs: dict[str, Any]) -> AbstractAsyncContextManager[Run]:
@@ -88,23 +99,26 @@ class Flow(Definition):
         The port is one of the flow's own, not inside a loop or map, or names an output. Raises RunFailed if
         the run fails, DataflowError if the port has no value.
         """
-        plan = self.compile_for(port)
-        async with self._executing(plan, inputs) as run:
+        async with self.start(port, **inputs) as run:
+            inputs.clear()  # from here on only the run holds them (S8.5)
             result = await run
-        if PULLED not in result.outputs:
-            is_output = isinstance(port, str) and port in self.wiring.block.outputs
-            name = f"output {port!r}" if is_output else f"port {name_of(port)}"
-            raise no_value(result, PULLED, name)
-        return result.outputs[PULLED]
+        for value in result.outputs.values():
+            return value
+        is_output = isinstance(port, str) and port in self.wiring.block.outputs
+        name = f"output {port!r}" if is_output else f"port {name_of(port)}"
+        raise no_value(result, *result.declared, name)
 
     def to_mermaid(self) -> str:
-        """Draw the flow as Mermaid text."""
+        """Draw the flow as Mermaid text, whether or not it has problems."""
         from dataflow.drawing import mermaid  # a drawing is rarely wanted
 
         return mermaid(self.wiring)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the flow as a native document; raises FlowInvalid where it has no document form."""
+        """Return the flow as a native document; raises FlowInvalid where it has no document form.
+
+        A function without a name that can be imported, such as a lambda, has none.
+        """
         from dataflow.formats.native_dump import dump  # as above
 
         self.compile()
@@ -112,8 +126,9 @@ class Flow(Definition):
 
     @classmethod
     def load(cls, path: str | PathLike[str], *, format: str | None = None) -> Flow:
-        """Load and check a document; raises FormatError or FlowInvalid.
+        """Load and check a document, YAML or JSON; raises FormatError or FlowInvalid.
 
+        `format` names the format, `native`, which is the only one in this release.
         Loading imports what the document names under `uses`: load only files you trust.
         """
         from dataflow.loading import read_document  # as above

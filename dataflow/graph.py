@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from dataflow.errors import on_one_line, read_place, write_place
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -26,6 +28,7 @@ __all__ = [
     "MapAction",
     "Scope",
     "ScopeKind",
+    "Spot",
     "Terminal",
     "Vertex",
     "Wire",
@@ -71,6 +74,30 @@ class Scope:
             scope = scope.parent
 
 
+class Spot(NamedTuple):
+    """What a problem is about: in words, and as the steps that lead to it in the block of a document."""
+
+    label: str
+    scope: Scope
+    steps: tuple[str | int, ...]
+
+    def __str__(self) -> str:
+        return self.label
+
+    def part(self, label: str, *steps: str | int) -> Spot:
+        """Name a part of it."""
+        return Spot(f"{self.label}{label}", self.scope, (*self.steps, *steps))
+
+    @property
+    def path(self) -> tuple[str | int, ...]:
+        """The steps from the top of the document."""
+        path, scope = self.steps, self.scope
+        while scope.owner is not None:
+            spot = scope.owner.spot
+            path, scope = (*spot.steps, scope.kind.value, *path), spot.scope
+        return path
+
+
 class Terminal(NamedTuple):
     """Where an edge begins: an output port of a vertex, a parameter of a scope, or a constant."""
 
@@ -101,6 +128,7 @@ class Input:
     wires: list[Wire]
     port: InPort | None = None
     required: bool = True
+    spot: Spot | None = None
     checked: bool = False  # the value comes from an Any port and is checked when it enters (S1.7)
 
 
@@ -169,10 +197,14 @@ class Vertex:
 
     id: str
     order: tuple[int, int]
-    home: Scope  # the scope of the block it was declared in
+    spot: Spot
     action: Action
     inputs: dict[str, Input] = field(default_factory=dict)
+    home: Scope = field(init=False)  # the scope of the block it was declared in
     scope: Scope | None = None  # where it fires, once known
+
+    def __post_init__(self) -> None:
+        self.home = self.spot.scope
 
     @property
     def fires_in(self) -> Scope:
@@ -191,3 +223,19 @@ class Graph:
     problems: list[str] = field(default_factory=list)
     opaque: list[str] = field(default_factory=list)  # types that were not looked into
     output_ports: dict[str, OutPort] = field(default_factory=dict)  # what a flow around it sees, once checked
+
+    @property
+    def told(self) -> list[str]:
+        """The problems, each once; those of a document in the order of its text."""
+        problems = list(dict.fromkeys(map(on_one_line, self.problems)))
+        return problems if self.wiring.places is None else sorted(problems, key=_place)
+
+    def problem(self, text: str, spot: Spot) -> None:
+        """Note what is wrong, with the place in the document where there is one."""
+        places = self.wiring.places
+        self.problems.append(text if places is None else write_place(text, *places.find(spot.path)))
+
+
+def _place(problem: str) -> tuple[int, int]:
+    _, line, column = read_place(problem)
+    return line or 0, column or 0

@@ -140,8 +140,9 @@ class Types:
             item = element_type(found)
             if item is not NOT_ITERABLE:
                 return item
-            self.graph.problems.append(
-                f"map of {vertex.id!r} goes over {wire.label}, which is {type_name(found)}; expected a list"
+            self.graph.problem(
+                f"map of {vertex.id!r} goes over {wire.label}, which is {type_name(found)}; expected a list",
+                vertex.inputs[port].spot or vertex.spot,
             )
         return Any
 

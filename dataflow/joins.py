@@ -36,7 +36,10 @@ def each(
 ) -> T:
     """Open a map over the list: what reads the item runs once per item, and so does what reads that.
 
-    With `key` the items are named by it instead of by position; equal keys fail.
+    With `key` the items are named by it instead of by position; equal keys fail. `max_concurrency` bounds
+    the items in flight. An item that fails fails the map; with `on_error="skip"` it is left out of the
+    lists, with `"collect"` a `Failure` stands in its place (S7.2). Raises ValueError for an option that
+    cannot be.
     """
     options = EachOptions(key, max_concurrency, on_error)
     result: T = _expression("each", (xs,), lambda parts: Each(parts[0], options))
@@ -44,7 +47,7 @@ def each(
 
 
 def collect(x: T) -> list[T]:
-    """Close the innermost map: the items' values in item order, without those that are skips."""
+    """Close the innermost map: the items' values in item order, without those that are skips (S7.1)."""
     result: list[T] = _expression("collect", (x,), lambda parts: Collect(parts[0]))
     return result
 
@@ -56,7 +59,7 @@ def gather(*xs: T) -> list[T]:
 
 
 def merge(*xs: T) -> T:
-    """Take the first in declared order that is not a skip, as soon as it is known."""
+    """Take the first in declared order that is not a skip, as soon as it is known; none live is a skip."""
     result: T = _expression("merge", xs, Merge)
     return result
 
@@ -74,12 +77,15 @@ def merge_contexts(*contexts: ExecutionContext, how: MergePolicy | Callable[...,
 
 
 def race(*xs: T) -> T:
-    """Take the first to settle with a value; what only the others need is cancelled (S5.3)."""
+    """Take the first to settle with a value; what only the others need is cancelled (S5.3).
+
+    A source that fails does not win; if all do, the failures count. None live is a skip.
+    """
     result: T = _expression("race", xs, Race)
     return result
 
 
 def fallback(x: T, default: D) -> T | D:
-    """Take the value unless it is a skip, else the default."""
+    """Take the value unless it is a skip, else the default, which may be a port (S5.3)."""
     result: T | D = _expression("fallback", (x, default), lambda parts: Fallback(*parts))
     return result

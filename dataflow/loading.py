@@ -22,7 +22,8 @@ from dataflow.formats.native import load
 from dataflow.formats.reading import MOST_BYTES, decode
 from dataflow.functions import SHOWN_NAMES, import_function, importing, is_function_name
 from dataflow.nodetype import NodeType, opaque_type
-from dataflow.packs import find_type, type_of
+from dataflow.packs import type_of
+from dataflow.registry import find_type, is_offered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -137,7 +138,7 @@ class _Uses:
         prefix, dot, name = id.partition(".")
         if id not in BUILT_IN and dot and prefix in self.uses:
             return self._own_type(prefix, name, id) if self.imports else opaque_type(id)
-        if is_function_name(id) and not self.imports:
+        if is_function_name(id) and not self.imports and not is_offered(id):
             return opaque_type(id)
         return find_type(id)
 

@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from dataflow.branching import VALUE, Choose, Decide
-from dataflow.errors import DataflowError, FlowInvalid, choices
+from dataflow.errors import DataflowError, FlowInvalid, choices, read_place, within_file, write_place
 from dataflow.expressions import ExpressionOf
 from dataflow.functions import NamedFunction, check_plain
+from dataflow.graph import Spot
 from dataflow.merging import POLICIES
 from dataflow.nodetype import NodeType, opaque_type
 
@@ -34,48 +35,57 @@ class Lookup:
     def __init__(self, graph: Graph, find_type: FindType, find_function: FindFunction) -> None:
         self._graph = graph
         self._find_type = find_type
-        self._types: dict[str, NodeType | DataflowError] = {}  # what the ids that were looked up led to
         self._find_function = find_function
+        self._found: dict[str, NodeType | DataflowError] = {}  # each id is looked up once
 
-    def type(self, given: NodeType | Nested | str, where: str) -> NodeType:
+    def type(self, given: NodeType | Nested | str, where: Spot) -> NodeType:
         """Return a node type that is given itself, by its id or as a flow."""
         if isinstance(given, NodeType):
             return given
         if not isinstance(given, str):
             return self._flow(given, where)
-        found = self._found(given)
-        if isinstance(found, FlowInvalid):
-            self._graph.problems.extend(f"{where}: {problem}" for problem in found.problems)
-            return opaque_type(given)
+        found = self._found.get(given)
+        if found is None:
+            found = self._found[given] = self._looked_up(given)
         if isinstance(found, DataflowError):
-            self._graph.problems.append(f"{where}: {found}")
+            problems = found.problems if isinstance(found, FlowInvalid) else (str(found),)
+            for problem in problems:
+                self._graph.problem(f"{where}: {problem}", where.part("", "type"))
             return opaque_type(given)
         if found.is_opaque:
             self._graph.opaque.append(found.id)
         return found
 
-    def _found(self, id: str) -> NodeType | DataflowError:
-        """Look an id up once: what is not there takes as long to find as what is."""
-        if id not in self._types:
-            try:
-                self._types[id] = self._find_type(id)
-            except DataflowError as error:
-                self._types[id] = error
-        return self._types[id]
+    def _looked_up(self, id: str) -> NodeType | DataflowError:
+        try:
+            return self._find_type(id)
+        except DataflowError as error:
+            return error
 
-    def _flow(self, flow: Nested, where: str) -> NodeType:
+    def _flow(self, flow: Nested, where: Spot) -> NodeType:
         """Return the node type of a flow; its problems are those of the flow around it."""
         try:
             found = flow.node_type
         except FlowInvalid as invalid:
-            self._graph.problems.extend(
-                f"{where}, flow {flow.name!r}: {problem}" for problem in invalid.problems
-            )
+            for problem in invalid.problems:
+                self._problem_within(flow, problem, where)
             return opaque_type(flow.name)
         self._graph.opaque.extend(flow.opaque)
         return found
 
-    def function(self, given: Callable[..., Any], where: str) -> Callable[..., Any]:
+    def _problem_within(self, flow: Nested, problem: str, where: Spot) -> None:
+        """Tell a problem of a flow that is a node: of a file with the place there, else where it stands."""
+        text, line, column = read_place(problem)
+        if line is None or column is None:
+            self._graph.problem(f"{where}, flow {flow.name!r}: {text}", where)
+        elif flow.wiring.file:
+            told = within_file(flow.wiring.file, problem)
+            self._graph.problem(f"{where}, flow {flow.name!r}: {told}", where.part("", "flow"))
+        else:
+            told = write_place(f"{where}, flow {flow.name!r}: {text}", line, column)
+            self._graph.problems.append(told)
+
+    def function(self, given: Callable[..., Any], where: Spot) -> Callable[..., Any]:
         """Return a function; one that cannot be found by its name, or not be compiled, is a problem."""
         try:
             if isinstance(given, ExpressionOf):
@@ -84,47 +94,56 @@ class Lookup:
                 return given
             found = self._find_function(given.name)
         except DataflowError as error:
-            self._graph.problems.append(f"{where}: {error}")
+            self._graph.problem(f"{where}: {error}", where)
             return given
         if found is None:
             self._graph.opaque.append(given.name)
         return found or given
 
-    def options(self, options: EachOptions, where: str) -> EachOptions:
+    def options(self, options: EachOptions, where: Spot) -> EachOptions:
         """Look up the key function of a map."""
-        return options if options.key is None else replace(options, key=self.function(options.key, where))
+        return (
+            options
+            if options.key is None
+            else replace(options, key=self.function(options.key, where.part("", "key")))
+        )
 
-    def policy(self, how: str | Callable[..., Any], where: str) -> Callable[..., Any]:
+    def policy(self, how: str | Callable[..., Any], where: Spot) -> Callable[..., Any]:
         """Look up how conversations are merged: a policy by its name, or a plain function (S10.4)."""
         if isinstance(how, str):
             found = POLICIES.get(cast("MergePolicy", how))
             if found is None:
                 known = f"{choices(POLICIES)}, or a function"
-                self._graph.problems.append(f"{where}: how of merge_contexts cannot be {how!r}; {known}")
+                self._graph.problem(f"{where}: how of merge_contexts cannot be {how!r}; {known}", where)
             return found or POLICIES["pick"]
-        function = self.function(how, f"{where}: how of merge_contexts")
+        function = self.function(how, where.part(": how of merge_contexts"))
         try:
             check_plain(function)
         except ValueError as error:
-            self._graph.problems.append(f"{where}: how of merge_contexts: {error}")
+            self._graph.problem(f"{where}: how of merge_contexts: {error}", where)
         return function
 
-    def test(self, loop: LoopBlock) -> LoopTest | None:
+    def test(self, loop: LoopBlock, where: Spot) -> LoopTest | None:
         """Look up the function of a loop's test."""
         test = loop.test
         if test is None or test.function is None:
             return test
-        return replace(test, function=self.function(test.function, f"the test of loop {loop.id!r}"))
+        spot = Spot(f"the test of {where}", where.scope, (*where.steps, "loop", test.kind))
+        return replace(test, function=self.function(test.function, spot))
 
-    def config(self, config: Config | None, where: str) -> Config | None:
+    def config(self, config: Config | None, where: Spot) -> Config | None:
         """Look up the functions that a branch's config names, and compile its conditions."""
         match config:
             case Decide(condition=str(source)):
-                return config.decided_by(self._condition(source, f"{where}, config condition"))
+                return config.decided_by(
+                    self._condition(source, where.part(", config condition", "config", "condition"))
+                )
             case Choose(cases=dict(cases)):
                 return config.decided_by(
                     {
-                        case: self._condition(source, f"{where}, config cases.{case}")
+                        case: self._condition(
+                            source, where.part(f", config cases.{case}", "config", "cases", case)
+                        )
                         for case, source in cases.items()
                     }
                 )
@@ -132,9 +151,11 @@ class Lookup:
                 name = "predicate" if isinstance(config, Decide) else "pick"
                 given = getattr(config, name)
                 named = NamedFunction(given) if isinstance(given, str) else given
-                return config.model_copy(update={name: self.function(named, f"{where}, config {name}")})
+                return config.model_copy(
+                    update={name: self.function(named, where.part(f", config {name}", "config", name))}
+                )
             case _:
                 return config
 
-    def _condition(self, source: str, where: str) -> Callable[[Any], bool]:
+    def _condition(self, source: str, where: Spot) -> Callable[[Any], bool]:
         return self.function(ExpressionOf(VALUE, source, is_condition=True), where)

@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class When(Handle, Generic[T]):
-    """The two exits of a branch."""
+    """The two exits of a branch: `yes` has the value if the predicate held, else `no` (S5)."""
 
     yes: T
     no: T
@@ -64,7 +64,7 @@ class Carry(Handle, Generic[T]):
         return value
 
     def next(self, value: T) -> None:
-        """Say what the next round begins with."""
+        """Say what the next round begins with; a carried port takes one next value."""
         carried = self._loop.carries[self._name]
         where = f"next value of '$carry.{self._name}' of loop {self._loop.id!r}"
         if carried.next is not None:
@@ -74,7 +74,7 @@ class Carry(Handle, Generic[T]):
 
 
 class Loop(Handle):
-    """A loop being wired (S6.1)."""
+    """A loop being wired, as `Flow.loop` gives it (S6.1); it has one test, `until` or `while_`, or none."""
 
     __slots__ = ("_block", "_loop")
 
@@ -83,7 +83,7 @@ class Loop(Handle):
         self._loop = loop
 
     def carry(self, initial: T) -> Carry[T]:
-        """Carry a value from round to round, beginning with this one."""
+        """Carry a value from round to round, beginning with this one: a port from outside, or a constant."""
         name = self._block.new_carry()
         assert self._block.parent is not None, "a loop's body is inside a block"
         home = initial._block if isinstance(initial, PortRef) else None  # noqa: SLF001 - as in blocks
@@ -102,15 +102,22 @@ class Loop(Handle):
         return Carry(self._block, self._loop, name)
 
     def until(self, value: T, predicate: Callable[[T], bool]) -> None:
-        """End the loop after the round in which the predicate holds of the value."""
+        """End the loop after the round in which the predicate holds of the value, a port of the body.
+
+        The predicate is a plain function that gives a bool. What only next values need does not run in the
+        last round.
+        """
         self._test("until", value, predicate)
 
     def while_(self, value: T, predicate: Callable[[T], bool]) -> None:
-        """Begin a round only if the predicate holds of the carried value it would begin with."""
+        """Begin a round only if the predicate holds of the carried value it would begin with.
+
+        The predicate is a plain function that gives a bool.
+        """
         self._test("while", value, predicate)
 
     def result(self, value: T) -> T:
-        """Read a port of the body outside: its last live value (S6.1)."""
+        """Read a port of the body outside: its last live value, a skip if no round gave one (S6.1)."""
         source = source_of(self._block, literally(value), f"result of loop {self._loop.id!r}")
         assert self._block.parent is not None, "a loop's body is inside a block"
         if isinstance(source, Reference):

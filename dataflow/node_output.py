@@ -20,10 +20,10 @@ STATUSES: Final[tuple[str, ...]] = get_args(OutputStatus)
 
 @dataclass(frozen=True, slots=True)
 class NodeOutput:
-    """The outcome of a raw node.
+    """The outcome of a raw node: `outputs` by the names of its ports, `context` for the port `context`.
 
     `metadata` is recorded with the firing. With the status `error` the node has failed, and
-    `metadata["error"]` is the text of the failure.
+    `metadata["error"]` is the text of the failure. `paused` is for a later release and fails the node.
     """
 
     outputs: Mapping[str, Any] = field(default_factory=dict)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import inspect
 import json
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import ValidationError
 
 from dataflow.checking import described
 from dataflow.errors import FlowInvalid, choices
 from dataflow.failure import text_of_error
-from dataflow.mismatches import requirement
+from dataflow.mismatches import PREFIX, requirement
 from dataflow.policy import Policy
 from dataflow.ports import DONE, ERROR, MISSING, InPort, OutPort, Port, Ports, in_port, out_port
 from dataflow.signature import (
@@ -21,6 +21,7 @@ from dataflow.signature import (
     function_name,
     hints_of,
     is_node_function,
+    passing_on,
     qualified_id,
     read_parameters,
     read_raw_parameters,
@@ -55,6 +56,12 @@ class NodeType:
     name: str = ""
     is_opaque: bool = False  # known by id only: any port may be connected
     flow: Nested | None = None  # the flow that it runs, in place of a function (S1.1)
+    documented: object = None  # the function as its author wrote it, where another is called
+
+    @property
+    def text(self) -> str:
+        """What its author says of it: the docstring of the function."""
+        return inspect.getdoc(self.documented or self.call) or ""
 
     def renamed(self, id: str) -> NodeType:
         """Return the type under the id that a pack or a document gives it."""
@@ -101,18 +108,19 @@ class NodeType:
             outputs[name] = out_port(name, port.type, port.conditional)
         return {"outputs": outputs, "shape": Shape.RAW if is_raw else Shape.PORTS}
 
-    def read_config(self, given: Any, from_json: bool = False) -> tuple[Config | None, list[str]]:
+    def read_config(self, given: Any, from_json: bool = False) -> tuple[Config | None, list[ConfigProblem]]:
         """Check a config, or make the default one; the second result lists the problems."""
         model, name = self.parameters.config, self.parameters.config_name
         if model is None:
-            return None, [] if given is MISSING else ["takes no config"]
+            return None, [] if given is MISSING else [ConfigProblem("takes no config")]
         if isinstance(given, model):
             return given, []
         if given is MISSING and self.parameters.config_default is not MISSING:
             default: Any = self.parameters.config_default
             return default, []
         if given is not MISSING and not isinstance(given, dict):
-            return None, [f"config {name!r} must be {model.__name__}, found {type(given).__name__}"]
+            told = f"config {name!r} must be {model.__name__}, found {type(given).__name__}"
+            return None, [ConfigProblem(told)]
         values: dict[str, Any] = given if isinstance(given, dict) else {}
         try:
             return _validated(model, values, from_json), []
@@ -157,6 +165,7 @@ def derive(
             parameters, more = read_parameters(function, hints, ports is not None)
     except (ValueError, NameError) as error:  # no signature, as of some builtins; or a field of the result
         raise _invalid(name, f"{name}: its ports cannot be read: {error}") from error
+    returns = passing_on(returns, parameters)
     problems = [*problems, *more, *yet_more]
     if problems:
         raise FlowInvalid(name, [f"{name}: {problem}" for problem in problems], "node type")
@@ -172,6 +181,7 @@ def derive(
         policy=policy or Policy(),
         ports_of=ports,
         name=name,
+        documented=None if call is None else function,
     )
     _check_names(made, f"{made.id}: ")
     return made
@@ -187,9 +197,16 @@ def _invalid(name: str, problem: str) -> FlowInvalid:
     return FlowInvalid(name, [problem], "node type")
 
 
-def config_problems(error: ValidationError, model: type[Config]) -> list[str]:
+class ConfigProblem(NamedTuple):
+    """What is wrong with a config, and the steps from it to the field that is at fault."""
+
+    text: str
+    steps: tuple[str | int, ...] = ()
+
+
+def config_problems(error: ValidationError, model: type[Config]) -> list[ConfigProblem]:
     """Tell what is wrong with a config, a problem a field."""
-    return [f"config{_field(fault['loc'])}: {_fault(fault, model)}" for fault in error.errors()]
+    return [_config_problem(fault, model) for fault in error.errors()]
 
 
 def _fault(fault: ErrorDetails, model: type[Config]) -> str:
@@ -197,24 +214,25 @@ def _fault(fault: ErrorDetails, model: type[Config]) -> str:
         case "missing":
             return "is missing"
         case "extra_forbidden":
-            return (
-                f"is not known here; {choices(model.model_fields)}"
-                if len(fault["loc"]) == 1
-                else "is not known"
-            )
+            known = f"; {choices(model.model_fields)}" if len(fault["loc"]) == 1 else ""
+            return f"is not known here{known}"
         case "value_error":
             return str(fault["ctx"]["error"])
-        case _ if fault["msg"].startswith("Input should be "):
+        case _ if fault["msg"].startswith(PREFIX):
             return f"expected {requirement(fault['msg'])}, found {described(fault['input'])}"
         case _:
             return fault["msg"]
 
 
-def _field(place: tuple[int | str, ...]) -> str:
-    """Name a field of a config, without the tags `<..>` that tell alternatives apart."""
-    parts = [str(part) for part in place]
-    name = ".".join(part for part in parts if not (part.startswith("<") and part.endswith(">")))
-    return f" {name}" if name else ""
+def _config_problem(fault: ErrorDetails, model: type[Config]) -> ConfigProblem:
+    steps = tuple(step for step in fault["loc"] if not _is_tag(step))
+    name = ".".join(map(str, steps))
+    return ConfigProblem(f"config{f' {name}' if name else ''}: {_fault(fault, model)}", steps)
+
+
+def _is_tag(step: int | str) -> bool:
+    """Tell whether a step is one of those, `<..>`, that tell alternatives apart."""
+    return isinstance(step, str) and step.startswith("<") and step.endswith(">")
 
 
 def flow_type(flow: Nested, inputs: Mapping[str, InPort], outputs: Mapping[str, OutPort]) -> NodeType:

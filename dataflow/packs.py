@@ -1,33 +1,31 @@
-"""Packs: sets of node types, found by entry point and imported on first use."""
+"""Packs: named sets of node types, imported on first use."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from importlib import metadata
 from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.builder import Builder
-from dataflow.built_in import BUILT_IN
 from dataflow.declare import Node
-from dataflow.errors import PackError, choices
+from dataflow.errors import FlowInvalid, PackError, choices
 from dataflow.functions import import_function, importing, is_function_name
 from dataflow.nodetype import NodeType, derive
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Pack", "find_type", "type_of"]
+__all__ = ["Pack", "type_of"]
 
-GROUP: Final = "dataflow.packs"
-#: The version of the interface between the engine and packs.
-API: Final = 1
+_NAME: Final = re.compile(r"[^\W\d][\w-]*")
+NAMES: Final = "letters, digits, _ and -, the first of them a letter"
 
 
 class Pack:
-    """A named set of node types.
+    """A named set of node types, offered by an entry point of the same name in the group `dataflow.packs`.
 
     `nodes` maps names to `module:object`, imported on first use, or lists the nodes themselves.
-    `api` is the version of the pack interface that it needs.
+    `api` is the version of the pack interface that it needs. Raises PackError for what makes no pack.
     """
 
     def __init__(
@@ -36,28 +34,55 @@ class Pack:
         self.name = name
         self.version = version
         self.api = api
-        if isinstance(nodes, Mapping):
-            self.nodes: dict[str, Any] = dict(nodes)
-        else:
-            named = [(_name_of(node), node) for node in nodes]
-            self.nodes = dict(named)
-            if len(self.nodes) < len(named):
-                raise PackError(name, "names a node type twice")
+        if not _NAME.fullmatch(name):
+            raise PackError(name, f"is no name of a pack; expected {NAMES}")
+        self.nodes: dict[str, Any] = {}
+        for type_name, given in nodes.items() if isinstance(nodes, Mapping) else map(_named, nodes):
+            if type_name in self.nodes:
+                raise PackError(name, f"names the node type {type_name!r} twice")
+            fault = _fault(type_name, given)
+            if fault:
+                raise PackError(name, f"node type {type_name!r}: {fault}")
+            self.nodes[type_name] = given
+        self._types: dict[str, NodeType] = {}
 
-    def find(self, name: str) -> NodeType:
-        """Return a node type by its name in the pack; raises PackError."""
-        node = self.nodes.get(name)
-        if node is None:
-            raise PackError(
-                f"{self.name}.{name}", f"pack {self.name!r} has no such type; {choices(sorted(self.nodes))}"
-            )
-        id = f"{self.name}.{name}"
-        with importing(f"{id} of pack version {self.version}", id):
-            return type_of(import_function(node) if isinstance(node, str) else node, id)
+    def find(self, name: str, offered_by: str = "") -> NodeType:
+        """Return a node type by its name in the pack; raises PackError, which names who offers the pack."""
+        if name not in self._types:
+            id = f"{self.name}.{name}"
+            wanted = f"{id} of {offered_by}" if offered_by else id
+            if name not in self.nodes:
+                raise PackError(wanted, f"pack {self.name!r} has no such type; {choices(sorted(self.nodes))}")
+            self._types[name] = _imported(self.nodes[name], id, wanted)
+        return self._types[name]
 
 
-def _name_of(node: object) -> str:
-    return node.name if isinstance(node, Node) else str(getattr(node, "__name__", node))
+def _imported(given: Any, id: str, wanted: str) -> NodeType:
+    if isinstance(given, str):
+        with importing(wanted, given):
+            given = import_function(given)
+    try:
+        return type_of(given, id)
+    except FlowInvalid as invalid:
+        raise PackError(wanted, "makes no node type: " + "; ".join(invalid.problems)) from invalid
+
+
+def _named(node: object) -> tuple[str, object]:
+    """Name a node of a list: a node by its name, a flow by its own, a function by the function's."""
+    if isinstance(node, Node | Builder):
+        return node.name, node
+    return str(getattr(node, "__name__", node)), node
+
+
+def _fault(name: object, given: object) -> str:
+    """Say what keeps an entry from being a node type, as far as that shows without importing it."""
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        return f"expected {NAMES} for a name"
+    if isinstance(given, str):
+        return "" if is_function_name(given) else f"expected `module:object`, found {given!r}"
+    if isinstance(given, Node | Builder) or callable(given):
+        return ""
+    return f"expected a node, a flow or an async function, found {type(given).__name__}"
 
 
 def type_of(node: Any, id: str = "") -> NodeType:
@@ -67,39 +92,3 @@ def type_of(node: Any, id: str = "") -> NodeType:
     else:
         found = node.type if isinstance(node, Node) else derive(node)
     return found.renamed(id) if id else found
-
-
-def find_type(id: str) -> NodeType:
-    """Look a node type up: a built-in, `pack.name` by entry point, or `module:qualname`. Raises PackError."""
-    if id in BUILT_IN:
-        return BUILT_IN[id]
-    if is_function_name(id):
-        return type_of(import_function(id))
-    pack, dot, name = id.partition(".")
-    if not dot:
-        raise PackError(id, "is no node type: write pack.name, prefix.function or module:qualname")
-    return load_pack(pack).find(name)
-
-
-def _offer(entry: metadata.EntryPoint) -> str:
-    """Name the distribution of an entry point; one that is installed twice is one offer."""
-    return f"{entry.dist.name} {entry.dist.version}" if entry.dist is not None else entry.value
-
-
-def load_pack(name: str) -> Pack:
-    """Load the pack that an installed distribution offers under the name; raises PackError."""
-    found = {_offer(entry): entry for entry in metadata.entry_points(group=GROUP) if entry.name == name}
-    if len(found) > 1:
-        offers = " and ".join(sorted(found))
-        raise PackError(name, f"is offered by {offers}; uninstall one of them")
-    if not found:
-        known = sorted({entry.name for entry in metadata.entry_points(group=GROUP)})
-        raise PackError(name, f"no installed pack has this name; {choices(known)}")
-    with importing(name, "the pack"):
-        pack = next(iter(found.values())).load()
-    if not isinstance(pack, Pack) or pack.api != API:
-        needs = (
-            f"needs pack API {pack.api}, this release has {API}" if isinstance(pack, Pack) else "is no Pack"
-        )
-        raise PackError(name, needs)
-    return pack

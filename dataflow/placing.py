@@ -76,7 +76,7 @@ def configured(
         placed.config = config(**settings)
     except ValidationError as error:
         for problem in config_problems(error, config):
-            block.problem(f"node {placed.id!r} ({node_type.id}): {problem}")
+            block.problem(f"node {placed.id!r} ({node_type.id}): {problem.text}")
         placed.type = opaque_type(node_type.id)
     return placed
 

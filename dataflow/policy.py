@@ -61,7 +61,14 @@ def _one_of(name: str, value: object, allowed: object) -> None:
 
 @dataclass(frozen=True, slots=True, init=False)
 class Retry:
-    """How a failed call is to be repeated: extra attempts, waits in seconds (S9.1)."""
+    """How a failed call is to be repeated: extra attempts, waits in seconds (S9.1).
+
+    `on` are the errors that are repeated, all if it is empty: by type, or by a text that is part of the
+    class's name or the message, where `timeout` and `rate_limit` match every error of that kind. `backoff`
+    waits not at all, `first` seconds each time (`fixed`), or twice as long each time (`exponential`); with
+    `jitter` between half and the whole of it. `before` is called before each extra attempt, and what it
+    raises is the failure. Raises ValueError for a value that cannot be.
+    """
 
     retries: int
     on: tuple[type[BaseException] | str, ...]
@@ -98,7 +105,11 @@ class Retry:
 
 
 class Limit:
-    """Slots, or starts per second: one object given to several flows is shared by their runs (S15.1)."""
+    """Slots, or starts per second: one object given to several flows is shared by their runs (S15.1).
+
+    `slots` is how many calls run at once, `per_second` how many start in a second, evenly apart. Raises
+    ValueError if both lack. Give it to `using(limits=)`.
+    """
 
     __slots__ = ("gate", "per_second", "slots")
 

@@ -94,7 +94,9 @@ class OutPort:
 class Port:
     """Describe a port of a node whose ports follow from its config (S1.3).
 
-    `default`, `many` and `lazy` count for inputs, `conditional` for outputs.
+    `default`, `many` and `lazy` count for inputs, `conditional` for outputs: an input without a default is
+    required, `many` takes any number of edges, `lazy` runs its source only if the node will fire (S8.3); a
+    conditional output may be left out.
     """
 
     __slots__ = ("conditional", "default", "lazy", "many", "type")
@@ -116,7 +118,7 @@ class Port:
 
 
 class Ports(NamedTuple):
-    """Name the ports that a node has for one config; a value is a type or a `Port`."""
+    """Name the ports that a node has for one config, for `node(ports=)`; a value is a type or a `Port`."""
 
     inputs: Mapping[str, Any] = {}
     outputs: Mapping[str, Any] = {}

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from dataflow.declarations import Declarations, kind_of_vertex
 from dataflow.errors import choices
-from dataflow.graph import CallAction, Graph, Input, LoopAction, MapAction, Vertex
+from dataflow.graph import CallAction, Graph, Input, LoopAction, MapAction, Spot, Vertex
 from dataflow.ports import DONE
 from dataflow.sources import Reader, Sources
-from dataflow.wiring import CARRY, All, LoopBlock, Many, MapBlock, PlacedNode, Reference
+from dataflow.wiring import CARRY, All, Literally, LoopBlock, Many, MapBlock, PlacedNode, Reference
 
 if TYPE_CHECKING:
     from dataflow.declarations import Names
@@ -34,9 +34,6 @@ class _Connecting:
         self.graph = declared.graph
         self.sources = Sources(declared.graph, declared.lookup)
 
-    def problem(self, text: str) -> None:
-        self.graph.problems.append(text)
-
     def connect(self, root: Block) -> None:
         """Resolve every source of every block, then the outputs of the flow."""
         for block, names in self.declared.blocks:
@@ -44,7 +41,8 @@ class _Connecting:
             for placed in block.nodes.values():
                 self._connect_one(placed, names)
         for name, source in root.outputs.items():
-            reader = Reader(self.declared.root, f"output {name!r}", "each", len(root.nodes))
+            spot = Spot(f"output {name!r}", self.graph.root, ("outputs", name))
+            reader = Reader(self.declared.root, spot, "each", len(root.nodes))
             if (wire := self.sources.wire(source, reader)) is not None:
                 self.graph.outputs[name] = wire
         for vertex in self.graph.vertices:
@@ -53,17 +51,22 @@ class _Connecting:
     def _connect_edges(self, block: Block, names: Names) -> None:
         for edge in block.edges:
             where = f"edge {edge.source} -> {edge.target}.{edge.target_port}"
+            inline = "nodes", edge.target, "inputs", edge.target_port
+            spot = Spot(where, names.scope, inline if edge.index is None else ("edges", edge.index))
             vertex = names.vertices.get(edge.target)
             if vertex is None:
-                self.problem(f"{where}: no node {edge.target!r} in this block; {choices(names.vertices)}")
+                self.graph.problem(
+                    f"{where}: no node {edge.target!r} in this block; {choices(names.vertices)}", spot
+                )
             elif not isinstance(vertex.action, CallAction):
-                self.problem(
-                    f"{where}: {edge.target!r} is a {kind_of_vertex(vertex)}, which is not wired by edges"
+                self.graph.problem(
+                    f"{where}: {edge.target!r} is a {kind_of_vertex(vertex)}, which is not wired by edges",
+                    spot,
                 )
             else:
-                self._feed(
-                    vertex, edge.target_port, (edge.source,), self._reader(vertex, edge.target_port, names)
-                )
+                spot = spot._replace(label=f"port '{edge.target}.{edge.target_port}'")
+                reader = Reader(names, spot, vertex.id, vertex.order[0])
+                self._feed(vertex, edge.target_port, (edge.source,), reader)
 
     def _connect_one(self, placed: Placed, names: Names) -> None:
         vertex = names.vertices[placed.id]
@@ -71,24 +74,26 @@ class _Connecting:
             case PlacedNode():
                 for port, source in placed.inputs.items():
                     sources = source.sources if isinstance(source, Many) else (source,)
+                    kind = "values" if isinstance(source, Literally) else "inputs"
+                    reader = self._reader(vertex, port, names, kind, port)
                     if port in vertex.inputs:
-                        self.problem(
-                            f"port '{placed.id}.{port}' is wired by edges and by a source of its own; use one"
-                        )
-                        continue
-                    self._feed(vertex, port, sources, self._reader(vertex, port, names))
+                        told = f"{reader.spot} is wired by edges and by a source of its own; use one"
+                        self.graph.problem(told, reader.spot)
+                    else:
+                        self._feed(vertex, port, sources, reader)
             case LoopBlock():
                 self._connect_loop(placed, vertex, names)
             case MapBlock():
                 self._connect_map(placed, vertex, names)
         if placed.after:
-            reader = self._reader(vertex, "$after", names)
+            reader = self._reader(vertex, "$after", names, "after")
             found = [self.sources.reference(Reference(node, DONE), reader) for node in placed.after]
             wires = [wire for wire in found if wire is not None]
             vertex.inputs["$after"] = Input("$after", wires)
 
-    def _reader(self, vertex: Vertex, port: str, names: Names) -> Reader:
-        return Reader(names, f"port '{vertex.id}.{port}'", vertex.id, vertex.order[0])
+    def _reader(self, vertex: Vertex, port: str, names: Names, *steps: str) -> Reader:
+        spot = Spot(f"port '{vertex.id}.{port}'", names.scope, (*vertex.spot.steps, *steps))
+        return Reader(names, spot, vertex.id, vertex.order[0])
 
     def _feed(self, vertex: Vertex, port: str, sources: tuple[Source, ...], reader: Reader) -> None:
         action = vertex.action
@@ -96,11 +101,11 @@ class _Connecting:
         declared = action.type.inputs.get(port)
         if declared is None and not action.type.is_opaque:
             known = choices(action.type.inputs)
-            self.problem(f"node {vertex.id!r} ({action.type.id}) has no input port {port!r}; {known}")
+            told = f"node {vertex.id!r} ({action.type.id}) has no input port {port!r}; {known}"
+            self.graph.problem(told, reader.spot)
             return
-        given = vertex.inputs.setdefault(
-            port, Input(port, [], declared, declared is None or declared.required)
-        )
+        is_required = declared is None or declared.required
+        given = vertex.inputs.setdefault(port, Input(port, [], declared, is_required, reader.spot))
         given.wires.extend(
             wire for source in sources if (wire := self.sources.wire(source, reader)) is not None
         )
@@ -112,24 +117,27 @@ class _Connecting:
         position = len(loop.body.nodes)
         for name, carried in loop.carries.items():
             label = f"'$carry.{name}' of loop {loop.id!r}"
-            first = self.sources.wire(carried.first, Reader(names, label, loop.id, vertex.order[0]))
+            spot = Spot(label, names.scope, (*vertex.spot.steps, "loop", "carry", name))
+            first = self.sources.wire(
+                carried.first, Reader(names, spot.part("", "first"), loop.id, vertex.order[0])
+            )
             vertex.inputs[name] = Input(name, [first] if first else [], required=False)
             if carried.next is None:
-                self.problem(f"{label} has no next value")
-            elif next_wire := self.sources.wire(
-                carried.next, Reader(inside, f"next value of {label}", "each", position)
-            ):
+                self.graph.problem(f"{label} has no next value", spot)
+                continue
+            spot = Spot(f"next value of {label}", inside.scope, ("carry", name, "next"))
+            if next_wire := self.sources.wire(carried.next, Reader(inside, spot, "each", position)):
                 action.nexts[name] = next_wire
         if loop.test is not None:
-            action.test_wire = self.sources.wire(
-                loop.test.source, Reader(inside, f"the test of loop {loop.id!r}", "each", position)
-            )
+            spot = Spot(f"the test of loop {loop.id!r}", inside.scope, (loop.test.kind,))
+            action.test_wire = self.sources.wire(loop.test.source, Reader(inside, spot, "each", position))
         for name, source in loop.body.outputs.items():
             if isinstance(source, Reference) and source.node == CARRY and source.port in loop.carries:
                 action.finals[name] = source.port
                 continue
             each_round = source.source if isinstance(source, All) else source
-            reader = Reader(inside, f"output '{loop.id}.{name}'", "each", position)
+            spot = Spot(f"output '{loop.id}.{name}'", inside.scope, ("outputs", name))
+            reader = Reader(inside, spot, "each", position)
             if wire := self.sources.wire(each_round, reader):
                 action.results[name] = wire
             if isinstance(source, All):
@@ -140,13 +148,14 @@ class _Connecting:
         assert isinstance(action, MapAction)
         inside = self.declared.inside(placed.body)
         for name, source in placed.over.items():
-            wire = self.sources.wire(
-                source, Reader(names, f"'$item.{name}' of map {placed.id!r}", placed.id, vertex.order[0])
-            )
+            label = f"'$item.{name}' of map {placed.id!r}"
+            spot = Spot(label, names.scope, (*vertex.spot.steps, "map", "over", name))
+            wire = self.sources.wire(source, Reader(names, spot, placed.id, vertex.order[0]))
             vertex.inputs[name] = Input(name, [wire] if wire else [])
             action.lists[name] = name
         for name, source in placed.body.outputs.items():
-            reader = Reader(inside, f"output '{placed.id}.{name}'", "each", len(placed.body.nodes))
+            spot = Spot(f"output '{placed.id}.{name}'", inside.scope, ("outputs", name))
+            reader = Reader(inside, spot, "each", len(placed.body.nodes))
             if (wire := self.sources.wire(source, reader)) is not None:
                 action.collects[name] = wire
 
@@ -156,6 +165,7 @@ class _Connecting:
             return
         for port in action.type.inputs.values():
             if port.required and port.name not in vertex.inputs:
-                self.problem(
-                    f"port '{vertex.id}.{port.name}' is required and has neither an edge nor a constant"
+                self.graph.problem(
+                    f"port '{vertex.id}.{port.name}' is required and has neither an edge nor a constant",
+                    vertex.spot,
                 )

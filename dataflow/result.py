@@ -27,7 +27,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """What a run came to. Outputs that were skipped are not among `outputs`; `why` tells the reason."""
+    """What a run came to. Outputs that were skipped are not among `outputs`; `why` tells the reason.
+
+    A run that failed raises `RunFailed`, which has the result. `paused` is for a later release.
+    """
 
     run_id: str
     status: Literal["completed", "paused", "failed", "cancelled"]
@@ -47,6 +50,11 @@ class Result:
             )
         raise KeyError(_no_value(f"output {output!r}", self._root.values[slot]))
 
+    @property
+    def declared(self) -> Sequence[str]:
+        """The names of all outputs, those without a value included."""
+        return tuple(self._plan.outputs)
+
     @cached_property
     def states(self) -> Mapping[str, NodeState]:
         """The state of every node by its path, those inside maps and loops included."""
@@ -64,7 +72,11 @@ class Result:
         return MappingProxyType(found)
 
     def get(self, port: T) -> T:
-        """Return the value of a port or output; raises DataflowError with the reason if it has none."""
+        """Return the value of a port or output; raises DataflowError with the reason if it has none.
+
+        The port is one of the builder, text like `node.port`, or the name of an output; none inside a loop or
+        map. Each call gives a copy of its lists and dicts (S3.4).
+        """
         output = self._addresses.output(port)
         token = self._token(output or self._addresses.port(port))
         if token is LET_GO:
@@ -76,7 +88,11 @@ class Result:
         return value  # type: ignore[no-any-return]  # a port is typed as its value
 
     def why(self, port: object) -> str:
-        """Tell why a port, or the node at a path, is what it is, back to the decision or failure."""
+        """Tell why a port, or the node at a path, is what it is, back to the decision or failure.
+
+        The first line is the answer, each further one a cause. Text is read as the path of a node, then as
+        the name of an output, then as `node.port`. Raises DataflowError for what is none of them.
+        """
         if isinstance(port, str) and port in self._by_path:
             _, frame, node = self._by_path[port]
             state = STATES[frame.states[node.index]].value

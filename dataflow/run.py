@@ -38,7 +38,7 @@ def new_run_id() -> str:
 
 
 class Run:
-    """A run in progress. Awaiting it gives its result, or raises RunFailed."""
+    """A run in progress. Awaiting it gives its result, also that of a cancelled run, or raises RunFailed."""
 
     __slots__ = ("_engine", "_was_awaited")
 
@@ -48,15 +48,22 @@ class Run:
 
     @property
     def id(self) -> str:
+        """The id of the run: its start in UTC and eight hexadecimal digits."""
         return self._engine.reporter.run
 
     @property
     def status(self) -> RunStatus:
+        """How far the run has come: `running`, `completed`, `failed` or `cancelled`, equal to such a text."""
         return self._engine.status
 
-    def events(self) -> AsyncIterator[Event]:
-        """Iterate over the events from now on; ends when the run has ended, however it ended."""
-        return self._engine.reporter.listen()
+    def events(self, *, inputs: bool = False) -> AsyncIterator[Event]:
+        """Iterate over the events from now on; ends when the run has ended, however it ended.
+
+        With `inputs` each `node_started` has a copy of the node's input values too, by port.
+        """
+        reporter = self._engine.reporter
+        reporter.tells_inputs = reporter.tells_inputs or inputs
+        return reporter.listen()
 
     @overload
     def stream(self, port: str) -> AsyncIterator[str]: ...
@@ -83,7 +90,10 @@ class Run:
         return stream
 
     def cancel(self, reason: str = "cancelled") -> None:
-        """Cancel the run: what waits is not run, what runs is cancelled (S9.6). Any thread may call it."""
+        """Cancel the run: what waits is not run, what runs is cancelled (S9.6). Any thread may call it.
+
+        The reason is what `result.why` tells of the nodes. A run that has ended, or is failing, stays so.
+        """
         self._engine.reporter.in_loop(partial(self._engine.cancel, reason))
 
     def __await__(self) -> Generator[Any, Any, Result]:

@@ -108,7 +108,7 @@ def in_order(graph: Graph) -> list[Vertex]:
                 ordered.append(later)
     if len(ordered) < len(graph.vertices):
         left = {vertex: after[vertex] for vertex in graph.vertices if waits[vertex]}
-        graph.problems.append(_cycle_problem(left))
+        graph.problem(_cycle_problem(left), next(iter(left)).spot)
         ordered.extend(left)  # they are checked all the same, as far as that can be
     return ordered
 
@@ -211,9 +211,10 @@ def _innermost(graph: Graph, vertex: Vertex, wires: list[Wire]) -> Scope:
         if found in scope.around():
             found, why = scope, wire.label
             continue
-        graph.problems.append(
+        graph.problem(
             f"node {vertex.id!r} reads two maps neither inside the other: {why or found.kind.value} and "
-            f"{wire.label}; collect one of them first"
+            f"{wire.label}; collect one of them first",
+            vertex.spot,
         )
     return found
 
@@ -223,8 +224,9 @@ def _close(graph: Graph, vertex: Vertex, action: CollectAction) -> None:
     scope = scope_of(action.source.source)
     owner = scope.owner if scope is not None and scope.kind is ScopeKind.MAP else None
     if owner is None or owner.home is not vertex.home:
-        graph.problems.append(
-            f"collect({action.source.label}): the port is not inside a map opened by each in this block"
+        graph.problem(
+            f"collect({action.source.label}): the port is not inside a map opened by each in this block",
+            vertex.spot,
         )
         return
     assert isinstance(owner.action, MapAction), "a map's scope is owned by a map"

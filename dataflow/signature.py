@@ -6,10 +6,10 @@ import dataclasses
 import inspect
 import typing
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable, Coroutine
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from types import NoneType
-from typing import Any, Final, get_args, get_origin
+from typing import Any, Final, TypeVar, get_args, get_origin
 
 from dataflow.config import Config
 from dataflow.context import ExecutionContext
@@ -37,6 +37,7 @@ __all__ = [
     "function_name",
     "hints_of",
     "is_node_function",
+    "passing_on",
     "qualified_id",
     "read_parameters",
     "read_raw_parameters",
@@ -237,6 +238,17 @@ def read_result(function: Callable[..., Any], annotation: object) -> tuple[Retur
     )
     shape = Shape.KEYS if typing.is_typeddict(plain) else Shape.FIELDS
     return Returns(shape, (out, *ports), plain), problems
+
+
+def passing_on(returns: Returns, parameters: Parameters) -> Returns:
+    """Find the input that a result annotated with the same type variable passes on, and whose type it has."""
+    sources = [port for port in parameters.ports if port.type is returns.type]
+    if not isinstance(returns.type, TypeVar) or len(sources) != 1:
+        return returns
+    (source,), (out,) = sources, returns.ports
+    if not source.required or source.many:
+        return returns
+    return replace(returns, ports=(replace(out, same_as=source.name),))
 
 
 def _origin(annotation: object) -> object:

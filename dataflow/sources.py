@@ -19,6 +19,7 @@ from dataflow.graph import (
     MapAction,
     Scope,
     ScopeKind,
+    Spot,
     Terminal,
     Vertex,
     Wire,
@@ -57,7 +58,7 @@ class Reader:
     """Who a source is resolved for: in which block, as what, and where in its order."""
 
     names: Names
-    label: str  # for messages: "port 'join.title'"
+    spot: Spot
     id: str  # names the map that it is the first to read
     position: int
 
@@ -71,9 +72,6 @@ class Sources:
         self._joins: dict[tuple[int, Source], Wire | None] = {}
         self._counts: Counter[tuple[int, str]] = Counter()  # of the joins of a block, by mode
         self._maps: dict[Terminal, tuple[EachOptions, Vertex]] = {}
-
-    def _problem(self, text: str) -> None:
-        self._graph.problems.append(text)
 
     def wire(self, source: Source, reader: Reader) -> Wire | None:
         """Resolve a source; None if it cannot be, which is recorded as a problem."""
@@ -97,7 +95,7 @@ class Sources:
             case Race(sources):
                 return self._join(Join.RACE, sources, reader)
             case MergeContexts(sources, how):
-                found = self._lookup.policy(how, reader.label)
+                found = self._lookup.policy(how, reader.spot)
                 mode = Join.MERGE if how == "pick" else Join.CONTEXTS
                 return self._join(mode, sources, reader, Join.CONTEXTS.value, found)
             case Fallback(first, default):
@@ -113,7 +111,9 @@ class Sources:
                     vertex.home = home
                 return Wire(Terminal(vertex, "out"), f"collect({wire.label})")
             case All():
-                self._problem(f"{reader.label}: `all` is an output of a loop, and nothing else")
+                self._graph.problem(
+                    f"{reader.spot}: `all` is an output of a loop, and nothing else", reader.spot
+                )
                 return None
 
     def _join(
@@ -126,7 +126,7 @@ class Sources:
     ) -> Wire | None:
         word = word or mode.value
         if not sources:
-            self._problem(f"{reader.label}: {word} needs at least one source")
+            self._graph.problem(f"{reader.spot}: {word} needs at least one source", reader.spot)
             return None
         wires = [wire for source in sources if (wire := self.wire(source, reader)) is not None]
         if len(wires) < len(sources):
@@ -151,14 +151,15 @@ class Sources:
         known = self._maps.get(wire.source)
         if known is not None and known[1].home is reader.names.scope:
             if known[0] != options:
-                self._problem(
-                    f"{reader.label}: each({wire.label}) has other options than the same each read by "
-                    f"{known[1].id!r}; two calls share a map only with equal options"
+                self._graph.problem(
+                    f"{reader.spot}: each({wire.label}) has other options than the same each read by "
+                    f"{known[1].id!r}; two calls share a map only with equal options",
+                    reader.spot,
                 )
             vertex = known[1]
         else:
             scope = Scope(ScopeKind.MAP, parameters={"item": None})
-            found = self._lookup.options(options, reader.label)
+            found = self._lookup.options(options, reader.spot)
             vertex = self._add(reader.id, MapAction(scope, found, {"item": "item"}, named=False), reader)
             scope.owner = vertex
             vertex.inputs["item"] = Input("item", [wire])
@@ -168,7 +169,7 @@ class Sources:
         return Wire(Terminal(action.scope, "item"), f"each({wire.label})")
 
     def _add(self, id: str, action: JoinAction | CollectAction | MapAction, reader: Reader) -> Vertex:
-        vertex = Vertex(id, (reader.position, -1), reader.names.scope, action)
+        vertex = Vertex(id, (reader.position, -1), reader.spot._replace(scope=reader.names.scope), action)
         self._graph.vertices.append(vertex)
         return vertex
 
@@ -181,14 +182,16 @@ class Sources:
             if (vertex := names.vertices.get(reference.node)) is not None:
                 if any(inner.scope is body_of(vertex) for inner in reader.names.outwards()):
                     kind = kind_of_vertex(vertex)
-                    self._problem(
-                        f"{reader.label} reads '{reference}', which is known when the {kind} has ended; "
-                        "inside it read a node or a carried port of its own"
+                    self._graph.problem(
+                        f"{reader.spot} reads '{reference}', which is known when the {kind} has ended; "
+                        "inside it read a node or a carried port of its own",
+                        reader.spot,
                     )
                     return None
                 return self._output(vertex, reference, reader)
         known = choices(*(names.vertices for names in reader.names.outwards()))
-        self._problem(f"{reader.label} reads '{reference}': no node {reference.node!r}; {known}")
+        told = f"{reader.spot} reads '{reference}': no node {reference.node!r}; {known}"
+        self._graph.problem(told, reader.spot)
         return None
 
     def _parameter(self, reference: Reference, kind: ScopeKind, reader: Reader) -> Wire | None:
@@ -197,16 +200,18 @@ class Sources:
             if reference.port in scope.parameters:
                 return Wire(Terminal(scope, reference.port), str(reference))
         known = choices(*(scope.parameters for scope in scopes))
-        self._problem(f"{reader.label} reads '{reference}', which does not exist here; {known}")
+        told = f"{reader.spot} reads '{reference}', which does not exist here; {known}"
+        self._graph.problem(told, reader.spot)
         return None
 
     def _output(self, vertex: Vertex, reference: Reference, reader: Reader) -> Wire | None:
         ports = output_names(vertex)
         if reference.port in ports or reference.port in (DONE, ERROR) or _is_opaque(vertex):
             return Wire(Terminal(vertex, reference.port), str(reference))
-        self._problem(
-            f"{reader.label} reads '{reference}': {kind_of_vertex(vertex)} {vertex.id!r} has no output port "
-            f"{reference.port!r}; {choices(ports)}"
+        self._graph.problem(
+            f"{reader.spot} reads '{reference}': {kind_of_vertex(vertex)} {vertex.id!r} has no output port "
+            f"{reference.port!r}; {choices(ports)}",
+            reader.spot,
         )
         return None
 

@@ -22,7 +22,11 @@ __all__ = [
 
 
 class NodeState(StrEnum):
-    """How far a firing has come; a state is never better than the truth."""
+    """How far a firing has come; a state is never better than the truth (S18).
+
+    `ready` waits for a slot, a worker or its next attempt; `cancelled` was ready or running when its frame
+    was closed, `not_run` was waiting. `paused` is for a later release.
+    """
 
     WAITING = "waiting"
     READY = "ready"

@@ -45,7 +45,7 @@ class Step(Handle, Generic[R_co]):
 
     @property
     def done(self) -> Signal:
-        """The signal that the node has succeeded."""
+        """The signal that the node has succeeded, or failed with a `default=` (S1.3)."""
         port: Signal = self._port(DONE)
         return port
 

@@ -33,7 +33,10 @@ class TypedFlow(Flow, Generic[P, R]):
         self.__name__ = self.name
 
     async def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Run the flow and return its output; raises RunFailed, or KeyError if the output was skipped."""
+        """Run the flow and return its output; raises RunFailed, or KeyError if the output was skipped.
+
+        Of several outputs it returns the NamedTuple that the function returned, with the values in it.
+        """
         self.compile()
         parameters = list(inspect.signature(self._fn).parameters.values())[1:]
         bound = inspect.Signature(parameters).bind(*args, **kwargs)
@@ -96,5 +99,9 @@ class TypedFlow(Flow, Generic[P, R]):
 
 
 def flow(fn: Callable[Concatenate[Flow, P], R], /) -> TypedFlow[P, R]:
-    """Turn a function that wires a flow into the flow; it is called once, on first use."""
+    """Turn a function that wires a flow into the flow; it is called once, on first use.
+
+    Its parameters after the first are the inputs. It returns a port, which is the output `out`, or a
+    NamedTuple of ports, an output a field. What is wrong with it is told by the flow's check.
+    """
     return TypedFlow(fn)

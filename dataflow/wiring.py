@@ -9,7 +9,7 @@ from dataflow.policy import EachOptions, Policy, Settings
 from dataflow.ports import MISSING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from dataflow.nodetype import NodeType
     from dataflow.plan import FlowPlan
@@ -39,6 +39,7 @@ __all__ = [
     "Nested",
     "Placed",
     "PlacedNode",
+    "Places",
     "Race",
     "Reference",
     "Source",
@@ -152,6 +153,14 @@ class Edge:
     target_port: str
     id: str | None = None
     meta: Mapping[str, Any] = field(default_factory=dict)
+    index: int | None = field(default=None, compare=False)  # among the edges of a document
+
+
+class Places(Protocol):
+    """Where the parts of a document stand."""
+
+    def find(self, path: Iterable[str | int]) -> tuple[int, int]:
+        """Return line and column, counted from 1, of a part, or of the nearest part around it."""
 
 
 class Nested(Protocol):
@@ -274,6 +283,7 @@ class Wiring:
     meta: Mapping[str, Any] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
     nested: list[Nested] = field(default_factory=list)  # the flows that are nodes of it
+    places: Places | None = None  # of the document that it was read from
     file: str = ""  # where it was loaded from, as the document that it is nested in names it
     version: int = 0  # raised by every change, so that a compiled flow knows it is out of date
 

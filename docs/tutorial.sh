@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The commands of tutorial.md, made from that page by `python -m tests.docs.tutorial`. It compares what they print
+# The commands of tutorial.md, made from that page by `python -m tests.docs.scripts`. It compares what they print
 # with what the page shows. Without `dataflow` on PATH it installs the project first.
 set -euo pipefail
 
@@ -230,10 +230,10 @@ sed -e 's/until: fits/until: fit/' -e 's/width: \$in/with: $in/' -e 's/anybody.n
 dataflow check --import wrong.yaml || echo "exit code $?"
 } 2>&1 | tee "$printed"
 page_shows <<'END OF OUTPUT'
-wrong.yaml: port 'nobody.names' reads 'anybody.none': node 'anybody' has no output port 'none'; choices: yes, no
-wrong.yaml: the test of loop 'squeeze' reads 'fit.out': no node 'fit'; choices: join, fits, short, split, anybody, nobody, squeeze
-wrong.yaml: node 'fits' (party.fits) has no input port 'with'; choices: text, width
-wrong.yaml: port 'fits.width' is required and has neither an edge nor a constant
+wrong.yaml:10:41: port 'nobody.names' reads 'anybody.none': node 'anybody' has no output port 'none'; choices: yes, no
+wrong.yaml:16:7: the test of loop 'squeeze' reads 'fit.out': no node 'fit'; choices: join, fits, short, split, anybody, nobody, squeeze
+wrong.yaml:19:9: port 'fits.width' is required and has neither an edge nor a constant
+wrong.yaml:19:55: node 'fits' (party.fits) has no input port 'with'; choices: text, width
 exit code 1
 END OF OUTPUT
 

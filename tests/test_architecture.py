@@ -68,7 +68,8 @@ ROWS: Final[list[set[str]]] = [
     },
     {"declarations", "graph", "lookup", "plan", "tokens", "uses"},
     {"drawing", "loading"},
-    {"formats", "packs"},
+    {"registry"},
+    {"formats", "offers", "packs"},
     {"document"},
     {
         "blocks",

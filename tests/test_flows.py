@@ -13,8 +13,8 @@ import pytest
 from dataflow import SKIP, Config, Flow, FlowInvalid, RunFailed
 from dataflow.functions import import_function
 from dataflow.nodetype import derive
-from dataflow.packs import find_type
 from dataflow.ports import MISSING
+from dataflow.registry import find_type
 from dataflow.wiring import Block, Literally, PlacedNode, Reference, Wiring
 
 

@@ -12,7 +12,7 @@ from anyio.lowlevel import checkpoint
 from dataflow import EventKind, Flow, NodeState, Retry, collect, each, fallback, gather, merge, node
 from dataflow.functions import import_function
 from dataflow.nodetype import derive
-from dataflow.packs import find_type
+from dataflow.registry import find_type
 from dataflow.wiring import Block, Literally, MapBlock, Placed, PlacedNode, Reference, Wiring
 
 

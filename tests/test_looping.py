@@ -9,7 +9,7 @@ import pytest
 from dataflow import Carry, Failure, Flow, Loop, Signal, Step, When, merge
 from dataflow.functions import import_function
 from dataflow.nodetype import derive
-from dataflow.packs import find_type
+from dataflow.registry import find_type
 from dataflow.wiring import All, Block, Carried, Literally, LoopBlock, Placed, PlacedNode, Reference, Wiring
 
 

@@ -146,7 +146,7 @@ def test_a_flow_of_the_builder_is_written_in_place() -> None:
         ("nodes: {a: {flow: ./nowhere.yaml}}", "nowhere.yaml: cannot be read: No such file or directory"),
         (
             "nodes: {a: {flow: ./bad.yaml}}",
-            "3:13 nodes.a.flow: ./bad.yaml:2:1 nodez: is not known here",
+            "3:13 nodes.a.flow: ./bad.yaml:2:1: nodez: is not known here",
         ),
         (
             "nodes: {a: {flow: {dataflow: 1, nodes: {b: {type: t, policy: {errors: fail}}}}}}",
@@ -163,7 +163,7 @@ def test_a_flow_of_the_builder_is_written_in_place() -> None:
         ("nodes: {a: {flow: ./sub.yaml}}", "port 'a.x' is required and has neither an edge nor a constant"),
         (
             "nodes: {a: {flow: {dataflow: 1, nodes: {b: {type: t.inc}}}}}",
-            "node 'a', flow 'a': node 'b': t: no installed pack has this name",
+            "3:45 node 'a', flow 'a': node 'b': t.inc: no installed pack is called 't'",
         ),
     ],
 )

@@ -127,7 +127,8 @@ def test_a_config_of_a_document_is_read_by_json_rules() -> None:
 def test_a_config_that_does_not_fit_is_told(
     function: Callable[..., Any], given: Any, from_json: bool, problems: list[str]
 ) -> None:
-    assert derive(function).read_config(given, from_json) == (None, problems)
+    config, found = derive(function).read_config(given, from_json)
+    assert (config, [problem.text for problem in found]) == (None, problems)
 
 
 def configured(ports: Callable[[Any], Any], function: Callable[..., Any] = opened) -> NodeType:

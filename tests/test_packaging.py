@@ -50,7 +50,7 @@ def test_a_wheel_says_that_each_package_is_typed(wheel: dict[str, str], package:
 
 def test_a_wheel_holds_only_source(wheel: dict[str, str]) -> None:
     inside = [name for name in wheel if ".dist-info/" not in name]
-    assert not [name for name in inside if Path(name).suffix not in (".json", ".py", ".typed")]
+    assert not [name for name in inside if Path(name).suffix not in (".json", ".py", ".pyi", ".typed")]
 
 
 def test_a_wheel_has_the_entry_points(wheel: dict[str, str]) -> None:
@@ -69,5 +69,6 @@ def test_a_wheel_carries_the_licence(wheel: dict[str, str]) -> None:
 def test_a_source_archive_holds_what_the_tests_need(tmp_path: Path) -> None:
     with tarfile.open(build("sdist", tmp_path)) as archive:
         names = {name.split("/")[1] for name in archive.getnames()}
-    expected = {"LICENSE", "README.md", "benchmarks", "dataflow", "docs", "nodes", "pyproject.toml", "tests"}
-    assert names - {".gitignore", "PKG-INFO"} == expected
+    folders = {"benchmarks", "dataflow", "docs", "nodes", "tests"}
+    files = {"LICENSE", "README.md", "mkdocs.yml", "pyproject.toml"}
+    assert names - {".gitignore", "PKG-INFO"} == folders | files

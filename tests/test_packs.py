@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from importlib import metadata
-from pathlib import Path
+from collections.abc import Callable
 from types import MappingProxyType
 from typing import Any
 
 import pytest
 
-from dataflow import Pack, PackError, node, threaded
-from dataflow.branching import IF, SWITCH
-from dataflow.packs import find_type, type_of
+from dataflow import Flow, Pack, PackError, node, threaded
+from dataflow.packs import type_of
 
 
 async def fetch(url: str) -> str:
@@ -55,7 +51,36 @@ def test_a_pack_may_name_what_it_imports_on_first_use(wrap: Callable[[dict[str, 
 def test_a_name_that_a_pack_has_twice_is_refused() -> None:
     with pytest.raises(PackError) as caught:
         Pack("shots", version="1.0", api=1, nodes=[fetch, node(name="fetch")(fetch)])
-    assert str(caught.value) == "shots: names a node type twice"
+    assert str(caught.value) == "shots: names the node type 'fetch' twice"
+
+
+@pytest.mark.parametrize(
+    ("name", "nodes", "text"),
+    [
+        ("sho.ts", [], "sho.ts: is no name of a pack; expected {names}"),
+        ("", [], ": is no name of a pack; expected {names}"),
+        ("shots", {"a b": "m:f"}, "shots: node type 'a b': expected {names} for a name"),
+        ("shots", {"a": "m.f"}, "shots: node type 'a': expected `module:object`, found 'm.f'"),
+        ("shots", {"a": 3}, "shots: node type 'a': expected a node, a flow or an async function, found int"),
+        ("shots", [lambda: None], "shots: node type '<lambda>': expected {names} for a name"),
+    ],
+)
+def test_what_makes_no_pack_is_refused(name: str, nodes: Any, text: str) -> None:
+    with pytest.raises(PackError) as caught:
+        Pack(name, version="1.0", api=1, nodes=nodes)
+    assert str(caught.value) == text.format(names="letters, digits, _ and -, the first of them a letter")
+
+
+def test_a_pack_may_hold_a_flow() -> None:
+    with Flow("double") as double:
+        double.output("text", double.add(fetch, url=double.input("url", str)).out)
+    found = Pack("shots", version="1.0", api=1, nodes=[double]).find("double")
+    assert (found.id, list(found.inputs), list(found.outputs)) == ("shots.double", ["url"], ["text"])
+
+
+def test_a_type_is_made_once() -> None:
+    pack = Pack("shots", version="1.0", api=1, nodes=[fetch])
+    assert pack.find("fetch") is pack.find("fetch")
 
 
 def test_a_type_that_a_pack_has_not_is_told_with_the_choices() -> None:
@@ -78,16 +103,15 @@ def test_a_type_that_a_pack_has_not_is_told_with_the_choices() -> None:
 def test_what_a_pack_cannot_import_is_told(place: str, reason: str) -> None:
     with pytest.raises(PackError) as caught:
         Pack("shots", version="1.0", api=1, nodes={"x": place}).find("x")
-    assert str(caught.value) == (f"shots.x of pack version 1.0: {place}: {reason}")
+    assert str(caught.value) == f"shots.x: {place}: {reason}"
 
 
 def test_what_makes_no_node_type_is_refused() -> None:
     with pytest.raises(PackError) as caught:
-        Pack("shots", version="1.0", api=1, nodes=[blocking]).find("blocking")
+        Pack("shots", version="1.0", api=1, nodes=[blocking]).find("blocking", "shots-extra 1.2")
     assert str(caught.value) == (
-        "shots.blocking of pack version 1.0: shots.blocking cannot be imported: "
-        "FlowInvalid: node type 'blocking' has 1 problem: "
-        "- blocking is no async function: use `async def`, or @threaded for code that blocks"
+        "shots.blocking of shots-extra 1.2: makes no node type: "
+        "blocking is no async function: use `async def`, or @threaded for code that blocks"
     )
 
 
@@ -96,119 +120,3 @@ def test_a_type_keeps_its_id_or_takes_another() -> None:
     assert type_of(ocr).id == f"{HERE}:ocr"
     assert type_of(ocr, "shots.ocr").id == "shots.ocr"
     assert type_of(ocr) is ocr.type
-
-
-@pytest.mark.parametrize(("id", "found"), [("control.if", IF), ("control.switch", SWITCH)])
-def test_the_built_in_types_are_found(id: str, found: object) -> None:
-    assert find_type(id) is found
-
-
-def test_a_function_is_found_by_its_name() -> None:
-    found = find_type(f"{HERE}:fetch")
-    assert (found.id, found.call) == (f"{HERE}:fetch", fetch)
-    assert find_type(f"{HERE}:ocr") is ocr.type
-
-
-@pytest.mark.parametrize(
-    ("id", "text"),
-    [
-        ("fetch", "fetch: is no node type: write pack.name, prefix.function or module:qualname"),
-        ("", ": is no node type: write pack.name, prefix.function or module:qualname"),
-        (
-            "nowhere_at_all:x",
-            "nowhere_at_all:x: cannot be imported: ModuleNotFoundError: No module named 'nowhere_at_all'",
-        ),
-        ("math:pi", "math:pi: is no function, but float"),
-    ],
-)
-def test_what_is_not_found_is_told(id: str, text: str) -> None:
-    with pytest.raises(PackError) as caught:
-        find_type(id)
-    assert str(caught.value) == text
-
-
-PACKS = """
-from dataflow import Pack
-
-async def fetch(url: str) -> str:
-    return url
-
-good = Pack("made_up", version="1.0", api=1, nodes=[fetch])
-newer = Pack("newer", version="1.0", api=2, nodes=[fetch])
-no_pack = 3
-"""
-ENTRIES = """[dataflow.packs]
-made_up = made_up_packs:good
-newer = made_up_packs:newer
-wrong = made_up_packs:no_pack
-broken = made_up_packs:nothing
-missing = made_up_nowhere:pack
-"""
-
-
-def install(folder: Path, name: str, entries: str) -> None:
-    """Write what an installer leaves behind of a distribution."""
-    info = folder / f"{name}-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n", encoding="utf-8")
-    (info / "entry_points.txt").write_text(entries, encoding="utf-8")
-
-
-@pytest.fixture
-def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    (tmp_path / "made_up_packs.py").write_text(PACKS, encoding="utf-8")
-    install(tmp_path, "made_up", ENTRIES)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    yield tmp_path
-    sys.modules.pop("made_up_packs", None)
-
-
-def test_a_pack_is_found_by_its_entry_point(installed: Path) -> None:
-    found = find_type("made_up.fetch")
-    assert (found.id, list(found.inputs)) == ("made_up.fetch", ["url"])
-
-
-@pytest.mark.parametrize(
-    ("id", "text"),
-    [
-        ("made_up.scan", "made_up.scan: pack 'made_up' has no such type; choices: fetch"),
-        ("newer.fetch", "newer: needs pack API 2, this release has 1"),
-        ("wrong.fetch", "wrong: is no Pack"),
-        (
-            "broken.fetch",
-            (
-                "broken: the pack cannot be imported: AttributeError: "
-                "module 'made_up_packs' has no attribute 'nothing'"
-            ),
-        ),
-        (
-            "missing.fetch",
-            "missing: the pack cannot be imported: ModuleNotFoundError: No module named 'made_up_nowhere'",
-        ),
-    ],
-)
-def test_a_pack_that_cannot_be_used_is_told(installed: Path, id: str, text: str) -> None:
-    with pytest.raises(PackError) as caught:
-        find_type(id)
-    assert str(caught.value) == text
-
-
-def test_a_pack_that_is_not_installed_is_told_with_the_choices(installed: Path) -> None:
-    with pytest.raises(PackError) as caught:
-        find_type("nothing.fetch")
-    known = sorted({entry.name for entry in metadata.entry_points(group="dataflow.packs")})
-    assert {"broken", "made_up", "missing", "newer", "wrong"} <= set(known)
-    assert str(caught.value) == f"nothing: no installed pack has this name; choices: {', '.join(known)}"
-
-
-def test_a_pack_that_two_distributions_offer_is_refused(installed: Path) -> None:
-    install(installed, "another", "[dataflow.packs]\nmade_up = made_up_packs:good\n")
-    with pytest.raises(PackError) as caught:
-        find_type("made_up.fetch")
-    assert str(caught.value) == "made_up: is offered by another 1.0 and made_up 1.0; uninstall one of them"
-
-
-def test_the_control_pack_is_found_where_the_project_is_installed() -> None:
-    offered = [entry for entry in metadata.entry_points(group="dataflow.packs") if entry.name == "control"]
-    found = find_type("control.read_text") if offered else find_type("dataflow_control.files:read_text")
-    assert list(found.inputs) == ["path", "encoding"]

@@ -24,6 +24,8 @@ NAMES: Final = [
     for module in modules_of(package)
     if not module.name.endswith(".__main__") and "__all__" in module.text()
 ]
+#: Those whose list is written as it is; that of the engine is made of the names in its stub.
+WRITTEN: Final = [name for name in NAMES if name != "dataflow"]
 LISTED: Final = pytest.mark.parametrize("name", NAMES)
 
 
@@ -46,7 +48,7 @@ def docstring(name: str, value: object) -> str | None:
     return None if text is None or text.startswith(f"{name}(") else text
 
 
-@LISTED
+@pytest.mark.parametrize("name", WRITTEN)
 def test_the_public_names_of_a_module_are_in_order(name: str) -> None:
     names = list(importlib.import_module(name).__all__)
     assert names == sorted(set(names), key=order)

@@ -11,6 +11,7 @@ import typer
 from dataflow.cli.check import check
 from dataflow.cli.exits import ExitCode, Interrupted, Refused, code_of_signal
 from dataflow.cli.interrupts import Interrupts
+from dataflow.cli.nodes import nodes
 from dataflow.cli.run import run
 from dataflow.cli.schema import schema
 from dataflow.cli.show import show
@@ -56,7 +57,7 @@ def _app() -> typer.Typer:
         context_settings={"terminal_width": min(shutil.get_terminal_size().columns, MOST_COLUMNS)},
     )
     app.callback()(_dataflow)
-    for command in (run, check, show, schema):
+    for command in (run, check, show, nodes, schema):
         app.command()(command)
     return app
 

@@ -10,7 +10,7 @@ import typer
 
 from dataflow.cli.exits import ExitCode, Problem, Refused
 from dataflow.cli.streams import write
-from dataflow.cli.targets import FileArgument, load, refusing
+from dataflow.cli.targets import FileArgument, load, placed, refusing
 from dataflow.cli.texts import counted, visible
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def examined(file: str, *, imports: bool) -> Findings:
     flow = load(file, imports=imports)
     with refusing(file):
         graph = flow.examine()
-    problems = [Problem(problem, file) for problem in dict.fromkeys(graph.problems)]
+    problems = [placed(problem, file) for problem in graph.told]
     return Findings(file, _count(flow.wiring.block), problems, list(dict.fromkeys(graph.opaque)))
 
 

@@ -36,13 +36,22 @@ class Outcome:
 
 
 async def execute(
-    flow: Flow, inputs: Mapping[str, Any], see: Callable[[Event], bool], interrupts: Interrupts
+    flow: Flow,
+    inputs: Mapping[str, Any],
+    see: Callable[[Event], bool],
+    interrupts: Interrupts,
+    *,
+    port: str | None = None,
+    with_inputs: bool = False,
 ) -> Outcome:
-    """Run a flow to its end, giving each event to `see`; when that returns False the run is cancelled."""
+    """Run a flow, or what a port of it needs, to its end, giving each event to `see`.
+
+    When `see` returns False the run is cancelled. `with_inputs`: as for `Run.events`.
+    """
     began = perf_counter()
     reason = ""
-    async with flow.start(**inputs) as run:
-        events = run.events()
+    async with flow.start(port, **inputs) as run:
+        events = run.events(inputs=with_inputs)
         interrupts.on_signal(waker(partial(run.cancel, "cancelled by a signal")))
         async for event in events:
             if not see(event) and not reason:

@@ -26,9 +26,10 @@ _WIDTH: Final = max(len(state.value) for state in NodeState)
 
 
 class Lines:
-    """A progress that writes lines to standard error."""
+    """A progress that writes lines to standard error; with `every_item` one for each item, failed or not."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, every_item: bool = False) -> None:
+        self._every_item = every_item
         self._maps: dict[str, int] = {}  # maps that are open by their path, with their items
         self._began: dict[str, datetime] = {}
 
@@ -60,7 +61,7 @@ class Lines:
         began = self._began.pop(event.path, None)
         items = self._maps.pop(event.path, None)  # before looking whether it is itself an item
         state = NodeState(event.data["state"])
-        if state is NodeState.NOT_RUN or (state not in _FAILED and self._is_in_map(event.path)):
+        if state is NodeState.NOT_RUN or self._is_passed_over(state, event.path):
             return
         parts = [state.value.ljust(_WIDTH), visible(event.path)]
         if items is not None:
@@ -70,6 +71,9 @@ class Lines:
         elif "reason" in event.data:
             parts.append(f"({visible(event.data['reason'])})")
         tell("  ".join(parts))
+
+    def _is_passed_over(self, state: NodeState, path: str) -> bool:
+        return not self._every_item and state not in _FAILED and self._is_in_map(path)
 
     def _is_in_map(self, path: str) -> bool:
         """Tell whether a path leads through an open map."""

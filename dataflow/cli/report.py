@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from dataflow.result import Result
 
 __all__ = [
+    "bare_text",
     "code_of",
     "last_line",
     "output_text",
@@ -49,8 +50,8 @@ def code_of(outcome: Outcome, caught: int | None) -> int:
             assert_never(status)
 
 
-def write_object(out: TextIO | None, outcome: Outcome, declared: Iterable[str]) -> None:
-    """Write the one object of `--json` (S20), on one line.
+def write_object(out: TextIO | None, outcome: Outcome, wanted: Sequence[str]) -> None:
+    """Write the one object of `--json` (S20), on one line, with the outputs that are wanted.
 
     Beyond what S20 names it has the warnings, and why outputs have no value.
     """
@@ -60,12 +61,12 @@ def write_object(out: TextIO | None, outcome: Outcome, declared: Iterable[str]) 
         {
             "run": result.run_id,
             "status": result.status,
-            "outputs": {name: carried(value) for name, value in result.outputs.items()},
+            "outputs": {name: carried(value) for name, value in _values(result, wanted)},
             "asks": [],
             "failures": [carried(failure) for failure in outcome.failures],
             "checks": [],
             "warnings": list(result.warnings),
-            "skipped": _without_value(result, declared),
+            "skipped": _without_value(result, wanted),
         },
     )
 
@@ -95,10 +96,14 @@ def _write_json(out: TextIO | None, value: Mapping[str, Any]) -> None:
     write(out, json_line(value, out.encoding if out is not None else None))
 
 
-def _without_value(result: Result, declared: Iterable[str]) -> dict[str, str]:
+def _values(result: Result, wanted: Iterable[str]) -> list[tuple[str, Any]]:
+    return [(name, result.outputs[name]) for name in wanted if name in result.outputs]
+
+
+def _without_value(result: Result, wanted: Iterable[str]) -> dict[str, str]:
     """Say of each output that has no value why that is so."""
     reasons = {}
-    for name in declared:
+    for name in wanted:
         try:
             _ = result[name]
         except KeyError as error:
@@ -106,19 +111,25 @@ def _without_value(result: Result, declared: Iterable[str]) -> dict[str, str]:
     return reasons
 
 
-def write_outputs(out: TextIO | None, result: Result, declared: Iterable[str]) -> None:
-    """Write the outputs for people: shortened on a terminal, whole anywhere else."""
+def write_outputs(out: TextIO | None, result: Result, wanted: Sequence[str], *, bare: bool) -> None:
+    """Write the outputs for people: shortened on a terminal, whole anywhere else; `bare` without names."""
     shorten = is_terminal(out)
-    for name, value in result.outputs.items():
-        write(out, output_text(name, value, shorten=shorten))
+    for name, value in _values(result, wanted):
+        text = bare_text(value) if bare else output_text(name, value, shorten=shorten)
+        write(out, visible(text) if bare and shorten else text)
     if result.status == "completed":
-        for reason in _without_value(result, declared).values():
+        for reason in _without_value(result, wanted).values():
             tell(one_line(reason))
+
+
+def bare_text(value: object) -> str:
+    """Write a value as another program wants it: a text as it is, anything else as JSON."""
+    return value if isinstance(value, str) else json.dumps(carried(value), ensure_ascii=False)
 
 
 def output_text(name: str, value: object, *, shorten: bool) -> str:
     """Write an output: on one line with its name, or indented below it."""
-    text = value if isinstance(value, str) else json.dumps(carried(value), ensure_ascii=False)
+    text = bare_text(value)
     note = ""
     if shorten:
         kept = "\n".join(text[:MOST_CHARACTERS].splitlines()[:MOST_LINES])

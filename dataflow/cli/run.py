@@ -3,22 +3,36 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import typer
 
 from dataflow.cli.exits import ExitCode, Problem, Refused
 from dataflow.cli.interrupts import Interrupts
+from dataflow.cli.options import (
+    EventsOption,
+    InputOption,
+    JsonOption,
+    MaxConcurrencyOption,
+    Options,
+    OutputOption,
+    PromptArgument,
+    PullOption,
+    TracebackOption,
+    TraceOption,
+)
 from dataflow.cli.streams import is_terminal, result_stream, tell, write
 from dataflow.cli.targets import FileArgument, load, refusing
-from dataflow.cli.texts import visible
+from dataflow.cli.texts import one_line, visible
+from dataflow.errors import DataflowError, choices
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import TextIO
 
     from dataflow.cli.lines import Lines
+    from dataflow.cli.trace import Trace
     from dataflow.cli.tree import Tree
     from dataflow.events import Event
     from dataflow.flows import Flow
@@ -30,32 +44,15 @@ __all__ = ["run"]
 def run(
     context: typer.Context,
     file: FileArgument,
-    prompt: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="PROMPT",
-            help="The input 'prompt', or the only required one; - reads standard input.",
-            show_default=False,
-        ),
-    ] = None,
-    input: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--input",
-            metavar="K=V",
-            help="Input K: text as it stands for an input of type str, else JSON; "
-            "K=@FILE takes the text of a file, K=- standard input.",
-        ),
-    ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Write only the result to standard output, as one JSON object.")
-    ] = False,
-    events: Annotated[
-        bool, typer.Option("--events", help="Before it write each event as a JSON object; implies --json.")
-    ] = False,
-    tracebacks: Annotated[
-        bool, typer.Option("--traceback", help="Tell where in the code the failures arose.")
-    ] = False,
+    prompt: PromptArgument = None,
+    input: InputOption = None,
+    as_json: JsonOption = False,
+    events: EventsOption = False,
+    outputs: OutputOption = None,
+    pull: PullOption = None,
+    max_concurrency: MaxConcurrencyOption = None,
+    trace: TraceOption = False,
+    tracebacks: TracebackOption = False,
 ) -> None:
     """Run a flow and write its outputs; progress, warnings and failures go to standard error.
 
@@ -64,28 +61,24 @@ def run(
     Exit codes: 0 completed, 1 failed, also if FILE is missing or broken, 2 wrong usage, also an input that is
     unknown, missing or of the wrong type, 3 paused, 130 ended by Ctrl-C, 143 by SIGTERM.
     """
+    options = Options(as_json or events, events, trace, tracebacks, outputs or (), pull, max_concurrency)
     interrupts = context.ensure_object(Interrupts)
-    with result_stream(alone=as_json or events) as out:
-        command = _Run(interrupts, out, as_json or events, events, tracebacks)
-        raise typer.Exit(command.run(file, input or [], prompt))
+    with result_stream(alone=options.as_json) as out:
+        raise typer.Exit(_Run(interrupts, out, options).run(file, input or [], prompt))
 
 
 class _Run:
     """One call of the command."""
 
-    def __init__(
-        self, interrupts: Interrupts, out: TextIO | None, as_json: bool, events: bool, tracebacks: bool
-    ) -> None:
+    def __init__(self, interrupts: Interrupts, out: TextIO | None, options: Options) -> None:
         self._interrupts = interrupts
         self._out = out
-        self._as_json = as_json
-        self._events = events
-        self._tracebacks = tracebacks
+        self._options = options
 
     def run(self, file: str, given: list[str], prompt: str | None) -> int:
         try:
-            flow = load(file, imports=True)
-            plan = _compiled(file, flow)
+            flow = self._options.limited(load(file, imports=True))
+            plan = _compiled(file, flow, self._options)
             return self._run_flow(flow, plan, self._inputs(flow, given, prompt))
         except Refused as refused:
             self._tell_refused(refused)
@@ -105,10 +98,10 @@ class _Run:
                 return self._ended_by_node(error)
 
     def _ended_by_node(self, error: BaseException) -> int:
-        from dataflow.cli.report import write_refusal
+        from dataflow.cli.report import write_refusal  # as above
 
         problem = Problem(f"a node tried to end the process: {type(error).__name__}({error})")
-        if self._as_json:
+        if self._options.as_json:
             write_refusal(self._out, [problem], type(error).__name__)
         tell(f"failed: {problem}")
         return ExitCode.FAILED
@@ -117,6 +110,7 @@ class _Run:
         from dataflow.cli import report
         from dataflow.cli.execution import execute
 
+        options = self._options
         with self._progress(flow, plan) as progress:
             self._interrupts.running = progress.running
 
@@ -124,22 +118,28 @@ class _Run:
                 progress.see(event)
                 return self._write_event(event)
 
-            outcome = await execute(flow, inputs, see, self._interrupts)
-        declared = flow.wiring.block.outputs
-        if self._as_json:
-            report.write_object(self._out, outcome, declared)
+            outcome = await execute(
+                flow, inputs, see, self._interrupts, port=options.pull, with_inputs=options.trace
+            )
+        wanted = options.wanted(outcome.result.declared)
+        if options.as_json:
+            report.write_object(self._out, outcome, wanted)
         else:
-            report.write_outputs(self._out, outcome.result, declared)
-        report.tell_outcome(outcome, tracebacks=self._tracebacks)
+            report.write_outputs(self._out, outcome.result, wanted, bare=options.is_bare)
+        report.tell_outcome(outcome, tracebacks=options.tracebacks)
         code = report.code_of(outcome, self._interrupts.caught)
         if code != ExitCode.COMPLETED:  # nodes that were cut short may have left threads behind
             self._interrupts.told(code)
         return code
 
-    def _progress(self, flow: Flow, plan: FlowPlan) -> Lines | Tree:
+    def _progress(self, flow: Flow, plan: FlowPlan) -> Lines | Trace | Tree:
+        if self._options.trace:
+            from dataflow.cli.trace import Trace
+
+            return Trace()
         from dataflow.cli.tree import Tree, can_be_live
 
-        draws_over_events = self._events and is_terminal(self._out)
+        draws_over_events = self._options.events and is_terminal(self._out)
         self._interrupts.is_live = can_be_live() and not draws_over_events
         if self._interrupts.is_live:
             return Tree(flow.name, plan, lambda: self._interrupts.caught is not None)
@@ -150,20 +150,32 @@ class _Run:
     def _write_event(self, event: Event) -> bool:
         from dataflow.cli.carrying import event_line
 
-        if not self._events or self._out is None:
+        if not self._options.events or self._out is None:
             return True
         return write(self._out, event_line(event, self._out.encoding))
 
     def _tell_refused(self, refused: Refused) -> None:
-        if self._as_json and refused.code is not ExitCode.USAGE:
+        if self._options.as_json and refused.code is not ExitCode.USAGE:
             from dataflow.cli.report import write_refusal
 
             write_refusal(self._out, refused.problems, type(refused.__cause__ or refused).__name__)
-        if self._tracebacks and refused.trace:
+        if self._options.tracebacks and refused.trace:
             tell(visible(refused.trace.rstrip()))
 
 
-def _compiled(file: str, flow: Flow) -> FlowPlan:
-    """Compile the flow; raises Refused with all its problems."""
+def _compiled(file: str, flow: Flow, options: Options) -> FlowPlan:
+    """Compile the flow, or what a port needs; raises Refused, for a name that is not there as wrong usage."""
     with refusing(file):
-        return flow.compile()
+        plan = flow.compile()
+    unknown = [name for name in options.outputs if name not in plan.outputs]
+    problems = [f"--output {name}: there is no such output; {choices(plan.outputs)}" for name in unknown]
+    if options.pull is not None:
+        if options.outputs:
+            problems.append("--pull writes one port, so it does not go with --output")
+        try:
+            plan = flow.compile_for(options.pull)
+        except DataflowError as error:
+            problems.append(f"--pull {options.pull}: {error}")
+    if problems:
+        raise Refused([Problem(one_line(problem)) for problem in problems], ExitCode.USAGE)
+    return plan

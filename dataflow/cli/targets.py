@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import traceback
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
 from dataflow.cli.exits import Problem, Refused
-from dataflow.errors import DataflowError, FlowInvalid, FormatError, PackError
+from dataflow.errors import DataflowError, FlowInvalid, FormatError, PackError, read_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from dataflow.flows import Flow
 
-__all__ = ["FileArgument", "load", "problems_of", "refusing"]
+__all__ = ["FileArgument", "load", "placed", "problems_of", "refusing"]
 
 FileArgument: TypeAlias = Annotated[
     str, typer.Argument(metavar="FILE", help="A document, path.py[:flow] or module:flow.", show_default=False)
 ]
-
-_PLACE: Final = re.compile(r"(\d+):(\d+) ")
 
 
 def load(target: str, *, imports: bool) -> Flow:
@@ -69,7 +66,7 @@ def problems_of(target: str, error: BaseException) -> list[Problem]:
     """List what is wrong, each problem with its place."""
     match error:
         case FlowInvalid():
-            return [_placed(problem, target) for problem in error.problems]
+            return [placed(problem, target) for problem in error.problems]
         case DataflowError() if isinstance(error.__cause__, FlowInvalid):  # a flow that a module wires
             return problems_of(target, error.__cause__)
         case FormatError():
@@ -80,12 +77,10 @@ def problems_of(target: str, error: BaseException) -> list[Problem]:
             return [Problem(f"{type(error).__name__}: {error}{_place_of(error)}", target)]
 
 
-def _placed(problem: str, file: str) -> Problem:
-    """Take apart the problem of a document, which begins with line and column where they are known."""
-    place = _PLACE.match(problem)
-    if place is None:
-        return Problem(problem, file)
-    return Problem(problem[place.end() :], file, int(place[1]), int(place[2]))
+def placed(problem: str, file: str) -> Problem:
+    """Take the problem of a flow apart, which begins with line and column where they are known."""
+    text, line, column = read_place(problem)
+    return Problem(text, file, line, column)
 
 
 def _place_of(error: BaseException) -> str:

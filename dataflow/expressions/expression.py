@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from dataflow.errors import ExpressionError, choices
@@ -13,24 +13,35 @@ from dataflow.functions import NamedFunction, is_function_name
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from pydantic_core import CoreSchema
+
+    from dataflow.expressions.parsing import Compute
+    from dataflow.expressions.templates import Write
+
 __all__ = ["Expression", "ExpressionOf", "Template", "written_function"]
 
 T = TypeVar("T")
 
 
+@dataclass(frozen=True, slots=True)
 class Expression:
-    """An expression, compiled once; raises ExpressionError for what is none.
+    """Compute a value of named values, safely and in bounded time (S16.1).
 
-    `names` are the names that it reads. It can be evaluated any number of times, in any thread.
+    Compiled once, evaluated any number of times, in any thread. `names` are the names that it reads,
+    `source` its text. Two with one text are equal. As the type of a field of a `Config` it is given as its
+    text. Raises ExpressionError for what is none.
     """
 
-    __slots__ = ("_compute", "names", "source")
+    source: str
+    names: frozenset[str] = field(init=False, repr=False, compare=False)
+    _compute: Compute = field(init=False, repr=False, compare=False)
 
-    def __init__(self, source: str) -> None:
+    def __post_init__(self) -> None:
         from dataflow.expressions.parsing import parse_expression
 
-        self.source = source
-        self._compute, self.names = _told(source, lambda: parse_expression(source))
+        compiled, names = _told(self.source, lambda: parse_expression(self.source))
+        object.__setattr__(self, "_compute", compiled)
+        object.__setattr__(self, "names", names)
 
     def evaluate(self, names: Mapping[str, Any]) -> Any:
         """Compute the value with these names; raises ExpressionError, whatever goes wrong."""
@@ -46,17 +57,32 @@ class Expression:
         """Compute a condition; anything but a boolean is an ExpressionError (S16.3)."""
         return _told(self.source, lambda: boolean(self._compute(Evaluation(names))))
 
+    @classmethod
+    def __get_pydantic_core_schema__(cls, *_: object) -> CoreSchema:
+        from dataflow.expressions.fields import schema_of_source
 
+        return schema_of_source(cls)
+
+
+@dataclass(frozen=True, slots=True)
 class Template:
-    """A text with `{{ }}` and `{% if %}`, compiled once; raises ExpressionError for what is none."""
+    """Fill a text with `{{ }}` and `{% if %}` with named values, safely and in bounded time (S16.1).
 
-    __slots__ = ("_write", "names", "source")
+    Compiled once, filled any number of times, in any thread. `names` are the names that it reads, `source`
+    its text. Two with one text are equal. As the type of a field of a `Config` it is given as its text.
+    Raises ExpressionError for what is none.
+    """
 
-    def __init__(self, source: str) -> None:
+    source: str
+    names: frozenset[str] = field(init=False, repr=False, compare=False)
+    _write: Write = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
         from dataflow.expressions.templates import parse_template
 
-        self.source = source
-        self._write, self.names = _told(source, lambda: parse_template(source), "template")
+        compiled, names = _told(self.source, lambda: parse_template(self.source), "template")
+        object.__setattr__(self, "_write", compiled)
+        object.__setattr__(self, "names", names)
 
     def fill(self, names: Mapping[str, Any]) -> str:
         """Make the text, once: what comes from a value is never read as a template (S16.2)."""
@@ -71,6 +97,12 @@ class Template:
                 raise Refused(f"fills to more than {LONGEST:,} characters")
             pieces.append(piece)
         return "".join(pieces)
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, *_: object) -> CoreSchema:
+        from dataflow.expressions.fields import schema_of_source
+
+        return schema_of_source(cls)
 
 
 def _told(source: str, work: Callable[[], T], kind: str = "expression") -> T:

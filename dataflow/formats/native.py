@@ -22,7 +22,7 @@ from dataflow.document.flow import (
     MapNode,
     TypeNode,
 )
-from dataflow.errors import FlowInvalid, FormatError, ValueMismatch
+from dataflow.errors import FlowInvalid, FormatError, ValueMismatch, within_file
 from dataflow.expressions import written_function
 from dataflow.formats.native_dump import dump, dump_yaml
 from dataflow.formats.native_policy import read_policy, read_settings
@@ -30,6 +30,7 @@ from dataflow.formats.native_sources import SourceReading, read_options
 from dataflow.formats.problems import LATER, Problem, described, problems_of, report
 from dataflow.formats.reading import read
 from dataflow.formats.schema_types import type_of_schema
+from dataflow.formats.tree import Within
 from dataflow.ports import MISSING
 from dataflow.wiring import (
     Block,
@@ -71,7 +72,7 @@ def load(text: str, name: str, nest: Nest) -> Wiring:
     Raises FormatError for what cannot be read, FlowInvalid for what is no flow document of this release.
     """
     document, positions = parse(text, name)
-    reading = _Reading(nest)
+    reading = _Reading(nest, positions)
     wiring = reading.wiring(document, PurePath(name).stem or "flow", ())
     if reading.problems:
         raise FlowInvalid(name, report(reading.problems, positions))
@@ -97,9 +98,10 @@ def parse(text: str, name: str) -> tuple[FlowDocument, Positions]:
 class _Reading:
     """Turns one document into wiring, and collects what keeps it from being that."""
 
-    def __init__(self, nest: Nest) -> None:
+    def __init__(self, nest: Nest, positions: Positions) -> None:
         self.problems: list[Problem] = []
         self.nest = nest
+        self.positions = positions
         self.sources = SourceReading(self.problems)
 
     def problem(self, path: Path, text: str) -> None:
@@ -116,6 +118,7 @@ class _Reading:
             settings=read_settings(document.using),
             uses=document.uses,
             meta=document.meta,
+            places=Within(self.positions, path) if path else self.positions,
         )
 
     def _input(self, part: InputPart, path: Path) -> FlowInput:
@@ -141,7 +144,7 @@ class _Reading:
         for id, node in part.nodes.items():
             block.nodes[id] = self._placed(id, node, (*path, "nodes", id), block)
         for index, edge in enumerate(part.edges):
-            block.edges.append(self._edge(edge, (*path, "edges", index)))
+            block.edges.append(self._edge(edge, index, (*path, "edges", index)))
         read = self.sources.read_output_of_loop if isinstance(part, LoopPart) else self.sources.read
         for name, output in part.outputs.items():
             block.outputs[name] = read(output, (*path, "outputs", name))
@@ -185,9 +188,9 @@ class _Reading:
         except FormatError as error:
             self.problem((*path, "flow"), str(error))
         except FlowInvalid as invalid:
-            file = f"{given}:" if isinstance(given, str) else ""
             for problem in invalid.problems:
-                self.problem((*path, "flow"), f"{file}{problem}")
+                told = within_file(given, problem) if isinstance(given, str) else problem
+                self.problem((*path, "flow"), told)
         self._feed(placed, node, path, block)
         return placed
 
@@ -213,13 +216,13 @@ class _Reading:
         else:
             placed.inputs[port] = sources[0] if len(sources) == 1 else Many(sources)
 
-    def _edge(self, part: EdgePart, path: Path) -> Edge:
+    def _edge(self, part: EdgePart, index: int, path: Path) -> Edge:
         for name, plain in (("feedback", False), ("each_round", False), ("leave", "last")):
             if getattr(part, name) != plain:
                 ends = f"{part.source}.{part.source_port} -> {part.target}.{part.target_port}"
                 self.problem((*path, name), f"edge {ends}: `{name}` {LATER}; a loop node can be used instead")
         source = Reference(part.source, part.source_port)
-        return Edge(source, part.target, part.target_port, part.id, part.meta)
+        return Edge(source, part.target, part.target_port, part.id, part.meta, index)
 
     def _loop(self, id: str, node: LoopNode, path: Path) -> LoopBlock:
         part = node.loop

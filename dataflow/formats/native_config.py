@@ -35,7 +35,7 @@ def write_config(placed: PlacedNode, where: str, problems: list[str]) -> dict[st
         return {}
     if isinstance(placed.type, NodeType) and not placed.config_is_json:
         config, faults = placed.type.read_config(config)
-        problems.extend(f"{where}: {fault}" for fault in faults)
+        problems.extend(f"{where}: {fault.text}" for fault in faults)
         if faults:
             return {}
     if isinstance(config, BaseModel):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 from dataflow.document.flow import NODES, FlowDocument, LoopTestPart
 from dataflow.document.parts import Part
 from dataflow.document.sources import EXPRESSIONS
-from dataflow.errors import choices
+from dataflow.errors import choices, write_place
 from dataflow.mismatches import requirement
 from dataflow.names import encode
 
@@ -63,7 +63,7 @@ def report(problems: Sequence[Problem], positions: Positions) -> list[str]:
     """Write problems in the order of the text, each with line and column."""
     placed = [(positions.find(problem.path), problem) for problem in problems]
     placed.sort(key=lambda pair: pair[0])
-    lines = [f"{line}:{column} {_told(problem)}" for (line, column), problem in placed]
+    lines = [write_place(_told(problem), line, column) for (line, column), problem in placed]
     return list(dict.fromkeys(lines))
 
 

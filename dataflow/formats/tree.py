@@ -22,6 +22,7 @@ __all__ = [
     "Path",
     "Positions",
     "Tree",
+    "Within",
     "has_surrogate",
     "place_of",
 ]
@@ -104,6 +105,18 @@ class Positions:
             place = found
             marks = marks.inner.get(step) if marks and marks.inner else None
         return _line_and_column(place)
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """Where the parts of a document stand that is a part of another."""
+
+    around: Positions
+    path: Path
+
+    def find(self, path: Iterable[str | int]) -> tuple[int, int]:
+        """Return line and column, counted from 1, of a part, or of the nearest part around it."""
+        return self.around.find((*self.path, *path))
 
 
 def _place_in(marks: _Marks, step: str | int) -> int | None:

@@ -1,18 +1,10 @@
-"""The control pack: node types that every flow may need."""
+"""The control pack: node types that every flow may need.
+
+Their functions and configs stand in the stub beside this file; each is imported when it is first used.
+"""
 
 from __future__ import annotations
 
-from dataflow import Pack
-from dataflow_control.files import read_text, write_text
+from lazy_loader import attach_stub as _attach_stub
 
-__all__ = ["pack", "read_text", "write_text"]
-
-pack = Pack(
-    "control",
-    version="0.1.0",
-    api=1,
-    nodes={
-        "read_text": "dataflow_control.files:read_text",
-        "write_text": "dataflow_control.files:write_text",
-    },
-)
+__getattr__, __dir__, __all__ = _attach_stub(__name__, __file__)

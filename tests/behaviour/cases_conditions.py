@@ -8,7 +8,7 @@ from typing import Any, Final
 from dataflow import Flow
 from dataflow.formats.native import load
 from dataflow.functions import import_function
-from dataflow.packs import find_type
+from dataflow.registry import find_type
 from tests.behaviour.nodes import counted
 from tests.behaviour.table import Case
 from tests.formats.nesting import nest

@@ -8,8 +8,8 @@ from typing import Any, Final, Literal
 from dataflow import Failure, Flow, collect, each, fallback, gather, merge, node
 from dataflow.functions import import_function
 from dataflow.nodetype import derive
-from dataflow.packs import find_type
 from dataflow.ports import ERROR
+from dataflow.registry import find_type
 from dataflow.wiring import (
     Block,
     Fallback,

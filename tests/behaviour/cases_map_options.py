@@ -9,9 +9,9 @@ from typing import Final, Literal
 from dataflow import Failure, Flow, collect, each
 from dataflow.functions import import_function
 from dataflow.nodetype import derive
-from dataflow.packs import find_type
 from dataflow.policy import EachOptions
 from dataflow.ports import ERROR
+from dataflow.registry import find_type
 from dataflow.wiring import (
     Block,
     Fallback,

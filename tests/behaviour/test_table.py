@@ -10,6 +10,7 @@ import pytest
 from tests.behaviour.cases_attempts import ATTEMPTS
 from tests.behaviour.cases_branches import BRANCHES
 from tests.behaviour.cases_conditions import CONDITIONS
+from tests.behaviour.cases_control import CONTROL
 from tests.behaviour.cases_dead_ports import DEAD_PORTS
 from tests.behaviour.cases_failures import FAILURES
 from tests.behaviour.cases_joins import JOINS
@@ -38,6 +39,7 @@ TABLE: Final[tuple[Case, ...]] = (
     *ATTEMPTS,
     *BRANCHES,
     *CONDITIONS,
+    *CONTROL,
     *DEAD_PORTS,
     *FAILURES,
     *JOINS,

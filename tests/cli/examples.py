@@ -8,11 +8,12 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import anyio
+import anyio.lowlevel
 
-from dataflow import SKIP, Flow, Maybe, TypedFlow, collect, each, flow, threaded
+from dataflow import SKIP, Flow, Maybe, TypedFlow, collect, each, flow, gather, threaded
 
 
 class Parts(NamedTuple):
@@ -52,6 +53,28 @@ async def same(x: Any) -> Any:
 
 async def fail(x: Any) -> Any:
     raise ValueError(x or "no such luck")
+
+
+IN_FLIGHT: Final[list[int]] = []
+
+
+async def in_flight(number: int) -> int:
+    """Count how many of these run at the same time."""
+    IN_FLIGHT.append(number)
+    found = 0
+    for _ in range(10):
+        await anyio.lowlevel.checkpoint()
+        found = max(found, len(IN_FLIGHT))
+    IN_FLIGHT.remove(number)
+    return found
+
+
+async def most(numbers: list[int]) -> int:
+    return max(numbers)
+
+
+async def untyped() -> Any:
+    return 3
 
 
 async def skip(x: Any) -> Maybe[str]:
@@ -165,6 +188,13 @@ fails, skips, broken, waits = of_one(fail), of_one(skip), of_one(broken_text), o
 blocks, blocks_loop, blocks_other = of_one(threaded(block)), of_one(block_loop), of_one(block_other_thread)
 swallows, interrupts, interrupts_twice = of_one(swallow), of_one(interrupt), of_one(interrupt_twice)
 leaves, chats, passes = of_one(leave), of_one(chat), of_one(same)
+
+with Flow("crowded") as crowded:
+    numbers = [crowded.add(in_flight, number=number).out for number in range(3)]
+    crowded.output("most", crowded.add(most, numbers=gather(*numbers)).out)
+
+with Flow("misfit") as misfit:
+    misfit.output("out", misfit.add(hello, name=misfit.add(untyped).out).out)
 
 unsound = Flow("unsound")
 add_unsound: Any = unsound.add

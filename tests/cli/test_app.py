@@ -12,17 +12,19 @@ from dataflow.cli import main
 from dataflow.cli.app import DISTRIBUTION
 from tests.cli.conftest import Cli
 
+COMMANDS = ("run", "check", "show", "nodes", "schema")
+
 
 def test_help_names_every_command(cli: Cli) -> None:
     done = cli("--help")
     assert (done.code, done.err) == (0, "")
-    assert {"run", "check", "show", "schema"} <= set(done.out.split())
+    assert set(COMMANDS) <= set(done.out.split())
 
 
-@pytest.mark.parametrize("columns", [30, 80, 300])
+@pytest.mark.parametrize("columns", [40, 80, 300])
 def test_help_fits_into_the_terminal(cli: Cli, monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
-    for command in ("run", "check", "show", "schema"):
+    for command in COMMANDS:
         assert max(map(len, cli(command, "--help").out.splitlines())) <= min(columns, 110)
 
 

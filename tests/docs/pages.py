@@ -6,7 +6,7 @@ A block is what stands between two fences. A comment on the line above one says 
 - `<!-- append: NAME -->`: the reader puts it at the end of a file
 - `<!-- unless: installed -->`: the commands are for a machine without `dataflow`
 
-A `text` block right after Python or shell shows what it prints.
+A `text` block right after Python or shell shows what it prints. YAML, JSON and TOML always are files.
 """
 
 from __future__ import annotations
@@ -18,8 +18,11 @@ from typing import Final
 
 ROOT: Final = Path(__file__).parents[2]
 DOCS: Final = ROOT / "docs"
-#: The pages whose blocks are tested, by a short name.
-PAGES: Final = {path.name: path for path in (ROOT / "README.md", *sorted(DOCS.glob("*.md")))}
+#: The pages whose blocks are tested, by their path below the documentation, and what stands before them all.
+PAGES: Final = {
+    "the README": ROOT / "README.md",
+    **{path.relative_to(DOCS).as_posix(): path for path in sorted(DOCS.rglob("*.md"))},
+}
 
 FENCE: Final = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 MARKER: Final = re.compile(r"<!-- (\w+): (.+) -->\n\Z")
@@ -59,6 +62,16 @@ def blocks_of(page: str) -> list[Block]:
     return found
 
 
+def write_files(page: str, folder: Path) -> None:
+    """Write the files that a page tells its reader to write."""
+    for block in blocks_of(page):
+        if block.marker is not None and block.file is not None:
+            mode = "a" if block.marker[0] == "append" else "w"
+            (folder / block.file).parent.mkdir(parents=True, exist_ok=True)
+            with (folder / block.file).open(mode, encoding="utf-8") as file:
+                file.write(block.text)
+
+
 def _prints(block: Block) -> bool:
     return block.language in ("python", "sh") and block.file is None and block.shows is None
 
@@ -79,7 +92,7 @@ def program_of(page: str) -> str:
 
 HEAD: Final = """\
 #!/usr/bin/env bash
-# The commands of {name}, made from that page by `python -m tests.docs.tutorial`. It compares what they print
+# The commands of {name}, made from that page by `python -m tests.docs.scripts`. It compares what they print
 # with what the page shows. Without `dataflow` on PATH it installs the project first.
 set -euo pipefail
 
@@ -101,7 +114,7 @@ if ! command -v dataflow >/dev/null; then
 {}fi
 """
 WRITE: Final = """\
-cat {}{} <<'END OF FILE'
+{}cat {}{} <<'END OF FILE'
 {}END OF FILE
 """
 COMPARE: Final = """\
@@ -117,7 +130,10 @@ def script_of(page: str, name: str) -> str:
     parts = [HEAD.format(name=name)]
     for block in blocks_of(page):
         if block.marker is not None and block.file is not None:
-            parts.append(WRITE.format(">>" if block.marker[0] == "append" else ">", block.file, block.text))
+            folder = Path(block.file).parent
+            make = "" if folder == Path() else f"mkdir -p {folder}\n"
+            how = ">>" if block.marker[0] == "append" else ">"
+            parts.append(WRITE.format(make, how, block.file, block.text))
         elif block.language == "sh" and block.marker == ("unless", "installed"):
             parts.append(ONLY_IF_MISSING.format(block.text))
         elif block.language == "sh":

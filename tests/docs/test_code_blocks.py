@@ -11,17 +11,22 @@ from typing import Final
 
 import pytest
 
-from tests.docs.pages import PAGES, SEPARATOR, blocks_of, program_of
+from tests.docs.pages import PAGES, SEPARATOR, Block, blocks_of, program_of, write_files
 
 TEXTS: Final = {name: path.read_text(encoding="utf-8") for name, path in PAGES.items()}
+EACH_PAGE: Final = pytest.mark.parametrize("name", TEXTS)
 EACH_PAGE_WITH_PYTHON: Final = pytest.mark.parametrize(
     "name", [name for name, text in TEXTS.items() if "```python" in text]
 )
+#: What a block may be written in. Data is a file that something on the page uses.
+CODE: Final = {"python", "sh"}
+DATA: Final = {"json", "toml", "yaml"}
 
 
 @EACH_PAGE_WITH_PYTHON
 def test_the_python_on_a_page_prints_what_the_page_shows(name: str, tmp_path: Path) -> None:
-    program = tmp_path / name.replace(".md", ".py")
+    write_files(TEXTS[name], tmp_path)
+    program = tmp_path / f"{PAGES[name].stem}.py"
     program.write_text(program_of(TEXTS[name]), encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "-W", "error", program.name],
@@ -37,10 +42,35 @@ def test_the_python_on_a_page_prints_what_the_page_shows(name: str, tmp_path: Pa
     assert [(place, text) for (place, _), text in zip(shown, printed, strict=True)] == shown
 
 
-@pytest.mark.parametrize("name", TEXTS)
+@EACH_PAGE
 def test_every_block_says_what_it_is(name: str) -> None:
-    nameless = [block.line for block in blocks_of(TEXTS[name]) if not block.language]
-    assert not nameless, f"{name}: blocks without a language at lines {nameless}"
+    known = {*CODE, *DATA, "text"}
+    unknown = [
+        (block.line, block.language) for block in blocks_of(TEXTS[name]) if block.language not in known
+    ]
+    assert not unknown
+
+
+@EACH_PAGE
+def test_a_block_of_data_is_a_file(name: str) -> None:
+    assert not [block.line for block in blocks_of(TEXTS[name]) if block.language in DATA and not block.file]
+
+
+def is_used(file: str, blocks: list[Block]) -> bool:
+    """Tell whether a program, a command or another file names a file or its top folder, or imports it."""
+    top, slash, _ = file.partition("/")
+    if slash:
+        return any(block.language == "sh" and f"./{top}" in block.text for block in blocks)
+    stem = file.removesuffix(".py")
+    named = re.compile(rf"\b({re.escape(file)}|import {re.escape(stem)}|from {re.escape(stem)} import)\b")
+    return any(block.file != file and named.search(block.text) for block in blocks)
+
+
+@EACH_PAGE
+def test_something_on_the_page_uses_each_file(name: str) -> None:
+    blocks = [block for block in blocks_of(TEXTS[name]) if block.language in CODE | DATA]
+    files = {block.file for block in blocks if block.file is not None}
+    assert not [file for file in sorted(files) if not is_used(file, blocks)]
 
 
 def links_of(name: str) -> Iterator[tuple[Path, str]]:
@@ -57,12 +87,12 @@ def headings_of(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
 
 
-@pytest.mark.parametrize("name", TEXTS)
+@EACH_PAGE
 def test_a_link_leads_to_a_file_of_the_project(name: str) -> None:
     assert not [str(file) for file, _ in links_of(name) if not file.exists()]
 
 
-@pytest.mark.parametrize("name", TEXTS)
+@EACH_PAGE
 def test_a_link_leads_to_a_heading_of_its_page(name: str) -> None:
     named = [(file, heading) for file, heading in links_of(name) if heading]
     assert not [f"{file.name}#{heading}" for file, heading in named if heading not in headings_of(file)]

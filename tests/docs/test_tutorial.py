@@ -10,10 +10,14 @@ from typing import Final
 
 import pytest
 
-from tests.docs.pages import DOCS, blocks_of, script_of
-from tests.docs.tutorial import PAGE, SCRIPT, made_script
+from tests.docs.pages import PAGES, ROOT, blocks_of, script_of
+from tests.docs.scripts import SCRIPTS, TUTORIAL, made_script
 
-OTHER_PAGES_WITH_COMMANDS: Final = [DOCS / "commands.md", DOCS / "documents.md"]
+OTHER_PAGES_WITH_COMMANDS: Final = [
+    name
+    for name, path in PAGES.items()
+    if path not in (*SCRIPTS.values(), ROOT / "README.md") and "```sh" in path.read_text(encoding="utf-8")
+]
 START: Final = "import sys; from dataflow.cli import main; sys.exit(main())"
 
 
@@ -42,14 +46,15 @@ def run(script: Path, folder: Path, path: str) -> None:
     assert done.returncode == 0, done.stdout
 
 
-def test_the_script_is_made_from_the_page() -> None:
-    assert SCRIPT.read_text(encoding="utf-8") == made_script(), (
-        "docs/tutorial.sh is not what docs/tutorial.md says; run `python -m tests.docs.tutorial`"
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.name)
+def test_a_script_is_made_from_its_page(script: Path) -> None:
+    assert script.read_text(encoding="utf-8") == made_script(SCRIPTS[script]), (
+        f"{script.name} is not what its page says; run `python -m tests.docs.scripts`"
     )
 
 
 def test_the_commands_of_the_tutorial_print_what_the_page_shows(tmp_path: Path, path: str) -> None:
-    run(SCRIPT, tmp_path, path)
+    run(next(script for script, page in SCRIPTS.items() if page == TUTORIAL), tmp_path, path)
 
 
 def test_the_script_fails_when_something_else_is_printed_than_the_page_shows(
@@ -61,18 +66,19 @@ def test_the_script_fails_when_something_else_is_printed_than_the_page_shows(
         run(script, tmp_path, path)
 
 
-def test_the_tutorial_shows_what_each_of_its_runs_prints() -> None:
-    blocks = blocks_of(PAGE.read_text(encoding="utf-8"))
+@pytest.mark.parametrize("page", SCRIPTS.values(), ids=lambda page: page.name)
+def test_a_page_with_a_script_shows_what_each_of_its_runs_prints(page: Path) -> None:
+    blocks = blocks_of(page.read_text(encoding="utf-8"))
     silent = [
         block.text for block in blocks if block.language == "sh" and "run " in block.text and not block.shows
     ]
     assert not silent
 
 
-@pytest.mark.parametrize("page", OTHER_PAGES_WITH_COMMANDS, ids=lambda page: page.name)
-def test_the_commands_of_another_page_print_what_it_shows(page: Path, tmp_path: Path, path: str) -> None:
+@pytest.mark.parametrize("name", OTHER_PAGES_WITH_COMMANDS)
+def test_the_commands_of_another_page_print_what_it_shows(name: str, tmp_path: Path, path: str) -> None:
     script = tmp_path / "commands.sh"
-    script.write_text(script_of(page.read_text(encoding="utf-8"), page.name), encoding="utf-8")
+    script.write_text(script_of(PAGES[name].read_text(encoding="utf-8"), name), encoding="utf-8")
     work = tmp_path / "work"
     work.mkdir()
     run(script, work, path)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from dataflow import Flow
 from dataflow.functions import import_function
-from dataflow.packs import find_type
+from dataflow.registry import find_type
 
 if TYPE_CHECKING:
     from dataflow.wiring import Wiring

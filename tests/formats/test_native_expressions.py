@@ -13,7 +13,7 @@ from dataflow.expressions import ExpressionOf
 from dataflow.formats.native import dump, load
 from dataflow.functions import import_function
 from dataflow.loading import read_document
-from dataflow.packs import find_type
+from dataflow.registry import find_type
 from dataflow.wiring import Each, LoopBlock, MapBlock
 from tests.formats.nesting import nest
 
@@ -99,12 +99,12 @@ def test_the_problems_of_all_expressions_are_told_at_once() -> None:
     flow = flow_of(text)
     found = flow.check()
     expected = (
-        "node 'if', config condition: expression 'missing > 90': unknown name 'missing'; choices: value",
-        "node 'switch', config cases.many: expression 'value|length > 3': a filter `|` is not allowed",
-        "node 'switch', config cases.some: expression 'value >': ends too early",
-        "the test of loop 'loop': expression 'tests.is_three': unknown name 'tests'; choices: value",
-        "map 'map': expression 'row.name': unknown name 'row'; choices: item",
-        "port 'ident.x': expression 'name': unknown name 'name'; choices: item",
+        "5:35 node 'if', config condition: expression 'missing > 90': unknown name 'missing'; choices: value",
+        "8:22 node 'switch', config cases.many: expression 'value|length > 3': a filter `|` is not allowed",
+        "8:46 node 'switch', config cases.some: expression 'value >': ends too early",
+        "10:77 port 'ident.x': expression 'name': unknown name 'name'; choices: item",
+        "14:7 the test of loop 'loop': expression 'tests.is_three': unknown name 'tests'; choices: value",
+        "19:7 map 'map': expression 'row.name': unknown name 'row'; choices: item",
     )
     assert [problem[: len(text)] for problem, text in zip(found, expected, strict=True)] == [*expected]
     with pytest.raises(FlowInvalid):

@@ -11,6 +11,7 @@ from pydantic import field_validator
 
 from dataflow import (
     Config,
+    Expression,
     Flow,
     Limit,
     NodeOutput,
@@ -98,6 +99,14 @@ class Sized(Config):
         return size
 
 
+class Rules(Config):
+    rule: Expression
+
+
+async def counts(rules: Rules) -> int:
+    return 1
+
+
 # fmt: off
 TYPES: Final = [
     Row("no async function", wired(lambda f: f.add(plain)), "plain is no async function: use `async def`, or @threaded for code that blocks"),
@@ -143,6 +152,7 @@ POLICIES: Final = [
     Row("a value that a model refuses", lambda: check_json({"size": -1}, Sized), '.size: expected a valid value (a size is positive), found int -1'),
     Row("a field that a model does not have", lambda: check_json({"sizes": -1}, Options), '.sizes: expected no such field, found int -1'),
     Row("a field that is missing", lambda: check_json({}, Sized), '.size: expected a value, found nothing'),
+    Row("an expression that is no text", wired(lambda f: f.add(counts, {"rule": 3})), "node 'counts' (tests.messages.declaring:counts): config rule: expected the source as text, found int"),
 ]
 # fmt: on
 ROWS: Final = [*TYPES, *POLICIES]

@@ -13,7 +13,7 @@ from dataflow import DataflowError, Flow, node
 from dataflow.checking import check_value
 from dataflow.expressions import Expression
 from dataflow.loading import read_document
-from dataflow.packs import find_type
+from dataflow.registry import find_type
 from tests.behaviour.flow_parts import inc
 from tests.messages.telling import Row, Stimulus
 

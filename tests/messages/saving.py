@@ -16,7 +16,8 @@ from dataflow import Flow, Retry, each, node
 from dataflow.config import Config
 from dataflow.functions import import_function
 from dataflow.loading import read_document
-from dataflow.packs import Pack, find_type
+from dataflow.packs import Pack
+from dataflow.registry import find_type
 from dataflow.targets import find_flow
 from dataflow.wiring import Carried, Literally, LoopBlock
 from tests.behaviour.flow_parts import inc
@@ -150,22 +151,22 @@ ROWS: Final = [
     Row("a file in itself", loaded('dataflow: 1\nnodes: {a: {flow: flow.yaml}}'), "2:13 nodes.a.flow: DIR/flow.yaml: is part of itself: flow.yaml -> flow.yaml"),
     Row("a file with problems in it", loaded('dataflow: 1\nnodes: {a: {flow: {dataflow: 1, nodez: 1}}}'), "2:33 nodes.a.flow.nodez: is not known here; choices: nodes, edges, outputs, dataflow, name, uses, inputs, using, meta"),
     Row("not looked into", files(unseen), "these were not looked into, so the flow cannot run: own.f, own.g"),
-    Row("a missing Python file", used(None), "node 'a': uses own: there is no file DIR/own.py"),
-    Row("a file that raises", used('1 / 0'), "node 'a': uses own: DIR/own.py cannot be imported: ZeroDivisionError: division by zero"),
-    Row("a file that leaves", used('raise SystemExit'), "node 'a': uses own: DIR/own.py cannot be imported: SystemExit"),
-    Row("no function in it", used('f = 3\ndef g(): ...'), "node 'a': own.f: uses has no such function; choices: g"),
-    Row("no function that can be seen", used('class C:\n    def __call__(self): ...\n    def __getattr__(self, name): raise KeyError(name)\nf = C()'), "node 'a': own.f: its ports cannot be read: KeyError: 'func'"),
-    Row("a module that cannot be one", used(None, '..own'), "node 'a': uses own: ..own is no Python file, and no name of a module"),
-    Row("a flow that uses itself", files(recursive), "node 'a': uses own: DIR/own.py cannot be imported: FlowInvalid: flow 'flow' has 1 problem: - node 'a': own.f: DIR/own.py is being imported, and has no such function yet; load the flow inside a function"),
+    Row("a missing Python file", used(None), "3:13 node 'a': uses own: there is no file DIR/own.py"),
+    Row("a file that raises", used('1 / 0'), "3:13 node 'a': uses own: DIR/own.py cannot be imported: ZeroDivisionError: division by zero"),
+    Row("a file that leaves", used('raise SystemExit'), "3:13 node 'a': uses own: DIR/own.py cannot be imported: SystemExit"),
+    Row("no function in it", used('f = 3\ndef g(): ...'), "3:13 node 'a': own.f: uses has no such function; choices: g"),
+    Row("no function that can be seen", used('class C:\n    def __call__(self): ...\n    def __getattr__(self, name): raise KeyError(name)\nf = C()'), "3:13 node 'a': own.f: its ports cannot be read: KeyError: 'func'"),
+    Row("a module that cannot be one", used(None, '..own'), "3:13 node 'a': uses own: ..own is no Python file, and no name of a module"),
+    Row("a flow that uses itself", files(recursive), "3:13 node 'a': uses own: DIR/own.py cannot be imported: FlowInvalid: flow 'flow' has 1 problem: - 3:13 node 'a': own.f: DIR/own.py is being imported, and has no such function yet; load the flow inside a function"),
     Row("no flow", target('x = 1'), "DIR/own.py: holds no flow"),
     Row("no such flow", target("from dataflow import Flow\nf = Flow('f')", ':g'), "DIR/own.py:g: there is no flow 'g'; choices: f"),
     Row("several flows", target("from dataflow import Flow\nf = Flow('f')\ng = Flow('g')"), "DIR/own.py: holds 2 flows, so name one, as in DIR/own.py:NAME; choices: f, g"),
     Row("no such module", lambda: find_flow('nowhere:f'), "nowhere:f: nowhere cannot be imported: ModuleNotFoundError: No module named 'nowhere'"),
     Row("no function", lambda: import_function('os:sep'), "os:sep: is no function, but str"),
-    Row("a pack with a type twice", lambda: Pack('p', version='1', api=1, nodes=[inc, inc]), "p: names a node type twice"),
+    Row("a pack with a type twice", lambda: Pack('p', version='1', api=1, nodes=[inc, inc]), "p: names the node type 'inc' twice"),
     Row("a type that a pack does not have", lambda: Pack('p', version='1', api=1, nodes=[inc]).find('dec'), "p.dec: pack 'p' has no such type; choices: inc"),
-    Row("a type that cannot be imported", lambda: Pack('p', version='1', api=1, nodes={'a': 'nowhere:a'}).find('a'), "p.a of pack version 1: nowhere:a: cannot be imported: ModuleNotFoundError: No module named 'nowhere'"),
-    Row("a pack that is not there", lambda: find_type('nowhere.a'), "nowhere: no installed pack has this name; …"),
+    Row("a type that cannot be imported", lambda: Pack('p', version='1', api=1, nodes={'a': 'nowhere:a'}).find('a'), "p.a: nowhere:a: cannot be imported: ModuleNotFoundError: No module named 'nowhere'"),
+    Row("a pack that is not there", lambda: find_type('nowhere.a'), "nowhere.a: no installed pack is called 'nowhere'; …"),
     Row("a constant without a form", dumped(lambda f: f.add(dated, x=Odd(), day=date(2026, 1, 2))), "node 'dated', port 'x': the constant has no document form: expected a JSON value, found Odd <odd>"),
     Row("a long number", dumped(lambda f: f.add(dated, x=10 ** 1000, day=date(2026, 1, 2))), "node 'dated', port 'x': the constant has no document form: expected a number of at most 1000 digits, found a longer one"),
     Row("a deep constant", dumped(lambda f: f.add(dated, x=deep(), day=date(2026, 1, 2))), "node 'dated', port 'x': the constant has no document form: expected at most 100 levels of lists and mappings, found more"),
@@ -184,5 +185,7 @@ ROWS: Final = [
     Row("a name that is no text", dumped(lambda f: f.wiring.meta.update(a=Odd())), "the flow has no document form: .meta.a: expected a JSON value, found Odd <odd>"),
     Row("an empty id", dumped(lambda f: f.add(node(inc).with_(name=''), x=1)), "nodes.: expected a text that is not empty, found ''"),
     Row("a config that is refused when it is read", dumped(lambda f: f.add(sized, Sized(size=2))), "node 'sized': the config has no document form: it would not be read back: too large"),
+    Row("a type that is none", lambda: Pack("p", version="1", api=1, nodes={"a": "os:getcwd"}).find("a"), 'p.a: makes no node type: getcwd is no async function: use `async def`, or @threaded for code that blocks'),
+    Row("a name of a pack", lambda: Pack("a.b", version="1", api=1, nodes=[]), 'a.b: is no name of a pack; expected letters, digits, _ and -, the first of them a letter'),
 ]
 # fmt: on

@@ -56,7 +56,7 @@ def document(text: str, name: str = "flow.yaml") -> Stimulus:
 
     def stimulus() -> list[str]:
         from dataflow.functions import import_function
-        from dataflow.packs import find_type
+        from dataflow.registry import find_type
 
         wiring = load(text.replace("...", "dataflow: 1", 1), name, nest)
         return Flow.from_wiring(wiring, find_type, import_function).check()
@@ -69,7 +69,7 @@ def played(text: str) -> Stimulus:
 
     def stimulus() -> object:
         from dataflow.functions import import_function
-        from dataflow.packs import find_type
+        from dataflow.registry import find_type
 
         wiring = load(text.replace("...", "dataflow: 1", 1), "flow.yaml", nest)
         return Flow.from_wiring(wiring, find_type, import_function).run_sync()

@@ -14,7 +14,8 @@ from dataflow.document import FlowDocument
 from dataflow.formats.native import load
 from dataflow.functions import import_function
 from dataflow.nodetype import NodeType
-from dataflow.packs import find_type, type_of
+from dataflow.packs import type_of
+from dataflow.registry import find_type
 from dataflow.result import Result
 from dataflow.run import Run
 from tests.properties import node_functions

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypedDict, assert_type
+from typing import Any, Literal, NamedTuple, TypedDict, TypeVar, assert_type
 
 from dataflow import (
-    SKIP, Carry, Config, Event, EventKind, ExecutionContext, Failure, Firing, Flow, FlowInvalid,
+    SKIP, Carry, Config, Event, EventKind, ExecutionContext, Expression, Failure, Firing, Flow, FlowInvalid,
     FormatError, Lazy, Limit, Loop, LoopLimit, Maybe, Message, Node, NodeFailed, NodeOutput, NodeState,
-    Pack, PackError, Port, PortMisuse, Ports, Result, Retry, Run, RunFailed, Signal, Step, Tools, TypedFlow,
-    ValueMismatch, When, collect, each, fallback, flow, gather, merge, merge_contexts, node, this_firing, threaded,
+    Pack, PackError, Port, PortMisuse, Ports, Result, Retry, Run, RunFailed, Signal, Step, Template, Tools,
+    TypedFlow, ValueMismatch, When, collect, each, fallback, flow, gather, merge, merge_contexts, node, this_firing, threaded,
 )
 
 
@@ -302,6 +302,34 @@ def conversations(f: Flow) -> None:
     assert_type(f.context("plain"), ExecutionContext)
     assert_type(merge_contexts(main, main, how="append"), ExecutionContext)
     assert_type(merge_contexts(main, main, how=lambda contexts: contexts[0]), ExecutionContext)
+
+
+T = TypeVar("T")
+
+
+class Letter(Config):
+    text: Template
+    rule: Expression | None = None
+
+
+async def passing(value: T, seconds: float = 0) -> T:
+    return value
+
+
+@node(ports=lambda letter: Ports({name: str for name in letter.text.names}))
+async def write(letter: Letter, **values: str) -> str:
+    return letter.text.fill(values)
+
+
+def expressions_and_templates(f: Flow, number: int) -> None:
+    rule = Expression("a > b")
+    assert_type(rule.source, str)
+    assert_type(rule.names, frozenset[str])
+    assert_type(rule.evaluate({"a": 1, "b": 2}), Any)
+    assert_type(rule.holds({"a": 1, "b": 2}), bool)
+    assert_type(Template("{{ a }}").fill({"a": 1}), str)
+    assert_type(f.add(write, letter=Letter(text=Template("{{ a }}"), rule=rule), a="x").out, str)
+    assert_type(f.add(passing, value=number).out, int)
 
 
 def errors(failed: RunFailed, invalid: FlowInvalid) -> None:

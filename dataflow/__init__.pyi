@@ -1,0 +1,89 @@
+# The public names, and where each of them is; imported when it is first used.
+
+from .config import Config
+from .context import ExecutionContext, Message, Tools
+from .current import Firing, this_firing
+from .declare import Node, node, threaded
+from .errors import (
+    DataflowError,
+    ExpressionError,
+    FlowInvalid,
+    FormatError,
+    LoopLimit,
+    NodeFailed,
+    NodeTimeout,
+    PackError,
+    PortMisuse,
+    RunFailed,
+    ValueMismatch,
+)
+from .events import Event, EventKind
+from .expressions import Expression, Template
+from .failure import Failure
+from .flows import Flow
+from .joins import collect, each, fallback, gather, merge, merge_contexts, race
+from .looping import Carry, Loop, When
+from .node_output import NodeOutput
+from .packs import Pack
+from .policy import Limit, Retry
+from .ports import SKIP, Lazy, Maybe, Port, Ports, Signal
+from .result import Result
+from .run import Run
+from .states import NodeState
+from .steps import Step
+from .typed_flows import TypedFlow, flow
+
+__all__ = [
+    "SKIP",
+    "Carry",
+    "Config",
+    "DataflowError",
+    "Event",
+    "EventKind",
+    "ExecutionContext",
+    "Expression",
+    "ExpressionError",
+    "Failure",
+    "Firing",
+    "Flow",
+    "FlowInvalid",
+    "FormatError",
+    "Lazy",
+    "Limit",
+    "Loop",
+    "LoopLimit",
+    "Maybe",
+    "Message",
+    "Node",
+    "NodeFailed",
+    "NodeOutput",
+    "NodeState",
+    "NodeTimeout",
+    "Pack",
+    "PackError",
+    "Port",
+    "PortMisuse",
+    "Ports",
+    "Result",
+    "Retry",
+    "Run",
+    "RunFailed",
+    "Signal",
+    "Step",
+    "Template",
+    "Tools",
+    "TypedFlow",
+    "ValueMismatch",
+    "When",
+    "collect",
+    "each",
+    "fallback",
+    "flow",
+    "gather",
+    "merge",
+    "merge_contexts",
+    "node",
+    "race",
+    "this_firing",
+    "threaded",
+]

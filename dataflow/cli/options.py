@@ -1,0 +1,104 @@
+"""The options of `dataflow run`: how they are declared, and what they come to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dataflow.flows import Flow
+
+__all__ = [
+    "EventsOption",
+    "InputOption",
+    "JsonOption",
+    "MaxConcurrencyOption",
+    "Options",
+    "OutputOption",
+    "PromptArgument",
+    "PullOption",
+    "TraceOption",
+    "TracebackOption",
+]
+
+PromptArgument: TypeAlias = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="PROMPT",
+        help="The input 'prompt', or the only required one; - reads standard input.",
+        show_default=False,
+    ),
+]
+InputOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--input",
+        metavar="K=V",
+        help="Input K: text as it stands for an input of type str, else JSON; "
+        "K=@FILE takes the text of a file, K=- standard input.",
+    ),
+]
+JsonOption: TypeAlias = Annotated[
+    bool, typer.Option("--json", help="Write only the result to standard output, as one JSON object.")
+]
+EventsOption: TypeAlias = Annotated[
+    bool, typer.Option("--events", help="Before it write each event as a JSON object; implies --json.")
+]
+OutputOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--output",
+        metavar="NAME",
+        help="Write only this output; of a single one the bare value. Every node runs all the same.",
+    ),
+]
+PullOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PORT",
+        help="Run only what this port (node.port) or output needs, and write its bare value.",
+        show_default=False,
+    ),
+]
+MaxConcurrencyOption: TypeAlias = Annotated[
+    int | None, typer.Option(metavar="N", min=1, help="Run at most N nodes at a time.", show_default=False)
+]
+TraceOption: TypeAlias = Annotated[
+    bool, typer.Option("--trace", help="Tell what each node was given and what it gave, shortened.")
+]
+TracebackOption: TypeAlias = Annotated[
+    bool, typer.Option("--traceback", help="Tell where in the code the failures arose.")
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the command is asked for besides the flow and its inputs."""
+
+    as_json: bool
+    events: bool
+    trace: bool
+    tracebacks: bool
+    outputs: Sequence[str]
+    pull: str | None
+    max_concurrency: int | None
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether a single value is asked for, which needs no name."""
+        return self.pull is not None or len(self.outputs) == 1
+
+    def wanted(self, declared: Sequence[str]) -> Sequence[str]:
+        """Return the names of the outputs to be written."""
+        return list(dict.fromkeys(self.outputs)) or declared
+
+    def limited(self, flow: Flow) -> Flow:
+        """Return the flow with the concurrency that is asked for, its other settings as they are."""
+        if self.max_concurrency is None:
+            return flow
+        given = {field.name: getattr(flow.settings, field.name) for field in fields(flow.settings)}
+        return flow.using(**{**given, "max_concurrency": self.max_concurrency})

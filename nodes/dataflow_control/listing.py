@@ -1,0 +1,36 @@
+"""The list of the node types, which imports none of them."""
+
+from __future__ import annotations
+
+from dataflow import Pack
+
+__all__ = ["pack"]
+
+pack = Pack(
+    "control",
+    version="0.1.0",
+    api=1,
+    nodes={
+        "value": "dataflow_control.values:value",
+        "template": "dataflow_control.values:template",
+        "expression": "dataflow_control.values:expression",
+        "delay": "dataflow_control.passing:delay",
+        "log": "dataflow_control.passing:log",
+        "fail": "dataflow_control.passing:fail",
+        "split_text": "dataflow_control.texts:split_text",
+        "split_lines": "dataflow_control.texts:split_lines",
+        "join_text": "dataflow_control.texts:join_text",
+        "replace_text": "dataflow_control.texts:replace_text",
+        "parse_json": "dataflow_control.texts:parse_json",
+        "write_json": "dataflow_control.texts:write_json",
+        "numbers": "dataflow_control.lists:numbers",
+        "join_lists": "dataflow_control.lists:join_lists",
+        "flatten_list": "dataflow_control.lists:flatten_list",
+        "slice_list": "dataflow_control.lists:slice_list",
+        "filter_list": "dataflow_control.items:filter_list",
+        "sort_list": "dataflow_control.items:sort_list",
+        "unique_list": "dataflow_control.items:unique_list",
+        "read_text": "dataflow_control.files:read_text",
+        "write_text": "dataflow_control.files:write_text",
+    },
+)

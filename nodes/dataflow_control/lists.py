@@ -1,0 +1,52 @@
+"""Node types for whole lists: making them, putting them together, taking parts."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from dataflow_control.bounds import check_items
+
+__all__ = ["flatten_list", "join_lists", "numbers", "slice_list"]
+
+T = TypeVar("T")
+
+
+async def numbers(stop: int, start: int = 0, step: int = 1) -> list[int]:
+    """List the whole numbers from `start` up to, and without, `stop`; with a negative step down to it.
+
+    At most 1,000,000 numbers. Raises ValueError for step 0 or more numbers.
+    """
+    if step == 0:
+        raise ValueError("step is 0; expected a number to count by")
+    check_items(-((start - stop) // step))  # without len(), which has no room for a huge range
+    return list(range(start, stop, step))
+
+
+async def join_lists(*lists: list[T]) -> list[T]:
+    """Put the lists of all edges together, in the order of the edges.
+
+    Edges that bring no value are left out. At most 1,000,000 items. Raises ValueError for more.
+    """
+    return _joined(lists)
+
+
+async def flatten_list(lists: list[list[T]]) -> list[T]:
+    """Put the lists in a list together, one level.
+
+    At most 1,000,000 items. Raises ValueError for more.
+    """
+    return _joined(lists)
+
+
+def _joined(lists: list[list[T]] | tuple[list[T], ...]) -> list[T]:
+    check_items(sum(map(len, lists)))
+    return [item for one in lists for item in one]
+
+
+async def slice_list(items: list[T], start: int = 0, stop: int | None = None) -> list[T]:
+    """Take the items from position `start` up to, and without, position `stop`.
+
+    Positions count from 0, negative ones from the end, `stop` None is the end. Positions outside the list
+    take what is there.
+    """
+    return items[start:stop]

@@ -1,0 +1,68 @@
+"""Node types that give a value: one that is written down, a filled template, a computed expression."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field, JsonValue
+
+from dataflow import Expression, Ports, Template, node
+from dataflow_control.settings import Settings, ports_for, without_names
+
+__all__ = ["Compute", "Fill", "Given", "expression", "template", "value"]
+
+
+class Given(Settings):
+    """Config of `control.value`."""
+
+    value: JsonValue = Field(description="the value: anything that JSON can carry")
+
+
+class Fill(Settings):
+    """Config of `control.template`."""
+
+    template: Annotated[Template, AfterValidator(without_names("config"))] = Field(
+        description="text with `{{ }}` and `{% if %}`, whose names are the input ports"
+    )
+
+
+class Compute(Settings):
+    """Config of `control.expression`."""
+
+    expression: Annotated[Expression, AfterValidator(without_names("config"))] = Field(
+        description="an expression, whose names are the input ports"
+    )
+
+
+def _holes(config: Fill) -> Ports:
+    return ports_for(config.template.names)
+
+
+def _operands(config: Compute) -> Ports:
+    return ports_for(config.expression.names)
+
+
+async def value(config: Given) -> Any:
+    """Give the value of the config, a copy of its own to each firing."""
+    return deepcopy(config.value)
+
+
+@node(ports=_holes)
+async def template(config: Fill, **values: Any) -> str:
+    """Fill a template with the values of the ports that its names are.
+
+    A text stands there as it is, anything else as JSON: `0`, `false`, `null`, `[1, 2]`; what comes from a
+    value is never read as a template. At most 1,000,000 characters. Raises ExpressionError, also for a key
+    that a value lacks.
+    """
+    return config.template.fill(values)
+
+
+@node(ports=_operands)
+async def expression(config: Compute, **values: Any) -> Any:
+    """Compute an expression over the values of the ports that its names are.
+
+    Raises ExpressionError, for a key that a value lacks or a text compared with a number too.
+    """
+    return config.expression.evaluate(values)

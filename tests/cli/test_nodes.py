@@ -1,0 +1,192 @@
+"""`nodes`: the list of node types, and one of them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Cli
+from tests.installed import install
+
+PACKS = """
+from dataflow import Config, Maybe, Pack, Ports, node
+from pydantic import Field
+
+class Size(Config):
+    width: int = Field(3, description="Columns.")
+    names: list[str] = []
+    depth: float
+
+@node(ports=lambda config: Ports(inputs={name: int for name in config.names} if config else {}), retries=2)
+async def draw(text: str, *more: int, config: Size, **other: int) -> Maybe[str]:
+    '''Draw a text.
+
+    The widths are in columns, and this paragraph is long enough to be wrapped on a narrow terminal.
+
+        kept as it is, however long the line may be
+    '''
+    return text
+
+good = Pack("shots", version="1.0", api=1, nodes={"draw": "made_up_shots:draw", "far": "made_up_far:far"})
+empty = Pack("empty", version="1.0", api=1, nodes=[])
+"""
+
+
+@pytest.fixture(autouse=True)
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    (tmp_path / "made_up_shots.py").write_text(PACKS, encoding="utf-8")
+    entries = "shots = made_up_shots:good\nempty = made_up_shots:empty\nlost = made_up_nowhere:lost\n"
+    install(tmp_path, "shots-extra", entries, "1.2")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delenv("DATAFLOW_DISABLE_PACKS", raising=False)
+    yield tmp_path
+    sys.modules.pop("made_up_shots", None)
+
+
+def test_the_list_has_every_pack_and_what_is_wrong_with_it(cli: Cli) -> None:
+    done = cli("nodes")
+    assert (done.code, done.err) == (0, "")
+    lines = done.out.splitlines()
+    assert lines[:4] == ["built in", "  control.context", "  control.if", "  control.switch"]
+    place = lines.index("shots (shots-extra 1.2)")
+    assert lines[place : place + 3] == ["shots (shots-extra 1.2)", "  shots.draw", "  shots.far"]
+    assert "empty (shots-extra 1.2): has no node types" in lines
+    assert (
+        "lost (shots-extra 1.2): error: made_up_nowhere:lost cannot be imported: "
+        "ModuleNotFoundError: No module named 'made_up_nowhere'"
+    ) in lines
+
+
+def test_the_list_tells_on_demand_where_a_pack_failed(cli: Cli) -> None:
+    assert "Traceback" not in cli("nodes").err
+    done = cli("nodes", "--traceback")
+    assert done.err.startswith("Traceback (most recent call last)")
+    assert done.err.endswith("ModuleNotFoundError: No module named 'made_up_nowhere'\n")
+
+
+def test_the_list_of_one_pack(cli: Cli) -> None:
+    assert cli("nodes", "shots").out == "shots (shots-extra 1.2)\n  shots.draw\n  shots.far\n"
+    assert cli("nodes", "control").out.startswith("built in\n  control.context\n")
+
+
+def test_the_list_as_json(cli: Cli) -> None:
+    found = cli("nodes", "shots", "--json").json
+    assert found == {
+        "built_in": [],
+        "packs": [
+            {
+                "name": "shots",
+                "distribution": "shots-extra",
+                "version": "1.2",
+                "status": "ok",
+                "types": ["shots.draw", "shots.far"],
+                "error": None,
+            }
+        ],
+        "offered_twice": {},
+    }
+    (lost,) = cli("nodes", "lost", "--json", "--traceback").json["packs"]
+    assert (lost["status"], lost["traceback"].splitlines()[0]) == (
+        "error",
+        "Traceback (most recent call last):",
+    )
+
+
+def test_ids_that_two_offer_are_told(cli: Cli, installed: Path) -> None:
+    install(installed, "another", "shots = made_up_shots:good\n")
+    done = cli("nodes", "shots")
+    assert "warning: shots.draw is offered by another 1.0 and shots-extra 1.2" in done.err.splitlines()
+    assert cli("nodes", "shots", "--json").json["offered_twice"]["shots.far"] == [
+        "another 1.0",
+        "shots-extra 1.2",
+    ]
+
+
+def test_disabled_packs_are_told(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATAFLOW_DISABLE_PACKS", "shots")
+    assert cli("nodes", "shots").out == (
+        "shots (shots-extra 1.2): disabled: is disabled by DATAFLOW_DISABLE_PACKS=shots\n"
+    )
+
+
+DESCRIBED = """\
+shots.draw
+  Draw a text.
+
+  The widths are in columns, and this
+  paragraph is long enough to be
+  wrapped on a narrow terminal.
+
+      kept as it is, however long the line may be
+
+inputs
+  text: str
+  more: int = () (many)
+
+outputs
+  out: str (conditional)
+
+(further ports follow from the config)
+
+config
+  width: int = 3  Columns.
+  names: list[str] = []
+  depth: float
+
+settings
+  retry: {"retries": 2}
+"""
+
+
+def test_a_type_is_described(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    assert cli("nodes", "shots.draw").out == DESCRIBED
+
+
+def test_a_type_is_described_as_json(cli: Cli) -> None:
+    found = cli("nodes", "shots.draw", "--json").json
+    assert found["inputs"][0] == {
+        "name": "text",
+        "kind": "data",
+        "type": "str",
+        "schema": {"type": "string"},
+        "required": True,
+        "default": None,
+        "many": False,
+        "lazy": False,
+    }
+    assert found["outputs"] == [
+        {"name": "out", "kind": "data", "type": "str", "same_as": None, "conditional": True}
+    ]
+    assert found["config"]["properties"]["width"]["description"] == "Columns."
+    assert found["text"].startswith("Draw a text.\n")
+
+
+@pytest.mark.parametrize("name", ["control.if", "control.read_text", "control.context", "json:dumps"])
+def test_any_type_can_be_described(cli: Cli, name: str) -> None:
+    done = cli("nodes", name)
+    assert done.code == (1 if name == "json:dumps" else 0)
+    assert "Traceback" not in done.err
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("shot", "error: no installed pack is called 'shot'; choices: "),
+        (
+            "shots.drew",
+            "error: shots.drew of shots-extra 1.2: pack 'shots' has no such type; choices: draw, far",
+        ),
+        ("a.b", "error: a.b: no installed pack is called 'a'; choices: "),
+        (".", "error: .: is no node type: write pack.name, prefix.function or module:qualname"),
+        ("shots.far", "error: shots.far of shots-extra 1.2: made_up_far:far: cannot be imported: Module"),
+    ],
+)
+def test_what_is_not_there_is_told(cli: Cli, name: str, told: str) -> None:
+    done = cli("nodes", name)
+    assert (done.code, done.out) == (1, "")
+    assert done.err.startswith(told)
+    assert "Traceback" in cli("nodes", name, "--traceback").err or "." not in name

@@ -1,0 +1,117 @@
+"""`run` with a part of its outputs, with a port pulled, with a bound, and traced."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dataflow import Flow
+from dataflow.cli.options import Options
+from dataflow.policy import Settings
+from tests.cli.conftest import Cli
+
+
+def test_a_single_output_is_written_bare(cli: Cli) -> None:
+    assert cli("run", ":rounds", "--output", "title").out == "words\n"
+    assert (
+        cli("run", ":passes", "--output", "out", "--input", 'x={"a": [1, null]}').out == '{"a": [1, null]}\n'
+    )
+
+
+def test_several_outputs_are_written_with_their_names_in_the_order_asked_for(cli: Cli) -> None:
+    done = cli("run", ":wide", "--output", "out7", "--output", "out3", "--output", "out7")
+    assert done.out == "out7: 7\nout3: 3\n"
+    assert cli("run", ":wide", "--output", "out3", "--json").json["outputs"] == {"out3": 3}
+
+
+def test_an_output_without_a_value_is_told(cli: Cli) -> None:
+    done = cli("run", ":skips", "--output", "out")
+    assert (done.code, done.out) == (0, "")
+    assert "output 'out' has no value" in done.err
+
+
+def test_a_pulled_port_runs_only_what_it_needs(cli: Cli) -> None:
+    done = cli("run", ":rounds", "--pull", "split.title")
+    assert (done.code, done.out) == (0, "words\n")
+    assert [line.split()[:2] for line in done.err.splitlines()] == [["done", "split"], ["completed", "in"]]
+
+
+def test_a_pulled_output_is_called_by_its_name(cli: Cli) -> None:
+    assert cli("run", ":rounds", "--pull", "title", "--json").json["outputs"] == {"title": "words"}
+    assert cli("run", ":rounds", "--pull", "split.title", "--json").json["outputs"] == {
+        "split.title": "words"
+    }
+
+
+def test_a_pulled_port_without_a_value_is_told(cli: Cli) -> None:
+    done = cli("run", ":skips", "--pull", "skip")
+    assert (done.code, done.out) == (0, "")
+    assert "output 'skip.out' has no value" in done.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--output", "nothing"], "error: --output nothing: there is no such output; choices: text"),
+        (
+            ["--pull", "hello.nothing"],
+            "error: --pull hello.nothing: the flow has no port 'hello.nothing'; choices: out",
+        ),
+        (["--pull", "."], "error: --pull .: "),
+        (["--pull", "text", "--output", "text"], "error: --pull writes one port, so it does not go with"),
+        (["--max-concurrency", "0"], "Error: Invalid value for '--max-concurrency'"),
+        (["--max-concurrency", "many"], "Error: Invalid value for '--max-concurrency'"),
+    ],
+)
+def test_what_cannot_be_asked_for_is_wrong_usage(cli: Cli, arguments: list[str], told: str) -> None:
+    done = cli("run", ":greet", "Ada", *arguments)
+    assert (done.code, done.out) == (2, "")
+    assert told in done.err
+
+
+def test_the_bound_of_a_run_counts(cli: Cli) -> None:
+    assert cli("run", ":crowded").out == "most: 3\n"
+    assert cli("run", ":crowded", "--max-concurrency", "2").out == "most: 2\n"
+
+
+def test_the_other_settings_of_a_flow_stay() -> None:
+    flow = Flow("f").using(errors="continue", max_concurrency=7, timeout=9.0, keep=False)
+    limited = Options(False, False, False, False, (), None, 2).limited(flow)
+    assert limited.settings == Settings("continue", 2, None, 9.0, False)
+
+
+def test_a_trace_tells_what_nodes_were_given_and_gave(cli: Cli) -> None:
+    done = cli("run", ":greet", "Ada", "--trace")
+    assert done.out == "text: hello Ada\n"
+    assert done.err.splitlines()[1:-1] == ["    name = 'Ada'", "    times = 1", "    -> out = 'hello Ada'"]
+
+
+def test_a_trace_has_every_item_and_round(cli: Cli) -> None:
+    lines = cli("run", ":rounds", "--trace").err.splitlines()
+    items = [place for place, line in enumerate(lines) if "refine[1]/shout[3]" in line]
+    assert [lines[place + 1 : place + 3] for place in items] == [["    word = 'fox'", "    -> out = 'FOX'"]]
+
+
+def test_a_trace_shortens_and_tells_of_failures_and_skips(cli: Cli) -> None:
+    failing = cli("run", ":several", "--trace").err
+    assert "    -> out failed: ValueError: left side" in failing
+    assert "    -> out skipped: " in cli("run", ":skips", "--trace").err
+    long = cli("run", ":passes", "--trace", "--input", f'x="{"y" * 500}"').err
+    assert max(map(len, long.splitlines())) < 120
+
+
+def test_a_trace_tells_of_attempts(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text("async def no(x: int) -> int:\n    raise ValueError('no luck')\n")
+    (tmp_path / "f.yaml").write_text(
+        "dataflow: 1\nuses: {own: ./own.py}\n"
+        "nodes: {n: {type: own.no, values: {x: 1}, policy: {retry: {retries: 1}}}}\noutputs: {out: n}\n"
+    )
+    done = cli("run", str(tmp_path / "f.yaml"), "--trace")
+    assert "    attempt 1 failed: ValueError: no luck" in done.err.splitlines()
+
+
+def test_a_trace_of_what_does_not_fit_has_no_inputs(cli: Cli) -> None:
+    done = cli("run", ":misfit", "--trace")
+    assert done.code == 1
+    assert "got a value on port 'name' that does not fit" in done.err

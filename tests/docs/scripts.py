@@ -1,0 +1,25 @@
+"""`python -m tests.docs.scripts`: make the scripts of the pages whose commands are run as they stand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from tests.docs.pages import DOCS, script_of
+
+TUTORIAL: Final = DOCS / "tutorial.md"
+#: It installs packs, so its script is run in an environment of its own.
+PACKS: Final = DOCS / "how-to" / "packs.md"
+#: Each script with the page that it is made from.
+SCRIPTS: Final = {DOCS / "tutorial.sh": TUTORIAL, DOCS / "packs.sh": PACKS}
+
+
+def made_script(page: Path) -> str:
+    """Make the script of a page's commands."""
+    return script_of(page.read_text(encoding="utf-8"), page.name)
+
+
+if __name__ == "__main__":
+    for script, page in SCRIPTS.items():
+        script.write_text(made_script(page), encoding="utf-8")
+        script.chmod(0o755)

@@ -1,0 +1,86 @@
+"""The reference has every public name once, and every public method or a reason to leave it out."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from typing import Final
+
+import pytest
+import yaml
+
+import dataflow
+from tests.docs.pages import DOCS
+
+PAGES: Final = {
+    path.name: path.read_text(encoding="utf-8") + "\n" for path in sorted((DOCS / "reference").glob("*.md"))
+}
+#: A name, and the options of its entry.
+ENTRY: Final = re.compile(r"^::: dataflow\.([\w.]+)\n((?:    .*\n)*)", re.MULTILINE)
+ENTRIES: Final = {name: ENTRY.findall(page) for name, page in PAGES.items()}
+#: The members that the entry of a class chooses.
+CHOSEN: Final[dict[str, list[str]]] = {
+    name: members
+    for entries in ENTRIES.values()
+    for name, options in entries
+    if isinstance(members := (yaml.safe_load(options) or {}).get("options", {}).get("members"), list)
+}
+#: What other modules of the engine call, and users need not.
+INTERNAL: Final = {
+    "Flow": {
+        "compile", "compile_for", "examine", "from_wiring", "node_type", "opaque", "place_in", "settings",
+        "version", "wiring",
+    },
+    "Node": {"in_a_thread", "redeclared", "type"},
+    "Run": {"raise_unseen"},
+}  # fmt: skip
+EACH_CLASS: Final = pytest.mark.parametrize("name", CHOSEN)
+
+
+def methods_of(name: str) -> set[str]:
+    """List the methods and properties of a class that have no underscore in front."""
+    whole: type = getattr(dataflow, name)
+    fields = {field for base in whole.__mro__ for field in inspect.get_annotations(base)}
+    return {member for member in dir(whole) if not member.startswith("_")} - fields
+
+
+def test_every_public_name_is_on_one_page_once() -> None:
+    names = [name for entries in ENTRIES.values() for name, _ in entries]
+    assert sorted(names) == sorted(dataflow.__all__)
+
+
+def test_the_list_of_pages_names_what_each_has() -> None:
+    rows = re.findall(r"^\| \[.+\]\((\w+\.md)\) \| (.+) \|$", PAGES["index.md"], re.MULTILINE)
+    listed = {page: sorted(re.findall(r"`(\w+)`", names)) for page, names in rows}
+    found = {page: sorted(name for name, _ in entries) for page, entries in ENTRIES.items() if entries}
+    found["errors.md"] = ["DataflowError"]  # for all that are below it
+    assert listed == found
+
+
+@EACH_CLASS
+def test_the_chosen_members_of_a_class_exist(name: str) -> None:
+    whole: type = getattr(dataflow, name)
+    code = inspect.getsource(whole)
+    assert not [
+        member
+        for member in CHOSEN[name]
+        if not hasattr(whole, member) and not re.search(rf"\b{member}: ", code)
+    ]
+
+
+@EACH_CLASS
+def test_a_public_method_of_a_class_is_chosen_or_internal(name: str) -> None:
+    of_its_base = {*CHOSEN["Flow"], *INTERNAL["Flow"]} if name == "TypedFlow" else set()
+    assert not methods_of(name) - set(CHOSEN[name]) - INTERNAL.get(name, of_its_base)
+
+
+@EACH_CLASS
+def test_a_chosen_method_has_a_docstring(name: str) -> None:
+    members = [
+        (member, inspect.getattr_static(getattr(dataflow, name), member, None)) for member in CHOSEN[name]
+    ]
+    assert not [
+        member
+        for member, value in members
+        if (callable(value) or isinstance(value, property)) and not inspect.getdoc(value)
+    ]

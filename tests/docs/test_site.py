@@ -1,0 +1,119 @@
+"""The site: its navigation, llms.txt, and what built pages may load."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.docs.pages import FENCE, PAGES, ROOT
+from tests.docs.site import ENTRY, LLMS, html_of, navigation, problems_of, told_pages
+
+PAGES_OF_DOCS: Final = {name: path for name, path in PAGES.items() if path != ROOT / "README.md"}
+HOW_TO: Final = {name: path for name, path in PAGES.items() if name.startswith("how-to/")}
+EACH_PAGE: Final = pytest.mark.parametrize("path", PAGES_OF_DOCS.values(), ids=PAGES_OF_DOCS)
+LINES_OF_A_TASK: Final = 300
+
+
+def test_the_navigation_has_every_page_once() -> None:
+    assert sorted(navigation()) == sorted(PAGES_OF_DOCS)
+
+
+def test_the_list_of_decisions_has_every_decision() -> None:
+    listed = re.findall(r"\((\d{4}-[\w-]+\.md)\)", PAGES["decisions/README.md"].read_text(encoding="utf-8"))
+    assert [f"decisions/{page}" for page in listed] == [
+        page for page in sorted(PAGES) if page.startswith("decisions/0")
+    ]
+
+
+def test_llms_txt_tells_the_pages_of_the_navigation() -> None:
+    single_decisions = [page for page in navigation() if page.startswith("decisions/0")]
+    assert sorted(told_pages()) == sorted(set(navigation()) - set(single_decisions))
+
+
+def test_llms_txt_has_a_title_and_a_summary_before_its_sections() -> None:
+    assert re.match(r"# .+\n\n(> .+\n)+\n", LLMS.read_text(encoding="utf-8"))
+
+
+def test_the_sections_of_llms_txt_are_lists_of_links() -> None:
+    _, *sections = LLMS.read_text(encoding="utf-8").split("\n## ")
+    lines = [line for section in sections for line in section.split("\n")[1:] if line.startswith("- ")]
+    assert not [line for line in lines if not ENTRY.fullmatch(line)]
+
+
+@pytest.mark.parametrize("path", HOW_TO.values(), ids=HOW_TO)
+def test_a_page_on_a_task_is_short(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= LINES_OF_A_TASK
+
+
+def pairs_of(path: Path) -> list[tuple[str, str]]:
+    """List the lines of a page outside its blocks, each with the one before it."""
+    text = FENCE.sub("\n", path.read_text(encoding="utf-8"))
+    return list(pairwise(text.splitlines()))
+
+
+@EACH_PAGE
+def test_what_belongs_to_an_item_of_a_list_is_indented_by_four(path: Path) -> None:
+    """With less, Python-Markdown sees no list in a list, and no second paragraph of an item."""
+    assert not [
+        line
+        for before, line in pairs_of(path)
+        if re.match(r" {1,3}(-|\d+\.) ", line) or (not before.strip() and re.match(r" {1,3}\S", line))
+    ]
+
+
+@EACH_PAGE
+def test_a_list_and_a_table_begin_after_an_empty_line(path: Path) -> None:
+    """Elsewhere Python-Markdown takes them for text."""
+    after_text = [(before, line) for before, line in pairs_of(path) if before.strip()]
+    lists = [
+        line
+        for before, line in after_text
+        if re.match(r"(-|\d+\.) ", line) and not re.match(r"(-|\d+\.)? ", before)
+    ]
+    tables = [line for before, line in after_text if line.startswith("|") and not before.startswith("|")]
+    assert not lists + tables
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    """Make a site with an empty page for each page of the navigation."""
+    for file in (*map(html_of, navigation()), *told_pages(), LLMS.name):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).touch()
+    return tmp_path
+
+
+def test_a_whole_site_has_no_problem(site: Path) -> None:
+    page = site / "index.html"
+    page.write_text(
+        '<link rel="stylesheet" href="a.css"><a href="https://example.org">there</a>', encoding="utf-8"
+    )
+    assert list(problems_of(site)) == []
+
+
+@pytest.mark.parametrize(
+    "file", ["llms.txt", "tutorial.md", "how-to/maps/index.html", "decisions/index.html"]
+)
+def test_a_file_that_a_site_lacks_is_told(site: Path, file: str) -> None:
+    (site / file).unlink()
+    assert list(problems_of(site)) == [f"the site has no {file}"]
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("index.html", '<script src="https://example.org/x"></script>'),
+        ("index.html", '<img alt="" src="//example.org/x">'),
+        ("index.html", '<link href="https://example.org/x" rel="preload stylesheet">'),
+        ("a.css", "@font-face {src: url('https://example.org/x')}"),
+        ("a.css", "@import 'https://example.org/x';"),
+    ],
+)
+def test_what_a_site_loads_from_another_host_is_told(site: Path, file: str, text: str) -> None:
+    (site / file).write_text(text, encoding="utf-8")
+    (problem,) = problems_of(site)
+    assert re.fullmatch(rf"{file} loads (https:)?//example.org/x", problem)

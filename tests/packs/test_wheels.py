@@ -1,0 +1,211 @@
+"""Packs in real wheels, built and installed into a fresh environment (B53)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from tests.packs.wheels import ROOT, Environment, Source, build
+
+GOOD: Final = """
+from dataflow import Pack
+
+pack = Pack(
+    "good", version="1.0", api=1, nodes={"double": "good_pack.texts:double", "far": "good_pack.far:far"}
+)
+"""
+DOUBLE: Final = """
+async def double(text: str) -> str:
+    '''Write a text twice.'''
+    return text * 2
+"""
+LISTED: Final = """
+from dataflow import Pack
+
+async def half(text: str) -> str:
+    return text[: len(text) // 2]
+
+pack = Pack("{name}", version="1.0", api={api}, nodes=[half])
+"""
+SOURCES: Final = [
+    Source(
+        "good-pack",
+        'good = "good_pack:pack"',
+        {
+            "good_pack/__init__.py": GOOD,
+            "good_pack/texts.py": DOUBLE,
+            "good_pack/far.py": "raise RuntimeError('imported too early')\n",
+        },
+        "1.5",
+    ),
+    Source("broken-pack", 'broken = "broken_pack:pack"', {"broken_pack/__init__.py": "import not_there\n"}),
+    Source("odd-pack", 'odd = "odd_pack:pack"', {"odd_pack/__init__.py": "pack = 3\n"}),
+    Source(
+        "empty-pack",
+        'empty = "empty_pack:pack"',
+        {
+            "empty_pack/__init__.py": (
+                "from dataflow import Pack\npack = Pack('empty', version='1.0', api=1, nodes={})\n"
+            )
+        },
+    ),
+    Source(
+        "newer-pack",
+        'newer = "newer_pack:pack"',
+        {"newer_pack/__init__.py": LISTED.format(name="newer", api=7)},
+        "3.0",
+    ),
+    Source(
+        "first-half", 'half = "half_one:pack"', {"half_one/__init__.py": LISTED.format(name="half", api=1)}
+    ),
+    Source(
+        "second-half",
+        'half = "half_two:pack"',
+        {"half_two/__init__.py": LISTED.format(name="half", api=1)},
+        "2.0",
+    ),
+    Source(
+        "left-twin", 'left = "twin:pack"', {"twin/__init__.py": LISTED.format(name="left", api=1)}
+    ),
+    Source(
+        "right-twin", 'right = "twin:pack"', {"twin/__init__.py": LISTED.format(name="right", api=1)}
+    ),
+    Source(
+        "usurper", 'control = "usurper:pack"', {"usurper/__init__.py": LISTED.format(name="control", api=1)}
+    ),
+]  # fmt: skip
+FLOW: Final = """\
+dataflow: 1
+inputs: {text: {type: string}}
+nodes: {it: {type: "TYPE", inputs: {text: $in.text}}}
+outputs: {text: it}
+"""
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    folder = tmp_path_factory.mktemp("packs")
+    made = Environment(folder)
+    made.install(build(ROOT, folder / "engine"), *(source.build(folder) for source in SOURCES))
+    return made
+
+
+@pytest.fixture(scope="module")
+def packs(environment: Environment) -> dict[str, Any]:
+    done = environment.dataflow("nodes", "--json", "--traceback")
+    assert done.returncode == 0, done.stderr
+    listed: dict[str, Any] = json.loads(done.stdout)
+    return listed
+
+
+def run(environment: Environment, id: str, disabled: str = "") -> tuple[int, str, str]:
+    file = environment.folder / "flow.yaml"
+    file.write_text(FLOW.replace("TYPE", id), encoding="utf-8")
+    done = environment.dataflow("run", str(file), "abcd", disabled=disabled)
+    return done.returncode, done.stdout, done.stderr.replace(str(file), "flow.yaml")
+
+
+def test_the_list_has_each_pack_with_its_distribution_version_and_status(packs: dict[str, Any]) -> None:
+    found = {(pack["name"], pack["distribution"], pack["version"], pack["status"]) for pack in packs["packs"]}
+    assert found == {
+        ("broken", "broken-pack", "1.0", "error"),
+        ("control", "dataflow-engine", "0.1.0", "ok"),
+        ("control", "usurper", "1.0", "error"),
+        ("empty", "empty-pack", "1.0", "empty"),
+        ("good", "good-pack", "1.5", "ok"),
+        ("half", "first-half", "1.0", "ok"),
+        ("half", "second-half", "2.0", "ok"),
+        ("left", "left-twin", "1.0", "error"),
+        ("newer", "newer-pack", "3.0", "error"),
+        ("odd", "odd-pack", "1.0", "error"),
+        ("right", "right-twin", "1.0", "error"),
+    }
+    assert packs["offered_twice"] == {"half.half": ["first-half 1.0", "second-half 2.0"]}
+
+
+def test_the_list_has_the_traceback_of_a_broken_pack(packs: dict[str, Any]) -> None:
+    (broken,) = [pack for pack in packs["packs"] if pack["name"] == "broken"]
+    assert broken["traceback"].startswith("Traceback (most recent call last):")
+    assert broken["traceback"].endswith("ModuleNotFoundError: No module named 'not_there'")
+
+
+def test_the_list_imports_no_node_type(packs: dict[str, Any]) -> None:
+    (good,) = [pack for pack in packs["packs"] if pack["name"] == "good"]
+    assert good["types"] == ["good.double", "good.far"]
+
+
+def test_a_type_is_described(environment: Environment) -> None:
+    done = environment.dataflow("nodes", "good.double")
+    assert done.stdout.splitlines()[:2] == ["good.double", "  Write a text twice."]
+
+
+@pytest.mark.parametrize("disabled", ["", "broken, half"])
+def test_a_good_pack_works_beside_the_others(environment: Environment, disabled: str) -> None:
+    assert run(environment, "good.double", disabled)[:2] == (0, "text: abcdabcd\n")
+
+
+@pytest.mark.parametrize(
+    ("id", "told"),
+    [
+        (
+            "broken.x",
+            (
+                "pack 'broken' of broken-pack 1.0: broken_pack:pack cannot be imported: "
+                "ModuleNotFoundError: No module named 'not_there'"
+            ),
+        ),
+        ("odd.x", "pack 'odd' of odd-pack 1.0: odd_pack:pack is of type int; expected a dataflow.Pack"),
+        ("empty.x", "empty.x of empty-pack 1.0: pack 'empty' has no such type; there are none"),
+        ("newer.half", "pack 'newer' of newer-pack 3.0: needs pack API 7, this release has 1"),
+        (
+            "half.half",
+            (
+                "is offered by first-half 1.0 and second-half 2.0; "
+                "write first-half:half.half or second-half:half.half"
+            ),
+        ),
+        (
+            "good.far",
+            (
+                "good.far of good-pack 1.5: good_pack.far:far: cannot be imported: "
+                "RuntimeError: imported too early"
+            ),
+        ),
+        ("usurper:control.half", "those cannot be replaced"),
+    ],
+)
+def test_a_pack_that_cannot_be_used_is_told_by_name(environment: Environment, id: str, told: str) -> None:
+    code, out, err = run(environment, id)
+    assert (code, out) == (1, "")
+    assert told in err
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("id", ["left.half", "right.half"])
+def test_two_that_install_one_module_are_told_by_name(environment: Environment, id: str) -> None:
+    code, _, err = run(environment, id)
+    assert code == 1
+    assert "its file twin/__init__.py is installed by" in err
+    assert "left-twin 1.0" in err
+    assert "right-twin 1.0" in err
+
+
+@pytest.mark.parametrize("id", ["first-half:half.half", "Second_Half:half.half"])
+def test_a_distribution_picks_one_of_two(environment: Environment, id: str) -> None:
+    assert run(environment, id)[:2] == (0, "text: ab\n")
+
+
+@pytest.mark.parametrize("disabled", ["good", "*"])
+def test_a_disabled_pack_is_told(environment: Environment, disabled: str) -> None:
+    code, _, err = run(environment, "good.double", disabled)
+    assert code == 1
+    assert f"pack 'good' of good-pack 1.5: is disabled by DATAFLOW_DISABLE_PACKS={disabled}" in err
+
+
+def test_the_wheel_brings_the_names_that_are_imported_on_first_use(environment: Environment) -> None:
+    program = Path(environment.folder, "program.py")
+    program.write_text("from dataflow import *\nprint(Flow.__name__, each.__module__)\n", encoding="utf-8")
+    assert environment.run(str(program)) == "Flow dataflow.joins\n"
