@@ -65,6 +65,7 @@ MOST_SHOWN: Final = 100
 
 #: How many characters of one problem a message shows: a name may be as long as a document.
 LONGEST_PROBLEM: Final = 2_000
+SLACK: Final = 100  # for what is written in place of the rest
 
 # What steers a terminal or changes how the text around it is read: controls, breaks of lines, halves of
 # surrogate pairs, and the marks that turn the direction of writing.
@@ -79,9 +80,9 @@ def visible(text: str) -> str:
 
 
 def on_one_line(text: str) -> str:
-    """Write a problem on one line; of a very long one the middle is left out."""
+    """Write a problem on one line; of a very long one the middle is left out. Twice is as once."""
     rest = len(text) - LONGEST_PROBLEM
-    if rest > 0:
+    if rest > SLACK:
         half = LONGEST_PROBLEM // 2
         text = f"{text[:half]}... {rest:,} characters ...{text[-half:]}"
     return visible(text).replace("\n", "\\n").replace("\t", "\\t")

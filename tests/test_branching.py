@@ -113,7 +113,7 @@ NO_FUNCTION = "expected a function, written module:qualname, found"
         ),
         (
             lambda built: built.switch(1, pick, [1, 2]),
-            "node 'switch' (control.switch): config cases.0: expected a valid string",
+            "node 'switch' (control.switch): config cases.0: expected a valid string, found int 1",
         ),
         (
             lambda built: built.switch(1, 3, ["a"]),

@@ -287,4 +287,4 @@ def test_only_conversations_are_merged(how: Any) -> None:
 def test_settings_of_a_context_that_cannot_be_are_a_problem() -> None:
     f = Flow()
     f.context("main", system=3)  # type: ignore[arg-type]  # what the test is about
-    assert f.check() == ["node 'main' (control.context): config system: Input should be a valid string"]
+    assert f.check() == ["node 'main' (control.context): config system: expected a valid string, found int 3"]

@@ -101,7 +101,7 @@ def test_links_that_lead_to_one_another_are_told(tmp_path: Path) -> None:
 def test_whatever_a_used_file_does_is_a_problem(tmp_path: Path, python: str, problem: str) -> None:
     (tmp_path / "own.py").write_text(python)
     (tmp_path / "flow.yaml").write_text(USES)
-    assert told(tmp_path / "flow.yaml") == f"flow 'flow' has 1 problem:\n  - node 'a': {problem}"
+    assert told(tmp_path / "flow.yaml") == f"flow 'flow' has 1 problem:\n  - 3:13 node 'a': {problem}"
 
 
 def test_a_file_that_empties_the_path_of_modules_is_imported(
@@ -127,7 +127,7 @@ def test_a_file_that_empties_the_path_of_modules_is_imported(
 )
 def test_what_uses_names_no_file_or_module_is_told(tmp_path: Path, uses: str, problem: str) -> None:
     (tmp_path / "flow.yaml").write_text(USES.replace("./own.py", uses))
-    assert told(tmp_path / "flow.yaml").endswith(f"  - node 'a': {problem}")
+    assert told(tmp_path / "flow.yaml").endswith(f"  - 3:13 node 'a': {problem}")
 
 
 def test_a_file_that_loads_the_flow_that_uses_it_is_told(tmp_path: Path) -> None:
@@ -140,7 +140,9 @@ def test_a_file_that_loads_the_flow_that_uses_it_is_told(tmp_path: Path) -> None
         find_flow(str(tmp_path / "own.py"))
     assert isinstance(raised.value.__cause__, FlowInvalid)
     reason = f"{tmp_path}/own.py is being imported, and has no such function yet"
-    assert raised.value.__cause__.problems == (f"node 'a': own.f: {reason}; load the flow inside a function",)
+    assert raised.value.__cause__.problems == (
+        f"3:13 node 'a': own.f: {reason}; load the flow inside a function",
+    )
 
 
 def test_a_file_without_a_flow_is_told(tmp_path: Path) -> None:
@@ -156,7 +158,7 @@ def test_names_that_cannot_be_seen_are_escaped_and_stay_on_their_line(tmp_path: 
     flow = Flow.from_wiring(*read_document(tmp_path / "flow.json", Flow.from_wiring, imports=False))
     [unknown, *_] = [problem for problem in flow.check() if "reads" in problem]
     name = r"a\n\x1b[2J\u202e\u2028"
-    assert unknown == f"port '{name}.x' reads 'b.out': no node 'b'; choices: {name}"
+    assert unknown == f"1:80 port '{name}.x' reads 'b.out': no node 'b'; choices: {name}"
     for draw in (outline, mermaid, dot):
         assert r"a \x1b[2J\u202e\u2028" in draw(flow.wiring).replace("\\\\", "\\")
 
@@ -168,8 +170,8 @@ def test_a_name_as_long_as_a_document_is_told_shortened(tmp_path: Path) -> None:
     with pytest.raises(FlowInvalid) as raised:
         Flow.load(tmp_path / "flow.json")
     [problem] = raised.value.problems
-    assert problem.startswith("node 'xxx")
-    assert "xxx... 998,080 characters ...xxx" in problem
+    assert problem.startswith("1:1000032 node 'xxx")
+    assert "xxx... 998,090 characters ...xxx" in problem
     assert problem.endswith("is no node type: write pack.name, prefix.function or module:qualname")
 
 
