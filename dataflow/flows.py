@@ -106,7 +106,8 @@ class Flow(Definition):
             return value
         is_output = isinstance(port, str) and port in self.wiring.block.outputs
         name = f"output {port!r}" if is_output else f"port {name_of(port)}"
-        raise no_value(result, *result.declared, name)
+        [output] = result.declared
+        raise no_value(result, output, name)
 
     def to_mermaid(self) -> str:
         """Draw the flow as Mermaid text, whether or not it has problems."""

@@ -212,7 +212,7 @@ def test_what_is_no_expression_is_told(source: str, what: str) -> None:
         ("round(text)", "expected a number, found the text 'Ab'"),
         ("round(n, 1000)", "round() keeps at most 400 digits, found the number 1000"),
         ("round(n, 1.0)", "round() keeps at most 400 digits, found the number 1.0"),
-        ("int('x')", "int() takes a number, or the text of one with at most 1,200 characters, found the text 'x'"),
+        ("int('x')", "int() takes a number, or the text of one"),
         ("int(true)", "int() takes a number, or the text of one with at most 1,200 characters, found true"),
         (f"float('{'0' * 1_201}')", "float() takes a number, or the text of one with at most 1,200"),
         ("int(1e999)", "raised OverflowError"),

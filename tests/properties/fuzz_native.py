@@ -73,6 +73,7 @@ def examine(path: Path, *, imports: bool) -> list[str]:
     problems = flow.check()
     for problem in problems:
         assert not _UNSEEN.search(problem), f"it could steer a terminal: {problem!r}"
+        assert _PLACE.match(problem), f"no place: {problem!r}"
     for draw in (outline, mermaid, dot):
         assert not _UNSEEN.search(draw(flow.wiring).replace("\n", ""))
     _write_and_read(flow.wiring, path, may_refuse=bool(problems))
@@ -155,6 +156,7 @@ def _try(path: Path, report: Report, examine: Callable[..., list[str]], *, impor
 
 def _kind(problem: str) -> str:
     """Return what is left of a problem without what it is about."""
+    problem = _PLACE.sub("", problem, count=1)
     plain = re.sub(r"'[^']*'|\"[^\"]*\"|`[^`]*`|[\w.$%\[\]-]*[\d.$%\[\]_][\w.$%\[\]-]*", "_", problem[:300])
     return " ".join(re.split(r"[;:,]|found|reads", plain)[0].split()[:8])
 
