@@ -116,7 +116,7 @@ def not_filled(source: str) -> str:
         ("false and missing", False), ("1 if n > 3 else 2", 1), ("1 if n > 8 else 2 if n > 9 else 3", 3),
         ("len(text)", 2), ("len(row)", 4), ("lower(text)", "ab"), ("upper('ß')", "SS"),
         ("trim(' a ')", "a"), ("round(2.6)", 3), ("round(2.567, 1)", 2.6), ("int('12')", 12), ("int(2.9)", 2),
-        ("float('1.5')", 1.5), ("float(1)", 1.0), ("str(n)", "7"), ("str(text)", "Ab"), ("str(true)", "true"),
+        ("float('1.5')", 1.5), ("float(1)", 1.0), ("str(n)", "7"), ("str(text)", "Ab"), ("str(true)", "True"),
         ("str({'a': point})", '{"a": [1, 2]}'), ("str(day)", "2026-01-02"), ("str([price])", '["1.50"]'),
     ],
 )  # fmt: skip
@@ -290,7 +290,7 @@ def test_a_mapping_of_any_class_is_read_by_its_keys() -> None:
         ("", ""), ("plain { text } }} %} $n # {\n", "plain { text } }} %} $n # {\n"),
         ("{{ n }} and {{ $n + 1 }}", "7 and 8"), ("{{ {'a': {'b': 1}} }}", '{"a": {"b": 1}}'),
         ("{{ '}}' }}{{ \"%}\" }}{{ '{#' }}", "}}%}{#"),
-        ("{{ none }} {{ true }} {{ 1.5 }} {{ day }}", "null true 1.5 2026-01-02"),
+        ("{{ none }} {{ true }} {{ 1.5 }} {{ day }}", "None True 1.5 2026-01-02"),
         ("{% if n > 8 %}a{% elif n > 3 %}b{% else %}c{% endif %}", "b"),
         ("{% if n > 8 %}a{% elif n > 9 %}b{% else %}c{% endif %}", "c"),
         ("{% if n > 8 %}a{% endif %}", ""), ("{% if n > 3 %}{% if n < 9 %}a{% endif %}b{% endif %}", "ab"),

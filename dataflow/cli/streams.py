@@ -27,9 +27,14 @@ def tolerant() -> Iterator[None]:
     with ExitStack() as stack:
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
-                stack.callback(stream.reconfigure, errors=stream.errors)
+                stack.callback(_restore, stream, stream.errors)
                 stream.reconfigure(errors="backslashreplace")
         yield
+
+
+def _restore(stream: io.TextIOWrapper, errors: str | None) -> None:
+    if not stream.closed:  # by code of the flow
+        stream.reconfigure(errors=errors)
 
 
 @contextmanager
@@ -74,6 +79,8 @@ def write(stream: TextIO | None, text: str) -> bool:
     """
     if stream is None:
         return False
+    if stream.closed:
+        raise Refused([Problem("the output cannot be written: the flow has closed standard output")])
     try:
         stream.write(text + "\n")
         stream.flush()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from dataflow.cli.exits import Problem, Refused
+from dataflow.cli.exits import Interrupted, Problem, Refused
 from dataflow.errors import DataflowError, FlowInvalid, FormatError, PackError, read_place
 
 if TYPE_CHECKING:
@@ -44,7 +44,9 @@ def refusing(target: str) -> Iterator[None]:
     """Raise whatever is raised in the block, which runs somebody's code, as Refused."""
     try:
         yield
-    except (Exception, SystemExit) as error:
+    except (KeyboardInterrupt, Interrupted):
+        raise
+    except BaseException as error:  # somebody's module may raise a class of its own
         trace = "".join(traceback.format_exception(error))
         raise Refused(problems_of(target, error), trace=trace) from error
 

@@ -37,10 +37,10 @@ _JSON: Final = json.JSONEncoder(ensure_ascii=False, default=_stand_in)
 
 
 def text_of(evaluation: Evaluation, value: object) -> str:
-    """Write a value: a text as it is, dates and the like as `str` does it, anything else as JSON."""
+    """Write a value: a text as it is, lists and mappings as JSON, truth values, None, dates as `str` does."""
     if isinstance(value, str):
         return value
-    if isinstance(value, PLAIN):
+    if value is None or isinstance(value, (bool, *PLAIN)):
         return str(value)
     pieces: list[str] = []
     size = 0

@@ -52,9 +52,9 @@ async def value(config: Given) -> Any:
 async def template(config: Fill, **values: Any) -> str:
     """Fill a template with the values of the ports that its names are.
 
-    A text stands there as it is, anything else as JSON: `0`, `false`, `null`, `[1, 2]`; what comes from a
-    value is never read as a template. At most 1,000,000 characters. Raises ExpressionError, also for a key
-    that a value lacks.
+    A text stands there as it is, lists and mappings as JSON, anything else as Python writes it: `0`, `False`,
+    `None`; what comes from a value is never read as a template. At most 1,000,000 characters. Raises
+    ExpressionError, also for a key that a value lacks.
     """
     return config.template.fill(values)
 

@@ -126,7 +126,7 @@ CONTROL: Final = (
             runs={"opt": 1, "sink": 1}, others="done",
         )
         for value, text in zip(
-            FALSY, ("[0]", "[0.0]", "[false]", "[]", "[[]]", "[{}]", "[null]"), strict=True
+            FALSY, ("[0]", "[0.0]", "[False]", "[]", "[[]]", "[{}]", "[None]"), strict=True
         )
         for given in (True, False)
     ),

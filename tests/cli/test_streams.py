@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -69,3 +70,18 @@ def test_the_result_may_have_no_stream(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdout", None)
     with result_stream(alone=True) as out:
         assert out is None
+
+
+def test_a_module_that_closes_standard_output_is_told(tmp_path: Path) -> None:
+    (tmp_path / "closing.py").write_text(
+        "import sys\nsys.stdout.close()\nfrom dataflow import Flow\nf = Flow('f')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "dataflow.cli", "check", "closing.py"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "error: the output cannot be written: the flow has closed standard output\n"

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from dataflow.cli.exits import Problem, Refused
 from dataflow.cli.targets import problems_of, refusing
 from dataflow.errors import FlowInvalid, FormatError, PackError
+from tests.cli.conftest import Cli
 
 
 @pytest.mark.parametrize(
@@ -39,3 +42,14 @@ def test_what_is_not_of_the_engine_is_told_with_its_line() -> None:
 
 def test_a_refusal_without_an_exception_has_no_reason() -> None:
     assert Refused([Problem("is bad")]).reason is None
+
+
+@pytest.mark.parametrize(
+    "raised", ["GeneratorExit", "asyncio.CancelledError()", "type('Own', (BaseException,), {})('mine')"]
+)
+def test_whatever_a_module_raises_is_told_without_a_traceback(cli: Cli, tmp_path: Path, raised: str) -> None:
+    (tmp_path / "raising.py").write_text(f"import asyncio\nraise {raised}\n")
+    done = cli("check", str(tmp_path / "raising.py"))
+    assert done.code == 1
+    assert "cannot be imported" in done.out
+    assert "Traceback" not in done.out + done.err

@@ -59,7 +59,7 @@ async def test_a_template_has_an_input_for_each_of_its_names(values: dict[str, s
 
 @pytest.mark.parametrize(
     ("given_value", "text"),
-    list(zip(FALSY, ("[0]", "[0.0]", "[false]", "[]", "[[]]", "[{}]", "[null]"), strict=True)),
+    list(zip(FALSY, ("[0]", "[0.0]", "[False]", "[]", "[[]]", "[{}]", "[None]"), strict=True)),
 )
 async def test_a_template_writes_what_is_false_like_any_value(given_value: Any, text: str) -> None:
     assert await played(template, Fill(template=Template("[{{ x }}]")), x=given_value) == text
