@@ -71,8 +71,10 @@ class Addresses:
         """Say why a port cannot be told: it is inside something, or there is none."""
         if reference.node == CARRY or any(one.id == reference.node for one in self._inside()):
             return f"port '{reference}' is inside {WITHIN}"
-        known = [*self._nodes, *self.plan.outputs] if node is None else node.outputs
-        return f"the flow has no port '{reference}'; {choices(list(dict.fromkeys(known)))}"
+        if node is not None:
+            return f"node {node.id!r} has no output port {reference.port!r}; {choices(list(node.outputs))}"
+        known = dict.fromkeys([*self._nodes, *self.plan.outputs])
+        return f"the flow has no port '{reference}'; {choices(list(known))}"
 
     def _inside(self) -> Iterator[PlanNode]:
         """Go through the nodes of all maps, loops and flow nodes."""

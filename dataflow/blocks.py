@@ -166,7 +166,7 @@ def _check_item(block: OpenBlock, item: Expression, reader: str) -> None:
 
 def _check_constant(block: OpenBlock, value: object, reader: str) -> None:
     if type(value) is Marker:
-        block.problem(f"{reader} is given {value!r}, which is no value (S1.6)")
+        block.problem(f"{reader} is given {value!r}, which is no value")
     elif isinstance(value, Step):
         block.problem(f"{reader} is given a step; wire one of its ports: step.out, step.done or step.error")
     elif isinstance(value, Handle):

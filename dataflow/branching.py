@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Self
 
 from pydantic import Discriminator, Tag, model_serializer, model_validator
 
+from dataflow.checking import described
 from dataflow.config import Config
 from dataflow.current import this_firing
-from dataflow.errors import NodeFailed
+from dataflow.errors import NodeFailed, choices
 from dataflow.functions import FunctionReference
+from dataflow.names import node_of_path
 from dataflow.nodetype import NodeType
 from dataflow.ports import InPort, OutPort, PortKind, Ports
 from dataflow.signature import Parameters, Shape
@@ -83,9 +85,7 @@ async def _decide(config: Decide, value: Any) -> Mapping[str, Any]:
     Fails with NodeFailed if the answer is no bool, with ExpressionError if the condition cannot be
     evaluated; nothing is guessed from a text or a number (S16.3).
     """
-    answer = config.predicate(value)
-    if not isinstance(answer, bool):
-        raise NodeFailed(this_firing().path, f"got {answer!r} from its predicate; expected a bool (S16.3)")
+    answer = checked_answer(config.predicate(value), node_of_path(this_firing().path), "predicate")
     return {"yes" if answer else "no": value}
 
 
@@ -102,9 +102,15 @@ async def _choose(config: Choose, value: Any) -> Mapping[str, Any]:
         return {case: value}
     if "default" in config.cases:
         return {"default": value}
-    raise NodeFailed(
-        this_firing().path, f"picked {case!r}; cases: {', '.join(config.cases)}, or None for none of them"
-    )
+    known = f"{choices(list(config.cases))}, or None for none of them"
+    raise NodeFailed(node_of_path(this_firing().path), f"picked {described(case)}, which is no case; {known}")
+
+
+def checked_answer(answer: object, node: str, source: str) -> bool:
+    """Return the answer of a node's predicate or test; raises NodeFailed for anything but a bool (S16.3)."""
+    if not isinstance(answer, bool):
+        raise NodeFailed(node, f"got {described(answer)} from its {source}; expected a bool")
+    return answer
 
 
 def _exits(names: Iterable[str]) -> dict[str, OutPort]:

@@ -14,7 +14,7 @@ from dataflow.branching import IF, SWITCH, Choose, Decide
 from dataflow.checking import check_value
 from dataflow.conversations import CONTEXT, Conversation
 from dataflow.declare import Node
-from dataflow.errors import FlowInvalid, ValueMismatch
+from dataflow.errors import FlowInvalid, ValueMismatch, choices
 from dataflow.looping import Exits, Loop, When
 from dataflow.names import parse_reference
 from dataflow.nodetype import NodeType, derive, opaque_type
@@ -201,13 +201,12 @@ class Builder:
         """
         if "feedback" in options or "each_round" in options or "leave" in options:
             self._wiring.problems.append(
-                f"edge {source} -> {target}: feedback edges come with a later release; use f.loop"
+                f"edge {source} -> {target}: `feedback` comes with a later release; use f.loop"
             )
             return
-        unknown = sorted(set(options) - {"id", "meta"})
-        if unknown:
+        for unknown in sorted(set(options) - {"id", "meta"}):
             self._wiring.problems.append(
-                f"edge {source} -> {target}: unknown option {unknown[0]!r}; choices: id, meta"
+                f"edge {source} -> {target}: unknown option {unknown!r}; {choices(('id', 'meta'))}"
             )
         try:
             start, end = parse_reference(source), parse_reference(target)

@@ -77,7 +77,7 @@ class CurrentFiring:
         ports = node.action.type.outputs
         if port not in ports:
             raise NodeFailed(
-                node.id, f"gave out a piece of port {port!r}, which it does not have; {choices(ports)}"
+                node.id, f"gave out a piece of the undeclared output port {port!r}; {choices(ports)}"
             )
         if reporter.is_listening:
             reporter.in_loop(partial(self._report, {"port": port, "piece": separate(piece)}))

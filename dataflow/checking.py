@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pydantic.json_schema import JsonSchemaWarningKind
     from pydantic_core import ErrorDetails
 
-__all__ = ["check_json", "check_value", "json_schema"]
+__all__ = ["check_json", "check_value", "described", "json_schema"]
 
 MOST_CHARACTERS = 80
 # What pydantic says of these adds nothing to the name of the type, or speaks of pydantic.
@@ -57,12 +57,12 @@ def check_value(value: object, expected: object) -> object:
     if fault is not None:
         named = type_name(fault.expected)
         wanted = f"{named} ({fault.requirement})" if fault.requirement else named
-        raise ValueMismatch(_described(fault.value), wanted, fault.place)
+        raise ValueMismatch(described(fault.value), wanted, fault.place)
     if isinstance(value, int) and _takes_float_only(value, expected):
         try:
             return float(value)
         except OverflowError as error:
-            raise ValueMismatch(_described(value), f"{type_name(expected)} (in its range)") from error
+            raise ValueMismatch(described(value), f"{type_name(expected)} (in its range)") from error
     return value
 
 
@@ -83,7 +83,7 @@ def check_json(value: object, expected: object) -> object:
     except RecursionError:
         adapter = None
     except (TypeError, ValueError) as error:
-        raise ValueMismatch(_described(value), f"{type_name(expected)} as JSON") from error
+        raise ValueMismatch(described(value), f"{type_name(expected)} as JSON") from error
     if adapter is None:
         return check_value(value, expected)
     try:
@@ -136,12 +136,14 @@ def _refusal(value: object, expected: object, faults: list[ErrorDetails]) -> Val
     place, fault = max(((_place(value, fault), fault) for fault in faults), key=lambda pair: len(pair[0]))
     if fault["type"] == "missing":
         return ValueMismatch("nothing", "a value", place)
-    text = requirement(fault["msg"])
+    if fault["type"] == "extra_forbidden":
+        return ValueMismatch(described(fault["input"]), "no such field", place)
+    text = requirement(fault["msg"].removeprefix("Value error, "))
     if place:
         wanted = text if fault["msg"].startswith(PREFIX) else f"a valid value ({text})"
-        return ValueMismatch(_described(fault["input"]), wanted, place)
+        return ValueMismatch(described(fault["input"]), wanted, place)
     plain = len(faults) > 1 or fault["type"].endswith(NAMED_BY_TYPE)
-    return ValueMismatch(_described(value), type_name(expected) + ("" if plain else f" ({text})"))
+    return ValueMismatch(described(value), type_name(expected) + ("" if plain else f" ({text})"))
 
 
 def _place(value: Any, fault: ErrorDetails) -> str:
@@ -158,7 +160,7 @@ def _place(value: Any, fault: ErrorDetails) -> str:
     return place + step_into(fault["loc"][-1]) if fault["type"] == "missing" else place
 
 
-def _described(value: object) -> str:
+def described(value: object) -> str:
     """Say what was found: the class and a short repr, without addresses."""
     if value is ABSENT or value is None:
         return "None" if value is None else "nothing"

@@ -101,7 +101,7 @@ class _Checker:
             return
         if out is None:
             ports = choices(action.type.outputs)
-            told = f"default of node {vertex.id!r} is for its port 'out', which there is not; {ports}"
+            told = f"default of node {vertex.id!r} is for its port 'out', which it does not have; {ports}"
             self.graph.problem(told, spot)
             return
         try:
@@ -153,7 +153,7 @@ class _Checker:
             expected, found = self.types.of(Terminal(action.scope, name)), self.types.of(wire.source)
             if not is_any(found) and not agrees(found, expected):
                 self.graph.problem(
-                    f"next value of '$carry.{name}' in loop {vertex.id!r} is {type_name(found)}, "
+                    f"next value of '$carry.{name}' of loop {vertex.id!r} is {type_name(found)}, "
                     f"but the port began as {type_name(expected)}",
                     vertex.spot.part("", "loop", "carry", name, "next"),
                 )

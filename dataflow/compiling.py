@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from dataflow.checks import check
 from dataflow.demand import prune
-from dataflow.errors import FlowInvalid
+from dataflow.errors import FlowInvalid, listed
 from dataflow.functions import import_function
 from dataflow.layout import lay_out
 from dataflow.registry import find_type
@@ -59,8 +59,9 @@ def compile_flow(
         wiring = replace(wiring, block=replace(wiring.block, outputs=outputs))
     graph, ordered = examine(wiring, find_type, find_function)
     if not graph.problems and graph.opaque:
+        names = list(dict.fromkeys(graph.opaque))
         graph.problems.append(
-            f"these were not looked into, so the flow cannot run: {', '.join(graph.opaque)}"
+            f"these were not looked into, so the flow cannot run: {listed(names, len(names))}"
         )
     if graph.problems:
         raise FlowInvalid(wiring.name, graph.told)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from dataflow.errors import FlowInvalid
+from dataflow.errors import FlowInvalid, choices
 from dataflow.graph import (
     CallAction,
     CollectAction,
@@ -53,6 +53,7 @@ class Declarations:
         self.graph = Graph(wiring, root, problems=list(wiring.problems))
         self.lookup = Lookup(self.graph, find_type, find_function)
         self.blocks: list[tuple[Block, Names]] = [(wiring.block, Names(root))]
+        self._inside = {id(wiring.block): self.root}
         for block, names in self.blocks:  # grows while it is walked
             for position, placed in enumerate(block.nodes.values()):
                 self._declare(placed, names, position)
@@ -63,7 +64,7 @@ class Declarations:
 
     def inside(self, body: Block) -> Names:
         """Return the names of a body."""
-        return next(names for block, names in self.blocks if block is body)
+        return self._inside[id(body)]
 
     def _declare(self, placed: Placed, names: Names, position: int) -> None:
         spot = Spot(f"{_kind_of(placed)} {placed.id!r}", names.scope, ("nodes", placed.id))
@@ -78,7 +79,8 @@ class Declarations:
             case LoopAction(scope=scope) | MapAction(scope=scope):
                 scope.owner = vertex
                 assert isinstance(placed, LoopBlock | MapBlock)
-                self.blocks.append((placed.body, Names(scope, names)))
+                inner = self._inside[id(placed.body)] = Names(scope, names)
+                self.blocks.append((placed.body, inner))
             case _:
                 pass
         names.vertices[placed.id] = vertex
@@ -103,9 +105,11 @@ class Declarations:
 
     def _check_limit(self, loop: LoopBlock, spot: Spot) -> None:
         if loop.limit is not None and (type(loop.limit) is not int or loop.limit <= 0):
-            self.graph.problem(f"{spot}: limit must be 1 or more or None, found {loop.limit!r}", spot)
+            told = f"limit must be a whole number of 1 or more, or None, found {loop.limit!r}"
+            self.graph.problem(f"{spot}: {told}", spot)
         if loop.on_limit not in ("exit", "fail"):
-            self.graph.problem(f"{spot}: on_limit is exit or fail, found {loop.on_limit!r}", spot)
+            known = choices(("exit", "fail"))
+            self.graph.problem(f"{spot}: on_limit cannot be {loop.on_limit!r}; {known}", spot)
         if loop.limit is None and loop.test is None:
             self.graph.problem(
                 f"{spot} has neither a limit nor a test: it would never end", spot.part("", "limit")
@@ -124,7 +128,7 @@ class Declarations:
                 node_type = node_type.configured(config)
             except FlowInvalid as invalid:
                 for text in invalid.problems:
-                    self.graph.problem(f"{spot}: {text}", spot.part("", "config"))
+                    self.graph.problem(f"{spot} ({node_type.id}): {text}", spot.part("", "config"))
         return CallAction(node_type, placed.policy.over(node_type.policy), config)
 
 

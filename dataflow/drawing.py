@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from dataflow.errors import visible
 from dataflow.nodetype import NodeType
 from dataflow.wiring import (
     CARRY,
@@ -120,13 +121,17 @@ def _declare(group: Group, block: Block) -> None:
             case PlacedNode(id=id, type=node_type):
                 group.names["", id] = Shape(id, type=_type_name(node_type))
             case LoopBlock(id=id, carries=carries, body=body, limit=limit):
-                inner = group.names["", id] = Group(id, f"loop {id}, limit {limit}", group)
+                inner = group.names["", id] = Group(id, f"loop {id}, {_limit(limit)}", group)
                 inner.names |= {(CARRY, name): Shape(name, is_round=True) for name in carries}
                 _declare(inner, body)
             case MapBlock(id=id, over=over, body=body):
                 inner = group.names["", id] = Group(id, f"map {id}", group)
                 inner.names |= {(ITEM, name): Shape(name, is_round=True) for name in over}
                 _declare(inner, body)
+
+
+def _limit(limit: int | None) -> str:
+    return "no limit" if limit is None else f"limit {limit}"
 
 
 def _type_name(node_type: NodeType | Nested | str) -> str:
@@ -194,13 +199,8 @@ class _Ids:
 
 
 def _quoted(text: str) -> str:
-    return (
-        text.replace("&", "&amp;")
-        .replace('"', "&quot;")
-        .replace("<", "&lt;")
-        .replace(">", "&gt;")
-        .replace("\n", " ")
-    )
+    escaped = _one_line(text).replace("&", "&amp;").replace('"', "&quot;")
+    return escaped.replace("<", "&lt;").replace(">", "&gt;")
 
 
 def mermaid(wiring: Wiring) -> str:
@@ -251,12 +251,12 @@ def dot(wiring: Wiring) -> str:
 
 
 def _dot_text(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
+    escaped = _one_line(text).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 
 
 def _one_line(text: str) -> str:
-    return " ".join(text.split("\n"))
+    return visible(text).replace("\n", " ")
 
 
 def outline(wiring: Wiring) -> str:

@@ -17,15 +17,19 @@ from __future__ import annotations
 
 import inspect
 import re
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Final, Literal
 
+from dataflow.failure import error_told
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from dataflow.failure import Failure
     from dataflow.result import Result
 
 __all__ = [
+    "MOST_CHOICES",
     "DataflowError",
     "ExpressionError",
     "FlowInvalid",
@@ -38,7 +42,11 @@ __all__ = [
     "RunFailed",
     "ValueMismatch",
     "choices",
+    "counted",
+    "listed",
+    "on_one_line",
     "read_place",
+    "visible",
     "within_file",
     "write_place",
 ]
@@ -55,14 +63,49 @@ MOST_CHOICES: Final = 12
 MOST_SHOWN: Final = 100
 
 
-def choices(names: Iterable[str]) -> str:
+#: How many characters of one problem a message shows: a name may be as long as a document.
+LONGEST_PROBLEM: Final = 2_000
+SLACK: Final = 100  # for what is written in place of the rest
+
+# What steers a terminal or changes how the text around it is read: controls, breaks of lines, halves of
+# surrogate pairs, and the marks that turn the direction of writing.
+_UNSEEN: Final = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+
+
+def visible(text: str) -> str:
+    """Write what cannot be seen as escapes, so that no text of others can steer a terminal; lines stay."""
+    return _UNSEEN.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
+
+
+def on_one_line(text: str) -> str:
+    """Write a problem on one line; of a very long one the middle is left out. Twice is as once."""
+    rest = len(text) - LONGEST_PROBLEM
+    if rest > SLACK:
+        half = LONGEST_PROBLEM // 2
+        text = f"{text[:half]}... {rest:,} characters ...{text[-half:]}"
+    return visible(text).replace("\n", "\\n").replace("\t", "\\t")
+
+
+def choices(*names: Collection[str]) -> str:
     """Say which names exist, in the order given, shortened when there are many."""
-    known = list(names)
-    if not known:
+    count = sum(map(len, names))
+    if not count:
         return "there are none"
-    shown = ", ".join(known[:MOST_CHOICES])
-    rest = len(known) - MOST_CHOICES
-    return f"choices: {shown}" + (f" and {rest} more" if rest > 0 else "")
+    return f"choices: {listed(chain.from_iterable(names), count)}"
+
+
+def listed(names: Iterable[str], count: int) -> str:
+    """Write so many names in a row; of many only the first."""
+    shown = ", ".join(islice(names, MOST_CHOICES))
+    rest = count - MOST_CHOICES
+    return f"{shown} and {rest:,} more" if rest > 0 else shown
+
+
+def counted(count: int, noun: str) -> str:
+    """Write a count with its noun: `1 round`, `3 rounds`."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 _PLACE: Final = re.compile(r"(\d+):(\d+) ")
@@ -93,6 +136,9 @@ class DataflowError(Exception):
     Each class keeps what it was made with under the names of its parameters, so that it can be copied.
     """
 
+    def __init__(self, text: str) -> None:
+        super().__init__(visible(text))
+
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
         parameters = list(inspect.signature(type(self).__init__).parameters)[1:]
         if not all(hasattr(self, name) for name in parameters):
@@ -108,10 +154,10 @@ class FlowInvalid(DataflowError):
 
     def __init__(self, flow: str, problems: Sequence[str], what: str = "flow") -> None:
         self.flow = flow
-        self.problems = tuple(problems)
+        self.problems = tuple(map(on_one_line, problems))
         self.what = what  # "flow", or "node type" where a function makes none
         count = len(self.problems)
-        head = f"{what} {flow!r} has {count} problem{'' if count == 1 else 's'}:"
+        head = f"{what} {flow!r} has {counted(count, 'problem')}:"
         shown = [f"  - {problem}" for problem in self.problems[:MOST_PROBLEMS]]
         rest = count - len(shown)
         super().__init__("\n".join([head, *shown, *([f"  - and {rest} more"] if rest else [])]))
@@ -126,6 +172,7 @@ class PortMisuse(FlowInvalid):
         self.advice = advice
         text = f"port {port} has no value while the flow is wired, so it cannot be used with {use}; {advice}"
         super().__init__("(being wired)", [text])
+        self.args = (text,)  # it is told at once and alone
 
 
 class ValueMismatch(DataflowError):
@@ -153,7 +200,8 @@ class LoopLimit(NodeFailed):
     def __init__(self, loop: str, limit: int) -> None:
         self.loop = loop
         self.limit = limit
-        super().__init__(loop, f"reached its limit of {limit} rounds and its test still asks for another")
+        rounds = counted(limit, "round")
+        super().__init__(loop, f"reached its limit of {rounds}, and its test still asks for another")
 
 
 class NodeTimeout(DataflowError, TimeoutError):
@@ -179,15 +227,16 @@ class RunFailed(DataflowError):
     def __init__(self, result: Result, failures: Sequence[Failure]) -> None:
         self.result = result
         self.failures = tuple(failures)
-        first = [f"{_place(one)}: {one.type}: {one.message}" for one in self.failures[:5]]
+        first = [_told(one) for one in self.failures[:5]]
         rest = len(self.failures) - len(first)
         more = [f"and {rest} more"] if rest > 0 else []
         super().__init__(f"run {result.run_id} failed: " + "; ".join([*first, *more]))
 
 
-def _place(failure: Failure) -> str:
-    """Name the firing that failed, with its attempt if it was not the first."""
-    return failure.path if failure.attempt == 1 else f"{failure.path} (attempt {failure.attempt})"
+def _told(failure: Failure) -> str:
+    """Tell a failure with the firing that failed, if one did, and its attempt if it was not the first."""
+    place = failure.path if failure.attempt == 1 else f"{failure.path} (attempt {failure.attempt})"
+    return f"{place}: {error_told(failure)}" if place else error_told(failure)
 
 
 class ExpressionError(DataflowError):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
 
-__all__ = ["Failure", "failure_of", "is_interruption", "takes_failure"]
+__all__ = ["Failure", "error_told", "failure_of", "is_interruption", "takes_failure", "text_of_error"]
 
 _ENGINE: Final = f"{Path(__file__).parent}{os.sep}"
 
@@ -35,6 +35,11 @@ class Failure(NamedTuple):
     traceback: str
 
 
+def error_told(failure: Failure) -> str:
+    """Write the error of a failure on one line, as Python does: its class, and its message if it has one."""
+    return f"{failure.type}: {failure.message}" if failure.message else failure.type
+
+
 def _from_user_code(traceback: TracebackType | None) -> TracebackType | None:
     """Drop the engine's own frames from the head of a traceback."""
     first = traceback
@@ -46,9 +51,14 @@ def _from_user_code(traceback: TracebackType | None) -> TracebackType | None:
 def failure_of(error: BaseException, node: str, path: str, attempt: int) -> Failure:
     """Make the record of an exception raised by the node at the path."""
     trace = _from_user_code(error.__traceback__)
-    message = _made(lambda: str(error))
+    message = text_of_error(error)
     text = _made(lambda: "".join(traceback_module.format_exception(type(error), error, trace)))
     return Failure(node, path, attempt, type(error).__name__, message, text)
+
+
+def text_of_error(error: BaseException) -> str:
+    """Return the text of somebody's exception; never raises."""
+    return _made(lambda: str(error))
 
 
 def _made(make: Callable[[], str]) -> str:

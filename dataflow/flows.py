@@ -12,7 +12,7 @@ from dataflow.addressing import name_of
 from dataflow.backend import in_event_loop
 from dataflow.definitions import Definition
 from dataflow.entering import read_inputs
-from dataflow.errors import DataflowError
+from dataflow.result import no_value
 from dataflow.run import Run, executing, new_run_id
 from dataflow.sync import run_in_thread
 
@@ -104,10 +104,10 @@ class Flow(Definition):
             result = await run
         for value in result.outputs.values():
             return value
-        reasons = result.why(*result.declared).partition("\n")[2]
         is_output = isinstance(port, str) and port in self.wiring.block.outputs
-        name = f"output {port!r}" if is_output else name_of(port)
-        raise DataflowError(f"{name} has no value\n{reasons}")
+        name = f"output {port!r}" if is_output else f"port {name_of(port)}"
+        [output] = result.declared
+        raise no_value(result, output, name)
 
     def to_mermaid(self) -> str:
         """Draw the flow as Mermaid text, whether or not it has problems."""

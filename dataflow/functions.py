@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 import inspect
 import re
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from pydantic import AfterValidator, PlainSerializer
 
 from dataflow.errors import PackError
+from dataflow.failure import text_of_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -29,6 +31,10 @@ __all__ = [
     "module_name",
     "name_of_function",
 ]
+
+#: What somebody's module may raise while it is imported; only what is meant for the process passes through.
+THEIRS: Final = (Exception, SystemExit, GeneratorExit, asyncio.CancelledError)
+MOST_CHARACTERS: Final = 500  # of their message
 
 _NAME: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 
@@ -102,9 +108,15 @@ def importing(wanted_by: str, what: str) -> Iterator[None]:
         yield
     except PackError as error:
         raise PackError(wanted_by, str(error)) from error
-    except (Exception, SystemExit) as error:
-        reason = f"{what} cannot be imported: {type(error).__name__}: {error}"
+    except THEIRS as error:
+        told = f"{type(error).__name__}: {_shortened(text_of_error(error))}".removesuffix(": ")
+        reason = f"{what} cannot be imported: {told}"
         raise PackError(wanted_by, reason.removeprefix(f"{wanted_by} ")) from error
+
+
+def _shortened(text: str) -> str:
+    line = " ".join(text[: 2 * MOST_CHARACTERS].split())
+    return line if len(line) <= MOST_CHARACTERS else f"{line[: MOST_CHARACTERS - 3]}..."
 
 
 def import_function(name: str) -> Callable[..., Any]:

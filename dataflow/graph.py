@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from dataflow.errors import read_place, write_place
+from dataflow.errors import on_one_line, read_place, write_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -227,7 +227,7 @@ class Graph:
     @property
     def told(self) -> list[str]:
         """The problems, each once; those of a document in the order of its text."""
-        problems = list(dict.fromkeys(self.problems))
+        problems = list(dict.fromkeys(map(on_one_line, self.problems)))
         return problems if self.wiring.places is None else sorted(problems, key=_place)
 
     def problem(self, text: str, spot: Spot) -> None:

@@ -16,8 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from dataflow.built_in import BUILT_IN
-from dataflow.errors import FormatError, PackError, choices
+from dataflow.errors import DataflowError, FormatError, PackError, choices
+from dataflow.failure import text_of_error
 from dataflow.formats.native import load
+from dataflow.formats.reading import MOST_BYTES, decode
 from dataflow.functions import SHOWN_NAMES, import_function, importing, is_function_name
 from dataflow.nodetype import NodeType, opaque_type
 from dataflow.packs import type_of
@@ -61,12 +63,7 @@ def read_document(
     if place in around:
         inner = " -> ".join(one.name for one in (*around, file))
         raise FormatError(str(path), f"is part of itself: {inner}")
-    try:
-        text = file.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise FormatError(str(path), f"is no UTF-8 text: {error}") from error
-    except OSError as error:
-        raise FormatError(str(path), f"cannot be read: {error.strerror or error}") from error
+    text = decode(_read(file), str(path))
     nesting = _Nesting(file.parent, make_flow, imports, (*around, place), {} if known is None else known)
     wiring = load(text, str(path), nesting.nest)
     uses = _Uses(file.parent, wiring.uses, imports)
@@ -77,12 +74,28 @@ def _place(file: Path) -> Path:
     """Return where a file really is; raises FormatError for what names none, as one with a NUL in it."""
     try:
         return file.resolve()
-    except (
-        OSError,
-        ValueError,
-        RuntimeError,
-    ) as error:  # a RuntimeError for a loop of links
-        raise FormatError(str(file), f"cannot be read: {error}") from error
+    except RuntimeError as error:
+        raise FormatError(str(file), "cannot be read: a loop of symbolic links") from error
+    except (OSError, ValueError) as error:
+        raise FormatError(str(file), f"cannot be read: {_reason(error)}") from error
+
+
+def _read(file: Path) -> bytes:
+    """Read a file, no further than is needed to tell that it is too large; raises FormatError.
+
+    Pipes and devices are refused: some never end, and to open a pipe that nobody writes to waits for ever.
+    """
+    try:
+        if file.exists() and not (file.is_file() or file.is_dir()):
+            raise FormatError(str(file), "cannot be read: a document is a regular file")
+        with file.open("rb") as stream:
+            return stream.read(MOST_BYTES + 4)  # a byte order mark does not count
+    except OSError as error:
+        raise FormatError(str(file), f"cannot be read: {_reason(error)}") from error
+
+
+def _reason(error: OSError | ValueError) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,10 +137,20 @@ class _Uses:
     def find_type(self, id: str) -> NodeType:
         prefix, dot, name = id.partition(".")
         if id not in BUILT_IN and dot and prefix in self.uses:
-            return type_of(self._own(prefix, name), id) if self.imports else opaque_type(id)
+            return self._own_type(prefix, name, id) if self.imports else opaque_type(id)
         if is_function_name(id) and not self.imports and not is_offered(id):
             return opaque_type(id)
         return find_type(id)
+
+    def _own_type(self, prefix: str, name: str, id: str) -> NodeType:
+        found = self._own(prefix, name)
+        try:
+            return type_of(found, id)
+        except DataflowError:
+            raise
+        except Exception as error:  # what is called like a function may raise anything when it is looked at
+            told = f"{type(error).__name__}: {text_of_error(error)}"
+            raise PackError(id, f"its ports cannot be read: {told}") from error
 
     def find_function(self, name: str) -> Callable[..., Any] | None:
         """Find `prefix:function` in an own file, else `module:qualname`."""
@@ -149,6 +172,9 @@ def _function(module: ModuleType, prefix: str, name: str) -> Any:
         functions = [
             key for key, value in vars(module).items() if callable(value) and not key.startswith("_")
         ]
+        if module.__name__ in _EXECUTED:
+            reason = f"{module.__file__} is being imported, and has no such function yet"
+            raise PackError(f"{prefix}.{name}", f"{reason}; load the flow inside a function")
         raise PackError(f"{prefix}.{name}", f"uses has no such function; {choices(functions)}")
     return found
 
@@ -156,22 +182,33 @@ def _function(module: ModuleType, prefix: str, name: str) -> Any:
 def _used_module(folder: Path, prefix: str, place: str) -> ModuleType:
     if place.endswith(".py"):
         return import_file(folder / place, f"uses {prefix}")
+    if place.startswith("."):
+        raise PackError(f"uses {prefix}", f"{place} is no Python file, and no name of a module")
     with importing(f"uses {prefix}", place):
         return importlib.import_module(place)
 
 
 #: One thread at a time imports a file; entered again where a file imports another flow.
 _IMPORTING: Final = threading.RLock()
+#: The names of the modules that are being imported now, each by the one before it.
+_EXECUTED: Final[list[str]] = []
 
 
 def import_file(file: Path, wanted_by: str) -> ModuleType:
     """Import a Python file once, under a name that no installed module can have; raises PackError."""
-    if not file.is_file():
+    if not _is_file(file):
         raise PackError(wanted_by, f"there is no file {file}")
     real = file.resolve()
     name = f"_dataflow_{hashlib.sha256(str(real).encode()).hexdigest()[:12]}_{real.stem}"
     with _IMPORTING:
         return sys.modules.get(name) or _executed(real, name, wanted_by)
+
+
+def _is_file(file: Path) -> bool:
+    try:
+        return file.is_file()
+    except OSError:  # a name longer than names may be
+        return False
 
 
 def _executed(file: Path, name: str, wanted_by: str) -> ModuleType:
@@ -180,14 +217,17 @@ def _executed(file: Path, name: str, wanted_by: str) -> ModuleType:
     assert spec.loader is not None, "as above"
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
+    _EXECUTED.append(name)
     SHOWN_NAMES[name] = file.stem
     sys.path.insert(0, str(file.parent))  # as a script finds the modules beside it
     try:
         with importing(wanted_by, str(file)):
             spec.loader.exec_module(module)
     except BaseException:
-        del sys.modules[name]
+        sys.modules.pop(name, None)
         raise
     finally:
-        sys.path.remove(str(file.parent))
+        _EXECUTED.remove(name)
+        if str(file.parent) in sys.path:  # the file may have changed the list
+            sys.path.remove(str(file.parent))
     return module

@@ -48,7 +48,9 @@ class Lookup:
         if found is None:
             found = self._found[given] = self._looked_up(given)
         if isinstance(found, DataflowError):
-            self._graph.problem(f"{where}: {found}", where.part("", "type"))
+            problems = found.problems if isinstance(found, FlowInvalid) else (str(found),)
+            for problem in problems:
+                self._graph.problem(f"{where}: {problem}", where.part("", "type"))
             return opaque_type(given)
         if found.is_opaque:
             self._graph.opaque.append(found.id)
@@ -112,13 +114,13 @@ class Lookup:
             found = POLICIES.get(cast("MergePolicy", how))
             if found is None:
                 known = f"{choices(POLICIES)}, or a function"
-                self._graph.problem(f"{where}: how={how!r} of merge_contexts; {known}", where)
+                self._graph.problem(f"{where}: how of merge_contexts cannot be {how!r}; {known}", where)
             return found or POLICIES["pick"]
-        function = self.function(how, where.part(", how of merge_contexts"))
+        function = self.function(how, where.part(": how of merge_contexts"))
         try:
             check_plain(function)
         except ValueError as error:
-            self._graph.problem(f"{where}, how of merge_contexts: {error}", where)
+            self._graph.problem(f"{where}: how of merge_contexts: {error}", where)
         return function
 
     def test(self, loop: LoopBlock, where: Spot) -> LoopTest | None:

@@ -66,7 +66,7 @@ class Carry(Handle, Generic[T]):
     def next(self, value: T) -> None:
         """Say what the next round begins with; a carried port takes one next value."""
         carried = self._loop.carries[self._name]
-        where = f"next value of '$carry.{self._name}' in loop {self._loop.id!r}"
+        where = f"next value of '$carry.{self._name}' of loop {self._loop.id!r}"
         if carried.next is not None:
             self._block.problem(f"{where} is given twice")
         self._block.changed()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dataflow.errors import LoopLimit, NodeFailed
+from dataflow.branching import checked_answer
+from dataflow.errors import LoopLimit, counted
 from dataflow.events import EventKind
 from dataflow.frames import LoopEnd, OpenedLoop, Unhandled
 from dataflow.plan import LoopOf
@@ -147,7 +148,7 @@ class Loops:
                 return
             self.scheduler.warn(
                 "loop_limit",
-                f"loop {frame.path_of(node)} ended at its limit of {loop.limit} rounds, "
+                f"loop {frame.path_of(node)} ended at its limit of {counted(loop.limit, 'round')}, "
                 "and its test still asked for another",
                 frame,
                 node,
@@ -199,7 +200,4 @@ def _first(scheduler: Scheduler, frame: Frame, slots: tuple[int, ...]) -> Any:
 def _holds(node: PlanNode, loop: LoopOf, value: Any) -> bool:
     """Apply the test; nothing but a bool is an answer (S16.3)."""
     answer = value if loop.predicate is None else loop.predicate(value)
-    if not isinstance(answer, bool):
-        kind = type(answer).__name__
-        raise NodeFailed(node.id, f"got {answer!r} ({kind}) from its test; expected a bool")
-    return answer
+    return checked_answer(answer, node.id, "test")

@@ -199,9 +199,7 @@ def _items(node: str, port: str, value: Any) -> Sequence[Any]:
     )
     for position, item in enumerate(items):
         if type(item) is Marker:
-            raise NodeFailed(
-                node, f"maps over a list with {item!r} in it, at {position}; it is no value (S1.6)"
-            )
+            raise NodeFailed(node, f"maps over a list with {item!r} in it, at {position}; it is no value")
     return items
 
 

@@ -66,10 +66,10 @@ def merge_live(node: str, labels: Sequence[str], live: list[object], how: MergeF
     contexts = []
     for label, value in zip(labels, live, strict=True):
         if not isinstance(value, ExecutionContext):
-            raise NodeFailed(node, f"got {type(value).__name__} from {label}, expected an ExecutionContext")
+            raise NodeFailed(node, f"got {type(value).__name__} from {label}; expected an ExecutionContext")
         contexts.append(value)
     merged: object = how(contexts)
     if not isinstance(merged, ExecutionContext):
         name = getattr(how, "__name__", "how")
-        raise NodeFailed(node, f"got {type(merged).__name__} from {name}, expected an ExecutionContext")
+        raise NodeFailed(node, f"got {type(merged).__name__} from {name}; expected an ExecutionContext")
     return merged

@@ -6,9 +6,10 @@ import re
 from typing import Final
 from urllib.parse import unquote
 
+from dataflow.errors import choices
 from dataflow.wiring import PARAMETERS, Reference
 
-__all__ = ["encode", "parse_reference", "write_reference"]
+__all__ = ["encode", "node_of_path", "parse_reference", "write_reference"]
 
 _UNSAFE: Final = re.compile(r"[./\[\]~$%\s]")
 
@@ -16,6 +17,11 @@ _UNSAFE: Final = re.compile(r"[./\[\]~$%\s]")
 def encode(name: str) -> str:
     """Percent-encode what has a meaning in paths and references."""
     return _UNSAFE.sub(lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode()), name)
+
+
+def node_of_path(path: str) -> str:
+    """Return the id of the node that a path leads to."""
+    return unquote(path.rpartition("/")[2].partition("[")[0])
 
 
 def parse_reference(text: str) -> Reference:
@@ -28,7 +34,7 @@ def parse_reference(text: str) -> Reference:
             raise ValueError(f"{text!r} is no source: write `{node}.name`")
         return Reference(node, unquote(port))
     if node.startswith("$"):
-        raise ValueError(f"{text!r} is no source: after `$` come only {', '.join(p[1:] for p in PARAMETERS)}")
+        raise ValueError(f"{text!r} is no source: there is no {node!r}; {choices(PARAMETERS)}")
     return Reference(unquote(node), port if port.startswith("$") else unquote(port) or "out")
 
 

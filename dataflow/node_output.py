@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
+from dataflow.errors import choices
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -32,4 +34,4 @@ class NodeOutput:
 
     def __post_init__(self) -> None:
         if self.status not in STATUSES:
-            raise ValueError(f"status {self.status!r} of a NodeOutput; choices: {', '.join(STATUSES)}")
+            raise ValueError(f"the status of a NodeOutput cannot be {self.status!r}; {choices(STATUSES)}")

@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import ValidationError
 
-from dataflow.errors import FlowInvalid
+from dataflow.checking import described
+from dataflow.errors import FlowInvalid, choices
+from dataflow.failure import text_of_error
+from dataflow.mismatches import PREFIX, requirement
 from dataflow.policy import Policy
 from dataflow.ports import DONE, ERROR, MISSING, InPort, OutPort, Port, Ports, in_port, out_port
 from dataflow.signature import (
@@ -71,18 +74,15 @@ class NodeType:
         try:
             ports: object = self.ports_of(config)
         except Exception as error:
-            told = f"ports= failed with {type(error).__name__}: {error}"
+            told = f"ports= raised {type(error).__name__}: {text_of_error(error)}".removesuffix(": ")
             raise _invalid(self.id, told) from error
         if not isinstance(ports, Ports):
             kind = type(ports).__name__
             raise _invalid(self.id, f"ports= returned {kind}; expected Ports(inputs, outputs)")
         if ports.inputs and not self.parameters.open:
             names = ", ".join(ports.inputs)
-            raise FlowInvalid(
-                self.id,
-                [f"ports= names inputs ({names}), but the function has no **kwargs for them"],
-                "node type",
-            )
+            told = f"ports= names inputs ({names}), but the function has no **kwargs for them"
+            raise _invalid(self.id, told)
         inputs = dict(self.inputs)
         for name, given in ports.inputs.items():
             if name in inputs or name in (self.parameters.config_name, self.parameters.star):
@@ -119,13 +119,13 @@ class NodeType:
             default: Any = self.parameters.config_default
             return default, []
         if given is not MISSING and not isinstance(given, dict):
-            told = f"config {name!r} must be a {model.__name__}, found {type(given).__name__}"
+            told = f"config {name!r} must be {model.__name__}, found {type(given).__name__}"
             return None, [ConfigProblem(told)]
         values: dict[str, Any] = given if isinstance(given, dict) else {}
         try:
             return _validated(model, values, from_json), []
         except ValidationError as error:
-            return None, config_problems(error)
+            return None, config_problems(error, model)
 
 
 def _validated(model: type[Config], given: dict[str, Any], from_json: bool) -> Config:
@@ -151,7 +151,7 @@ def derive(
         raise _invalid(given.__name__, "pass the function itself, not what calling it gives")
     name = function_name(function)
     if call is not None and is_node_function(function):
-        raise _invalid(name, f"{name} is an async function: use @node, @threaded is for code that blocks")
+        raise _invalid(name, f"{name} is an async function: use @node; @threaded is for code that blocks")
     if call is None and not is_node_function(function):
         raise _invalid(
             name, f"{name} is no async function: use `async def`, or @threaded for code that blocks"
@@ -183,14 +183,14 @@ def derive(
         name=name,
         documented=None if call is None else function,
     )
-    _check_names(made)
+    _check_names(made, f"{made.id}: ")
     return made
 
 
-def _check_names(node_type: NodeType) -> None:
+def _check_names(node_type: NodeType, named: str = "") -> None:
     taken = [name for name in (DONE, ERROR) if name in node_type.outputs]
     if taken:
-        raise _invalid(node_type.id, f"{node_type.id}: every node has a port {taken[0]!r}; rename the output")
+        raise _invalid(node_type.id, f"{named}every node has a port {taken[0]!r}; rename the output")
 
 
 def _invalid(name: str, problem: str) -> FlowInvalid:
@@ -204,16 +204,30 @@ class ConfigProblem(NamedTuple):
     steps: tuple[str | int, ...] = ()
 
 
-def config_problems(error: ValidationError) -> list[ConfigProblem]:
+def config_problems(error: ValidationError, model: type[Config]) -> list[ConfigProblem]:
     """Tell what is wrong with a config, a problem a field."""
-    return [_config_problem(item) for item in error.errors(include_url=False)]
+    return [_config_problem(fault, model) for fault in error.errors()]
 
 
-def _config_problem(item: ErrorDetails) -> ConfigProblem:
-    steps = tuple(step for step in item["loc"] if not _is_tag(step))
+def _fault(fault: ErrorDetails, model: type[Config]) -> str:
+    match fault["type"]:
+        case "missing":
+            return "is missing"
+        case "extra_forbidden":
+            known = f"; {choices(model.model_fields)}" if len(fault["loc"]) == 1 else ""
+            return f"is not known here{known}"
+        case "value_error":
+            return str(fault["ctx"]["error"])
+        case _ if fault["msg"].startswith(PREFIX):
+            return f"expected {requirement(fault['msg'])}, found {described(fault['input'])}"
+        case _:
+            return fault["msg"]
+
+
+def _config_problem(fault: ErrorDetails, model: type[Config]) -> ConfigProblem:
+    steps = tuple(step for step in fault["loc"] if not _is_tag(step))
     name = ".".join(map(str, steps))
-    text = item["msg"].removeprefix("Value error, ")
-    return ConfigProblem(f"config{f' {name}' if name else ''}: {text}", steps)
+    return ConfigProblem(f"config{f' {name}' if name else ''}: {_fault(fault, model)}", steps)
 
 
 def _is_tag(step: int | str) -> bool:

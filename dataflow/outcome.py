@@ -20,12 +20,12 @@ __all__ = ["check_status", "outputs_of"]
 def check_status(node: str, result: Any) -> NodeOutput:
     """Return what a raw node returned, if that is a success; raises NodeFailed."""
     if not isinstance(result, NodeOutput):
-        raise NodeFailed(node, f"returned {type(result).__name__}, expected a NodeOutput")
+        raise NodeFailed(node, f"returned {type(result).__name__}; expected a NodeOutput")
     match result.status:
         case "success":
             return result
         case "error":
-            raise NodeFailed(node, f"failed: {result.metadata.get('error', 'it tells no reason')}")
+            raise NodeFailed(node, f"failed: {result.metadata.get('error', 'it told no reason')}")
         case "paused":
             raise NodeFailed(node, "returned the status 'paused', but asks come with a later release")
         case _:
@@ -54,7 +54,7 @@ def outputs_of(node: str, node_type: NodeType, result: Any) -> Mapping[str, Any]
         raise NodeFailed(
             node,
             f"left out its output port {name!r}, which it always has to give; "
-            f"declare it as {declared} if it may be left out ({choices(node_type.outputs)})",
+            f"declare it as {declared} if it may be left out",
         )
     return given
 
@@ -65,7 +65,7 @@ def _fields(node: str, node_type: NodeType, result: Any) -> dict[str, Any]:
     declared = get_origin(node_type.result) or node_type.result
     assert isinstance(declared, type), "a result with fields is a class"
     if not isinstance(result, declared):
-        raise NodeFailed(node, f"returned {type(result).__name__}, declared is {declared.__name__}")
+        raise NodeFailed(node, f"returned {type(result).__name__}; expected {declared.__name__}")
     given = {name: getattr(result, name) for name in node_type.outputs if name != "out"}
     whole = SKIP if any(value is SKIP for value in given.values()) else result
     return {"out": whole, **given}
@@ -77,7 +77,7 @@ def _keys(node: str, node_type: NodeType, result: Any) -> dict[str, Any]:
         return {}
     if not isinstance(result, dict):
         raise NodeFailed(
-            node, f"returned {type(result).__name__}, expected a dict of its ports; {choices(ports)}"
+            node, f"returned {type(result).__name__}; expected a dict of its ports, {choices(ports)}"
         )
     _refuse_undeclared(node, result, ports)
     if node_type.shape is Shape.PORTS:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pydantic import ValidationError
 
 from dataflow.blocks import source_of
-from dataflow.errors import FlowInvalid
+from dataflow.errors import FlowInvalid, counted
 from dataflow.nodetype import config_problems, opaque_type
 from dataflow.placeholders import Placeholder, literally
 from dataflow.wiring import Edge, Many, PlacedNode, Reference, flows_within
@@ -75,7 +75,7 @@ def configured(
     try:
         placed.config = config(**settings)
     except ValidationError as error:
-        for problem in config_problems(error):
+        for problem in config_problems(error, config):
             block.problem(f"node {placed.id!r} ({node_type.id}): {problem.text}")
         placed.type = opaque_type(node_type.id)
     return placed
@@ -140,8 +140,8 @@ def wire(
     if rest and parameters.star is not None:
         _feed(block, placed, parameters.star, tuple(literally(value) for value in rest))
     elif rest and not node_type.is_opaque:
-        most = len(positional)
-        block.problem(f"node {placed.id!r} takes at most {most} positional arguments, found {len(args)}")
+        most = counted(len(positional), "positional argument")
+        block.problem(f"node {placed.id!r} takes at most {most}, found {len(args)}")
 
 
 def _configure(block: OpenBlock, placed: PlacedNode, name: str, value: object) -> None:

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from dataflow.errors import choices
 from dataflow.functions import check_plain
 from dataflow.limits import Gate
 from dataflow.markers import MISSING, SKIP
@@ -55,7 +56,7 @@ def _whole(name: str, value: object, least: int) -> None:
 def _one_of(name: str, value: object, allowed: object) -> None:
     names = get_args(allowed)
     if value not in names:
-        raise ValueError(f"{name} must be one of {', '.join(names)}, found {value!r}")
+        raise ValueError(f"{name} cannot be {value!r}; {choices(names)}")
 
 
 @dataclass(frozen=True, slots=True, init=False)

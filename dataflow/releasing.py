@@ -90,7 +90,8 @@ class Releasing:
                 self._skip(frame, node, skipped)
             case Conflict(port, edges):
                 both = " and from ".join(edges)
-                error = NodeFailed(node.id, f"got a value from {both} on its port {port!r}, which takes one")
+                told = f"got a value from {both} on its port {port!r}, which takes one; use merge or gather"
+                error = NodeFailed(node.id, told)
                 self.scheduler.failing.failed(frame, node, error)
 
     def _fire(self, frame: Frame, node: PlanNode) -> None:

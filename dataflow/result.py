@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from dataflow.frames import Frame
     from dataflow.plan import FlowPlan, PlanNode
 
-__all__ = ["Result"]
+__all__ = ["Result", "no_value"]
 
 T = TypeVar("T")
 
@@ -48,9 +48,7 @@ class Result:
             raise KeyError(
                 f"flow {self._plan.name!r} has no output {output!r}; {choices(self._plan.outputs)}"
             )
-        raise KeyError(
-            f"output {output!r} has no value: {_told(self._root.values[slot], 'it did not settle')}"
-        )
+        raise KeyError(_no_value(f"output {output!r}", self._root.values[slot]))
 
     @property
     def declared(self) -> Sequence[str]:
@@ -85,7 +83,7 @@ class Result:
             raise let_go(port)
         if is_dead(token) or token is UNSETTLED:
             name = f"port {name_of(port)}" if output is None else f"output {port!r}"
-            raise DataflowError(f"{name} has no value: {_told(token, 'it did not settle')}")
+            raise DataflowError(_no_value(name, token))
         value: Any = separate(token)
         return value  # type: ignore[no-any-return]  # a port is typed as its value
 
@@ -155,8 +153,16 @@ class Result:
         return self._root.reasons.get(node.index, UNSETTLED)
 
 
-def _told(token: object, otherwise: str) -> str:
-    return "; ".join(_shortened(_lines(token), 4)) if isinstance(token, Skip | Errored) else otherwise
+def no_value(result: Result, output: str, name: str) -> DataflowError:
+    """Make the error that an output, called so, has no value."""
+    return DataflowError(_no_value(name, result._root.values[result._plan.outputs[output]]))  # noqa: SLF001 - of its own class
+
+
+def _no_value(name: str, token: object) -> str:
+    """Say that a port or an output has no value, and why."""
+    if not isinstance(token, Skip | Errored):
+        return f"{name} has no value: it did not settle"
+    return f"{name} has no value: {'; '.join(_shortened(_lines(token), 4))}"
 
 
 def _shortened(lines: list[str], most: int) -> list[str]:

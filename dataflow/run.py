@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import anyio
 
-from dataflow.addressing import Addresses, let_go
+from dataflow.addressing import Addresses, let_go, name_of
 from dataflow.backend import cancellation_types, on_asyncio, open_nursery
 from dataflow.engine import Engine
-from dataflow.errors import DataflowError, RunFailed
+from dataflow.errors import DataflowError, RunFailed, choices
 from dataflow.pieces import PieceStream
 from dataflow.result import Result
 from dataflow.separation import separate
@@ -81,7 +81,8 @@ class Run:
         addresses = Addresses(self._engine.plan)
         found = addresses.output(port) or addresses.port(port)
         if found.slot is None:
-            raise DataflowError(f"a stream is of an output port, and {found.port!r} is none")
+            ports = () if found.node is None else found.node.outputs
+            raise DataflowError(f"port {name_of(port)} gives no pieces; {choices(list(ports))}")
         if self._engine.scheduler.root.values[found.slot] is LET_GO:
             raise let_go(port)
         stream = PieceStream(self._engine.scheduler.root, found.slot, found)

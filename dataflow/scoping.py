@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dataflow.errors import MOST_CHOICES
 from dataflow.graph import (
     CollectAction,
     Constant,
@@ -142,8 +143,10 @@ def _cycle_problem(after: dict[Vertex, list[Vertex]]) -> str:
 
     cycle = nx.find_cycle(nx.DiGraph(after))
     names = [edge[0].id for edge in cycle]
+    rest = len(names) - MOST_CHOICES
+    shown = names if rest <= 0 else [*names[:MOST_CHOICES], f"{rest:,} more"]
     return (
-        f"the nodes form a cycle: {' -> '.join([*names, names[0]])}; "
+        f"the nodes form a cycle: {' -> '.join([*shown, names[0]])}; "
         "a flow is acyclic, what repeats goes into a loop"
     )
 

@@ -153,7 +153,7 @@ class Sources:
             if known[0] != options:
                 self._graph.problem(
                     f"{reader.spot}: each({wire.label}) has other options than the same each read by "
-                    f"{known[1].id!r}; two calls share a map only with equal options (S7.1)",
+                    f"{known[1].id!r}; two calls share a map only with equal options",
                     reader.spot,
                 )
             vertex = known[1]
@@ -189,8 +189,8 @@ class Sources:
                     )
                     return None
                 return self._output(vertex, reference, reader)
-        known = [name for names in reader.names.outwards() for name in names.vertices]
-        told = f"{reader.spot} reads '{reference}': no node {reference.node!r}; {choices(known)}"
+        known = choices(*(names.vertices for names in reader.names.outwards()))
+        told = f"{reader.spot} reads '{reference}': no node {reference.node!r}; {known}"
         self._graph.problem(told, reader.spot)
         return None
 
@@ -199,8 +199,8 @@ class Sources:
         for scope in scopes:
             if reference.port in scope.parameters:
                 return Wire(Terminal(scope, reference.port), str(reference))
-        known = [name for scope in scopes for name in scope.parameters]
-        told = f"{reader.spot} reads '{reference}', which does not exist here; {choices(known)}"
+        known = choices(*(scope.parameters for scope in scopes))
+        told = f"{reader.spot} reads '{reference}', which does not exist here; {known}"
         self._graph.problem(told, reader.spot)
         return None
 

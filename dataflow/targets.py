@@ -39,7 +39,9 @@ def _only_flow(target: str, module: ModuleType, name: str) -> Flow:
         if name not in flows:
             raise PackError(target, f"there is no flow {name!r}; {choices(flows)}")
         return flows[name]
-    if len({id(flow) for flow in flows.values()}) != 1:
+    if not flows:
+        raise PackError(target, "holds no flow")
+    if len({id(flow) for flow in flows.values()}) > 1:
         raise PackError(
             target, f"holds {len(flows)} flows, so name one, as in {target}:NAME; {choices(flows)}"
         )

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from dataflow.failure import error_told
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -58,7 +60,7 @@ class Errored:
 
     @property
     def reason(self) -> str:
-        return f"{self.failure.path} failed: {self.failure.type}: {self.failure.message}"
+        return f"{self.failure.path} failed: {error_told(self.failure)}"
 
 
 def is_dead(token: object) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import NoneType
 from typing import Any, ForwardRef, Literal, get_args, get_origin
 
+from dataflow.errors import MOST_CHOICES
 from dataflow.type_shapes import alternatives, bare
 
 __all__ = ["type_name"]
@@ -35,7 +36,9 @@ def _name(annotation: object) -> str:
         return " | ".join(_name(option) for option in options)
     origin, args = get_origin(annotation), get_args(annotation)
     if origin is Literal:
-        return f"Literal[{', '.join(map(_literal, args))}]"
+        rest = len(args) - MOST_CHOICES
+        more = [f"and {rest} more"] if rest > 0 else []
+        return f"Literal[{', '.join([*map(_literal, args[:MOST_CHOICES]), *more])}]"
     if origin is None:
         return _plain(annotation)
     return f"{_plain(origin)}[{_names(args)}]" if args else _plain(origin)

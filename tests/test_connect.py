@@ -133,12 +133,12 @@ SPLIT_TO_SUMMARISE = "edge split.title -> summarise.text"
             "split.title",
             "summarise.text",
             {"feedback": True},
-            f"{SPLIT_TO_SUMMARISE}: feedback edges come with a later release; use f.loop",
+            f"{SPLIT_TO_SUMMARISE}: `feedback` comes with a later release; use f.loop",
         ),
         (
             "split.title",
             "summarise.text",
-            {"colour": 1, "size": 2},
+            {"colour": 1},
             f"{SPLIT_TO_SUMMARISE}: unknown option 'colour'; choices: id, meta",
         ),
     ],
@@ -222,7 +222,7 @@ def test_mistakes_made_with_ports_are_caught_when_the_flow_is_built() -> None:
         mark = built.add(score, text=carry.out)
         carry.next(mark.out)  # type: ignore[arg-type]
     assert sorted(built.check()) == [
-        "next value of '$carry.carry' in loop 'loop' is float, but the port began as str",
+        "next value of '$carry.carry' of loop 'loop' is float, but the port began as str",
         "port 'join.parts' expects list[str], but summarise.out is str; collect it first",
         "port 'summarise_2.text' expects str, but merge(fetch.out, length.out) is str | int",
     ]

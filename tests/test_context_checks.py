@@ -262,11 +262,9 @@ async def pick_later(contexts: list[ExecutionContext]) -> ExecutionContext:
     return contexts[0]
 
 
-NO_POLICY = (
-    "port 'chat.context': how='first' of merge_contexts; choices: pick, append, results, or a function"
-)
+NO_POLICY = "port 'chat.context': how of merge_contexts cannot be 'first'; choices: pick, append, results, or a function"  # noqa: E501 - a whole message
 ASYNC = (
-    "port 'chat.context', how of merge_contexts: expected a plain function, found the async function "
+    "port 'chat.context': how of merge_contexts: expected a plain function, found the async function "
     "pick_later; decide inside a node"
 )
 
@@ -289,4 +287,4 @@ def test_only_conversations_are_merged(how: Any) -> None:
 def test_settings_of_a_context_that_cannot_be_are_a_problem() -> None:
     f = Flow()
     f.context("main", system=3)  # type: ignore[arg-type]  # what the test is about
-    assert f.check() == ["node 'main' (control.context): config system: Input should be a valid string"]
+    assert f.check() == ["node 'main' (control.context): config system: expected a valid string, found int 3"]

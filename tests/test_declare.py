@@ -97,7 +97,7 @@ def test_the_name_of_a_node_is_not_the_id_of_its_type() -> None:
         (lambda: shorten.with_(timeout=-1), "timeout must be a positive number, found -1"),
         (
             lambda: shorten.with_(memo="ever"),  # type: ignore[arg-type]
-            "memo must be one of off, run, process, store, found 'ever'",
+            "memo cannot be 'ever'; choices: off, run, process, store",
         ),
     ],
 )

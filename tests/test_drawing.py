@@ -113,7 +113,7 @@ def test_mermaid_shows_loops_as_groups() -> None:
         '  n0(["text"])\n'
         '  subgraph n1["loop outer, limit 3"]\n'
         '    n2(["carry"])\n'
-        '    subgraph n3["loop inner, limit None"]\n'
+        '    subgraph n3["loop inner, no limit"]\n'
         '      n4(["carry_2"])\n'
         '      n5["sums"]\n'
         "    end\n"

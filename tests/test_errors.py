@@ -32,7 +32,7 @@ TEXTS = [
     (
         PortMisuse("'a.out'", "bool", "decide inside a node"),
         (
-            "flow '(being wired)' has 1 problem:\n  - port 'a.out' has no value while the flow is wired, "
+            "port 'a.out' has no value while the flow is wired, "
             "so it cannot be used with bool; decide inside a node"
         ),
     ),
@@ -41,7 +41,7 @@ TEXTS = [
     (NodeFailed("a", "returned too much"), "node 'a' returned too much"),
     (
         LoopLimit("loop", 3),
-        "node 'loop' reached its limit of 3 rounds and its test still asks for another",
+        "node 'loop' reached its limit of 3 rounds, and its test still asks for another",
     ),
     (ExpressionError("a >", "is no expression"), "expression 'a >': is no expression"),
     (ExpressionError("{{ a", "is open", "template"), "template '{{ a': is open"),

@@ -64,7 +64,7 @@ def test_what_cannot_be_read_is_a_problem_of_the_flow() -> None:
     flow = Flow()
     flow.add(check, rule={"holds": "a <"})  # type: ignore[arg-type]  # as a document gives it
     assert flow.check() == [
-        f"node 'check' ({__name__}:check): config holds: expression 'a <': unexpected 'end of template'"
+        f"node 'check' ({__name__}:check): config holds: expression 'a <': ends too early"
     ]
 
 

@@ -129,7 +129,7 @@ def test_an_expression_computes(source: str, value: object) -> None:
     ("source", "what"),
     [
         ("", "is empty"),
-        ("n +", "unexpected 'end of template'"),
+        ("n +", "ends too early"),
         ("n\n+\n|", "unexpected '|' in line 3"),
         ("n n", "unexpected 'n'"),
         ("n }} {{ 1", "unexpected '}' in column 3"),
@@ -140,18 +140,18 @@ def test_an_expression_computes(source: str, value: object) -> None:
         ("$1", "'$' stands only before a name, as in $value in column 1; $value and value are the same name"),
         ("n +\n  __import__", "a name begins with an underscore: '__import__' in line 2, column 3"),
         ("'\\d'", "'\\d' means nothing in the text in column 1; a backslash is written '\\\\'"),
-        ("9" * 4400, "has a literal that cannot be read"),
+        ("9" * 4400, "an integer is too large: at most 4,096 bits"),
         ("9" * 2000, "an integer is too large: at most 4,096 bits"),
         ("n" * 10_001, "has 10,001 characters; at most 10,000"),
         ("n if true", "`a if b` has no `else`"),
         ("range(3)", "a call of 'range' is not allowed; the functions are len, lower, upper, trim, round,"),
         ("text.upper()", "a call of a value is not allowed"),
-        ("len()", "len() takes one argument, without a name"),
-        ("len(n, n)", "len() takes one argument, without a name"),
-        ("len(n, x=n)", "len() takes one argument, without a name"),
-        ("len(n, *n)", "len() takes one argument, without a name"),
-        ("len(n, **n)", "len() takes one argument, without a name"),
-        ("round(1, 2, 3)", "round() takes one to 2 arguments, without a name"),
+        ("len()", "len() takes 1 argument, without a name"),
+        ("len(n, n)", "len() takes 1 argument, without a name"),
+        ("len(n, x=n)", "len() takes 1 argument, without a name"),
+        ("len(n, *n)", "len() takes 1 argument, without a name"),
+        ("len(n, **n)", "len() takes 1 argument, without a name"),
+        ("round(1, 2, 3)", "round() takes 1 to 2 arguments, without a name"),
         ("n|upper", "a filter `|` is not allowed; there are literals, names, items"),
         ("n is defined", "a test `is` is not allowed"),
         ("text[0:1]", "a slice `[:]` is not allowed"),
@@ -178,15 +178,15 @@ def test_what_is_no_expression_is_told(source: str, what: str) -> None:
         ("plain.attribute", "a value of type Plain has no field 'attribute'; there are none"),
         ("text.upper", "the text 'Ab' has no field 'upper'; there are none"),
         ("n.real", "the number 7 has no field 'real'; there are none"),
-        ("text[2]", "no item 2, there are 2"),
-        ("text[-3]", "no item -3, there are 2"),
-        ("text[true]", "the text 'Ab' has no item true"),
+        ("text[2]", "no item 2; there are 2"),
+        ("text[-3]", "no item -3; there are 2"),
+        ("text[true]", "the text 'Ab' has no item under true"),
         ("'10' > 9", "cannot compare the text '10' with the number 9; say what is meant with int(), float()"),
         ("n == '7'", "cannot compare the number 7 with the text '7'"),
         ("true == 1", "cannot compare true with the number 1"),
         ("true > false", "`>` orders numbers, texts, dates and the like, found true"),
         ("none > 1", "raised TypeError: '>' not supported between instances of 'NoneType' and 'int'"),
-        ("'false' and true", "expected a boolean, found the text 'false', which is not a boolean"),
+        ("'false' and true", "expected a boolean, found the text 'false'"),
         ("not n", "expected a boolean, found the number 7"),
         ("1 if none else 2", "expected a boolean, found none"),
         ("text * 3", "`*` takes two numbers, found the text 'Ab' and the number 3"),
@@ -212,7 +212,7 @@ def test_what_is_no_expression_is_told(source: str, what: str) -> None:
         ("round(text)", "expected a number, found the text 'Ab'"),
         ("round(n, 1000)", "round() keeps at most 400 digits, found the number 1000"),
         ("round(n, 1.0)", "round() keeps at most 400 digits, found the number 1.0"),
-        ("int('x')", "raised ValueError"),
+        ("int('x')", "int() takes a number, or the text of one"),
         ("int(true)", "int() takes a number, or the text of one with at most 1,200 characters, found true"),
         (f"float('{'0' * 1_201}')", "float() takes a number, or the text of one with at most 1,200"),
         ("int(1e999)", "raised OverflowError"),
@@ -254,7 +254,7 @@ def test_an_error_names_the_expression_and_keeps_its_parts() -> None:
 
 def test_a_condition_yields_a_boolean() -> None:
     assert Expression("n > 3").holds({"n": 4}) is True
-    with pytest.raises(ExpressionError, match="found the text 'false', which is not a boolean"):
+    with pytest.raises(ExpressionError, match="found the text 'false'"):
         Expression("n").holds({"n": "false"})
 
 
@@ -321,7 +321,7 @@ def test_text_from_a_value_is_never_read_as_a_template() -> None:
         ("{% macro a() %}{% endmacro %}", "a template has no '{% macro %}'"),
         ("{%- raw %}{{ n }}{% endraw %}", "a template has no '{% raw %}'"),
         ("{%%}", "a template has no '{%  %}'"),
-        ("{% if n > 3 %}", "Unexpected end of template"),
+        ("{% if n > 3 %}", "ends too early"),
         ("{% endif %}", "Encountered unknown tag 'endif'"),
         ("{% if 'false' %}a{% endif %}", "expected a boolean, found the text 'false'"),
         ("{{ plain }}", "a value of type Plain cannot be written in a text"),
@@ -347,5 +347,5 @@ def test_an_expression_over_one_value_knows_no_other_name() -> None:
 
 
 def test_a_condition_over_one_value_yields_a_boolean() -> None:
-    with pytest.raises(ExpressionError, match="not a boolean"):
+    with pytest.raises(ExpressionError, match="expected a boolean, found the text"):
         ExpressionOf("value", "value.x", is_condition=True).compiled()({"x": "false"})

@@ -190,7 +190,7 @@ async def test_using_gives_another_flow_and_changes_nothing() -> None:
 @pytest.mark.parametrize(
     ("settings", "text"),
     [
-        ({"errors": "failfast"}, "errors must be one of fail_fast, continue, found 'failfast'"),
+        ({"errors": "failfast"}, "errors cannot be 'failfast'; choices: fail_fast, continue"),
         ({"max_concurrency": 0}, "max_concurrency must be a whole number of 1 or more, found 0"),
         ({"timeout": -1}, "timeout must be a positive number, found -1"),
         ({"limits": {"web": 0}}, "limit 'web' must be a whole number of 1 or more, found 0"),

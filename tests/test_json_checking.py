@@ -121,9 +121,9 @@ WRONG: list[tuple[object, object, str]] = [
     (
         {"name": "tea", "size": 1},
         Order,
-        ".size: expected a valid value (extra inputs are not permitted), found",
+        ".size: expected no such field, found",
     ),
-    ({"name": ""}, Order, ".name: expected a valid value (value error, an order has a name), found str ''"),
+    ({"name": ""}, Order, ".name: expected a valid value (an order has a name), found str ''"),
     (5, Order, "expected Order, found int 5"),
     (-1, Annotated[int, Gt(0)], "expected int (greater than 0), found int -1"),
     ([-1], list[Annotated[int, Gt(0)]], "[0]: expected greater than 0, found int -1"),

@@ -52,7 +52,7 @@ async def is_big(n: int) -> bool:
     return n > 3
 
 
-NEXT = "next value of '$carry.carry' in loop 'loop'"
+NEXT = "next value of '$carry.carry' of loop 'loop'"
 
 
 @pytest.mark.parametrize(

@@ -144,7 +144,7 @@ def both(*wires: Wire) -> Wire:
     [
         (same, []),
         (lambda _flow, _it, _carry: None, ["'$carry.carry' of loop 'loop' has no next value"]),
-        (both(same, same), ["next value of '$carry.carry' in loop 'loop' is given twice"]),
+        (both(same, same), ["next value of '$carry.carry' of loop 'loop' is given twice"]),
         (
             both(same, until, until),
             ["the test of loop 'loop' is given twice; a loop has one `until` or `while_`"],
@@ -155,13 +155,13 @@ def both(*wires: Wire) -> Wire:
         ),
         (
             lambda flow, _it, carry: carry.next(flow.add(words, n=carry.out).out),
-            ["next value of '$carry.carry' in loop 'loop' is str, but the port began as int"],
+            ["next value of '$carry.carry' of loop 'loop' is str, but the port began as int"],
         ),
         (
             lambda flow, _it, carry: carry.next(flow.add(inc, n=carry.out)),
             [
                 (
-                    "next value of '$carry.carry' in loop 'loop' is given a step; "
+                    "next value of '$carry.carry' of loop 'loop' is given a step; "
                     "wire one of its ports: step.out, step.done or step.error"
                 ),
             ],
@@ -190,10 +190,10 @@ def test_a_loop_is_checked(wire: Wire, problems: list[str]) -> None:
 @pytest.mark.parametrize(
     ("settings", "problem"),
     [
-        ({"limit": 0}, "loop 'loop': limit must be 1 or more or None, found 0"),
-        ({"limit": -3}, "loop 'loop': limit must be 1 or more or None, found -3"),
+        ({"limit": 0}, "loop 'loop': limit must be a whole number of 1 or more, or None, found 0"),
+        ({"limit": -3}, "loop 'loop': limit must be a whole number of 1 or more, or None, found -3"),
         ({"limit": None}, "loop 'loop' has neither a limit nor a test: it would never end"),
-        ({"on_limit": "stop"}, "loop 'loop': on_limit is exit or fail, found 'stop'"),
+        ({"on_limit": "stop"}, "loop 'loop': on_limit cannot be 'stop'; choices: exit, fail"),
     ],
 )
 def test_a_loop_that_cannot_be_is_a_problem(settings: dict[str, object], problem: str) -> None:

@@ -99,8 +99,8 @@ def count(contexts: list[ExecutionContext]) -> Any:
 @pytest.mark.parametrize(
     ("live", "how", "text"),
     [
-        (["text"], POLICIES["append"], "node 'm' got str from a.out, expected an ExecutionContext"),
-        ([ExecutionContext("a")], count, "node 'm' got int from count, expected an ExecutionContext"),
+        (["text"], POLICIES["append"], "node 'm' got str from a.out; expected an ExecutionContext"),
+        ([ExecutionContext("a")], count, "node 'm' got int from count; expected an ExecutionContext"),
     ],
 )
 def test_what_is_no_context_is_refused(live: list[object], how: Any, text: str) -> None:

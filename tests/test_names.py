@@ -59,8 +59,8 @@ def test_a_reference_is_read(text: str, reference: Reference) -> None:
         ("$in", "'$in' is no source: write `$in.name`"),
         ("$carry", "'$carry' is no source: write `$carry.name`"),
         ("$in.", "'$in.' is no source: write `node.port`, `node` or `$in.name`"),
-        ("$out.x", "'$out.x' is no source: after `$` come only in, carry, item"),
-        ("$out", "'$out' is no source: after `$` come only in, carry, item"),
+        ("$out.x", "'$out.x' is no source: there is no '$out'; choices: $in, $carry, $item"),
+        ("$out", "'$out' is no source: there is no '$out'; choices: $in, $carry, $item"),
     ],
 )
 def test_anything_else_is_refused(text: str, problem: str) -> None:

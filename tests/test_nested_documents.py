@@ -158,7 +158,7 @@ def test_a_flow_of_the_builder_is_written_in_place() -> None:
         ),
         (
             "nodes: {a: {flow: ./sub.yaml, values: {x: 1}, policy: {default: 1}}}",
-            "default of node 'a' is for its port 'out', which there is not; choices: y",
+            "default of node 'a' is for its port 'out', which it does not have; choices: y",
         ),
         ("nodes: {a: {flow: ./sub.yaml}}", "port 'a.x' is required and has neither an edge nor a constant"),
         (

@@ -99,27 +99,29 @@ def test_a_config_of_a_document_is_read_by_json_rules() -> None:
     [
         (fetch, {}, False, ["takes no config"]),
         (fetch, Style(), False, ["takes no config"]),
-        (styled, Wanted(path="x"), False, ["config 'style' must be a Style, found Wanted"]),
-        (styled, 3, False, ["config 'style' must be a Style, found int"]),
-        (styled, None, False, ["config 'style' must be a Style, found NoneType"]),
-        (wanting, MISSING, False, ["config path: Field required"]),
-        (wanting, {}, True, ["config path: Field required"]),
+        (styled, Wanted(path="x"), False, ["config 'style' must be Style, found Wanted"]),
+        (styled, 3, False, ["config 'style' must be Style, found int"]),
+        (styled, None, False, ["config 'style' must be Style, found NoneType"]),
+        (wanting, MISSING, False, ["config path: is missing"]),
+        (wanting, {}, True, ["config path: is missing"]),
         (
             wanting,
             {"path": "x", "tags": ["a", 3], "more": 1},
             True,
             [
-                "config tags.1: Input should be a valid string",
-                "config more: Extra inputs are not permitted",
+                "config tags.1: expected a valid string, found int 3",
+                "config more: is not known here; choices: path, tags",
             ],
         ),
         (
             styled,
             {"words": "many"},
             False,
-            ["config words: Input should be a valid integer, unable to parse string as an integer"],
+            [
+                "config words: expected a valid integer, unable to parse string as an integer, found str 'many'"  # noqa: E501 - a whole message
+            ],
         ),
-        (styled, {"words": "3"}, True, ["config words: Input should be a valid integer"]),
+        (styled, {"words": "3"}, True, ["config words: expected a valid integer, found str '3'"]),
     ],
 )
 def test_a_config_that_does_not_fit_is_told(
@@ -201,7 +203,7 @@ EXPECTED = "expected Ports(inputs, outputs)"
             closed,
             "ports= names inputs (a, b), but the function has no **kwargs for them",
         ),
-        (lambda style: {"y": style}["x"], opened, "ports= failed with KeyError: 'x'"),
+        (lambda style: {"y": style}["x"], opened, "ports= raised KeyError: 'x'"),
     ],
 )
 def test_ports_that_cannot_be_are_refused(

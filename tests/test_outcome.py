@@ -116,7 +116,7 @@ def test_a_result_left_out_whole_leaves_every_port_out(function: Callable[..., A
 
 LEFT_OUT = (
     "node 'n' left out its output port {!r}, which it always has to give; "
-    "declare it as Maybe[...] if it may be left out (choices: {})"
+    "declare it as Maybe[...] if it may be left out"
 )
 CONFIGURED = LEFT_OUT.replace("Maybe[...]", "Port(..., conditional=True)")
 
@@ -126,12 +126,12 @@ CONFIGURED = LEFT_OUT.replace("Maybe[...]", "Port(..., conditional=True)")
     [
         (text, SKIP, LEFT_OUT.format("out", "out")),
         (parts, Parts(SKIP, []), LEFT_OUT.format("title", "out, title, chunks")),
-        (parts, ("t", ["c"]), "node 'n' returned tuple, declared is Parts"),
-        (parts, None, "node 'n' returned NoneType, declared is Parts"),
-        (parts, {"title": "t", "chunks": []}, "node 'n' returned dict, declared is Parts"),
-        (box, 3, "node 'n' returned int, declared is Box"),
+        (parts, ("t", ["c"]), "node 'n' returned tuple; expected Parts"),
+        (parts, None, "node 'n' returned NoneType; expected Parts"),
+        (parts, {"title": "t", "chunks": []}, "node 'n' returned dict; expected Parts"),
+        (box, 3, "node 'n' returned int; expected Box"),
         (counts, {}, LEFT_OUT.format("words", "out, words, lines")),
-        (counts, [], "node 'n' returned list, expected a dict of its ports; choices: words, lines"),
+        (counts, [], "node 'n' returned list; expected a dict of its ports, choices: words, lines"),
         (
             counts,
             {"words": 3, "chars": 1},
@@ -158,8 +158,8 @@ def test_a_result_that_breaks_the_declaration_is_an_error(
         ({"no": 1}, CONFIGURED.format("yes", "yes, no")),
         ({"yes": SKIP}, CONFIGURED.format("yes", "yes, no")),
         ({"yes": 1, "maybe": 2}, "node 'n' returned the undeclared output port 'maybe'; choices: yes, no"),
-        ("yes", "node 'n' returned str, expected a dict of its ports; choices: yes, no"),
-        (None, "node 'n' returned NoneType, expected a dict of its ports; choices: yes, no"),
+        ("yes", "node 'n' returned str; expected a dict of its ports, choices: yes, no"),
+        (None, "node 'n' returned NoneType; expected a dict of its ports, choices: yes, no"),
     ],
 )
 def test_a_dict_that_breaks_the_configured_ports_is_an_error(result: object, text: str) -> None:

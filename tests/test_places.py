@@ -69,7 +69,7 @@ CASES: Final = [
     (
         "nodes: {a: {type: control.switch, values: {value: 1}, config: {cases: {one: value >}}}}",
         "one: value >",
-        "unexpected",
+        "ends too early",
     ),
     ("nodes: {a: {type: own.rows}, b: {type: own.text, inputs: {x: a}}}", "x: a}", "wire each(...)"),
     (

@@ -65,7 +65,7 @@ def test_a_limit_is_itself_only() -> None:
         (lambda: Retry(1.5), "retries must be a whole number of 0 or more, found 1.5"),  # type: ignore[arg-type]
         (
             lambda: Retry(backoff="linear"),  # type: ignore[arg-type]
-            "backoff must be one of none, fixed, exponential, found 'linear'",
+            "backoff cannot be 'linear'; choices: none, fixed, exponential",
         ),
         (
             lambda: Retry(on="timeout"),  # type: ignore[arg-type]
@@ -94,13 +94,13 @@ def test_a_limit_is_itself_only() -> None:
         (lambda: policy_of(limit=0), "limit must be a whole number of 1 or more, found 0"),
         (lambda: policy_of(limit=True), "limit must be a whole number of 1 or more, found True"),
         (lambda: policy_of(retries=-1), "retries must be a whole number of 0 or more, found -1"),
-        (lambda: policy_of(memo="ever"), "memo must be one of off, run, process, store, found 'ever'"),
+        (lambda: policy_of(memo="ever"), "memo cannot be 'ever'; choices: off, run, process, store"),
         (
             lambda: policy_of(default=SKIP),
             "default must be a value, found SKIP; say on_error='skip' to skip",
         ),
         (lambda: EachOptions(key=decide), DECIDES),  # type: ignore[arg-type]
-        (lambda: policy_of(on_error="stop"), "on_error must be one of fail, skip, route, found 'stop'"),
+        (lambda: policy_of(on_error="stop"), "on_error cannot be 'stop'; choices: fail, skip, route"),
     ],
 )
 def test_a_setting_that_cannot_be_is_refused(make: Callable[[], object], text: str) -> None:
@@ -170,13 +170,13 @@ def test_a_node_is_sure_unless_it_may_turn_a_failure_into_a_skip(
 @pytest.mark.parametrize(
     ("make", "text"),
     [
-        (lambda: Settings("failfast"), "errors must be one of fail_fast, continue, found 'failfast'"),  # type: ignore[arg-type]
+        (lambda: Settings("failfast"), "errors cannot be 'failfast'; choices: fail_fast, continue"),  # type: ignore[arg-type]
         (lambda: Settings(max_concurrency=0), "max_concurrency must be a whole number of 1 or more, found 0"),
         (lambda: Settings(limits={"web": 0}), "limit 'web' must be a whole number of 1 or more, found 0"),
         (lambda: Settings(timeout=0), "timeout must be a positive number, found 0"),
         (
             lambda: EachOptions(on_error="stop"),  # type: ignore[arg-type]
-            "on_error must be one of fail, collect, skip, found 'stop'",
+            "on_error cannot be 'stop'; choices: fail, collect, skip",
         ),
         (
             lambda: EachOptions(max_concurrency=0),

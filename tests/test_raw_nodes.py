@@ -126,7 +126,7 @@ def test_what_a_raw_node_returns_is_given_to_its_ports() -> None:
 
 LEFT_OUT = (
     "node 'n' left out its output port 'text', which it always has to give; declare it as "
-    "Port(..., conditional=True) if it may be left out (choices: context, text, rest)"
+    "Port(..., conditional=True) if it may be left out"
 )
 
 
@@ -157,13 +157,13 @@ def test_outputs_that_break_the_declared_ports_are_an_error(outputs: dict[str, A
     ("result", "text"),
     [
         (NodeOutput(status="error", metadata={"error": "no paper"}), "node 'n' failed: no paper"),
-        (NodeOutput(status="error"), "node 'n' failed: it tells no reason"),
+        (NodeOutput(status="error"), "node 'n' failed: it told no reason"),
         (
             NodeOutput(status="paused"),
             "node 'n' returned the status 'paused', but asks come with a later release",
         ),
-        ({"text": ""}, "node 'n' returned dict, expected a NodeOutput"),
-        (None, "node 'n' returned NoneType, expected a NodeOutput"),
+        ({"text": ""}, "node 'n' returned dict; expected a NodeOutput"),
+        (None, "node 'n' returned NoneType; expected a NodeOutput"),
     ],
 )
 def test_what_is_no_success_is_a_failure(result: object, text: str) -> None:
@@ -178,7 +178,9 @@ def test_a_node_output_is_frozen() -> None:
 
 
 def test_a_status_that_does_not_exist_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"status 'done' of a NodeOutput; choices: success, paused, error"):
+    with pytest.raises(
+        ValueError, match=r"the status of a NodeOutput cannot be 'done'; choices: success, paused, error"
+    ):
         NodeOutput(status="done")  # type: ignore[arg-type]  # what the test is about
 
 

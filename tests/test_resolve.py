@@ -238,7 +238,7 @@ def test_two_maps_over_one_list_have_the_same_options() -> None:
     assert flow.check() == [
         (
             "port 'inc_2.n': each($in.xs) has other options than the same each read by 'inc'; "
-            "two calls share a map only with equal options (S7.1)"
+            "two calls share a map only with equal options"
         )
     ]
 

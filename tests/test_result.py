@@ -211,7 +211,7 @@ WITHIN = (
         ("a node of a loop", f"port 'step.out' {WITHIN}"),
         ("a node that is not there", "the flow has no port 'nothing.out'; choices: inc, loop, y"),
         ("an input that is not there", "the flow has no port '$in.x'; choices: inc, loop, y"),
-        ("a port that is not there", "the flow has no port 'loop.nothing'; there are none"),
+        ("a port that is not there", "node 'loop' has no output port 'nothing'; there are none"),
     ],
 )
 async def test_a_port_that_the_flow_has_not_itself_is_told(place: str, text: str) -> None:
@@ -230,7 +230,7 @@ async def test_a_misspelt_port_is_told_with_the_choices() -> None:
     for ask in (result.get, result.why):
         with pytest.raises(DataflowError) as caught:
             ask("when.yse")
-        assert str(caught.value) == "the flow has no port 'when.yse'; choices: yes, no"
+        assert str(caught.value) == "node 'when' has no output port 'yse'; choices: yes, no"
 
 
 async def test_a_port_of_another_flow_is_told() -> None:

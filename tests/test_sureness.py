@@ -165,5 +165,5 @@ async def test_two_live_edges_fail_the_run_naming_both() -> None:
     with pytest.raises(RunFailed) as caught:
         await flow.run(n=2, m=2)
     assert caught.value.failures[0].message == (
-        "node 'whole' got a value from when.yes and from when_2.yes on its port 'n', which takes one"
+        "node 'whole' got a value from when.yes and from when_2.yes on its port 'n', which takes one; use merge or gather"  # noqa: E501 - a whole message
     )

@@ -96,7 +96,7 @@ def short(text: str) -> str:
 def boolean(value: object) -> bool:
     """Return the value if it is a boolean; nothing else is one (S16.3)."""
     if not isinstance(value, bool):
-        raise Refused(f"expected a boolean, found {described(value)}, which is not a boolean")
+        raise Refused(f"expected a boolean, found {described(value)}")
     return value
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from dataflow.errors import ExpressionError, choices
 from dataflow.expressions.bounds import LONGEST, Evaluation, Refused, boolean
+from dataflow.failure import text_of_error
 from dataflow.functions import NamedFunction, is_function_name
 
 if TYPE_CHECKING:
@@ -113,14 +114,8 @@ def _told(source: str, work: Callable[[], T], kind: str = "expression") -> T:
     except RecursionError as error:
         raise ExpressionError(source, "meets a value that is nested too deep", kind) from error
     except Exception as error:
-        raise ExpressionError(source, f"raised {type(error).__name__}: {_text(error)}", kind) from error
-
-
-def _text(error: Exception) -> str:
-    try:
-        return str(error)[:200]
-    except Exception as broken:  # noqa: BLE001 - a user's exception
-        return f"(its text cannot be made: {type(broken).__name__})"
+        text = text_of_error(error)[:200]
+        raise ExpressionError(source, f"raised {type(error).__name__}: {text}", kind) from error
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sized
+from contextlib import suppress
 from datetime import date, time, timedelta
 from decimal import Decimal
 from pathlib import PurePath
@@ -82,7 +83,8 @@ def _rounded(_: Evaluation, value: object, digits: object = None) -> Any:
 def _read_as(kind: type[int | float]) -> Callable[[Evaluation, Any], Any]:
     def read(_: Evaluation, value: Any) -> Any:
         if isinstance(value, str) and len(value) <= MOST_DIGITS:
-            return checked_number(kind(value))
+            with suppress(ValueError):  # told below
+                return checked_number(kind(value))
         if not is_number(value):
             raise Refused(
                 f"{kind.__name__}() takes a number, or the text of one with at most {MOST_DIGITS:,} "

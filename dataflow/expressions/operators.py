@@ -98,9 +98,9 @@ def item_of(value: Any, key: Any) -> Any:
     if isinstance(key, str):
         return _field_of(value, key)
     if not isinstance(value, Sequence) or not isinstance(key, int) or isinstance(key, bool):
-        raise Refused(f"{described(value)} has no item {described(key)}")
+        raise Refused(f"{described(value)} has no item under {described(key)}")
     if not -len(value) <= key < len(value):
-        raise Refused(f"no item {key}, there are {len(value)}")
+        raise Refused(f"no item {key}; there {'is' if len(value) == 1 else 'are'} {len(value) or 'none'}")
     return value[key]
 
 

@@ -13,7 +13,7 @@ from jinja2 import Environment, TemplateSyntaxError, nodes
 from jinja2.lexer import describe_token
 from jinja2.parser import Parser
 
-from dataflow.expressions.bounds import Evaluation, Refused, boolean, checked_number, listed
+from dataflow.expressions.bounds import MOST_BITS, Evaluation, Refused, boolean, checked_number, listed
 from dataflow.expressions.comparing import COMPARISONS, checked_key
 from dataflow.expressions.functions import FUNCTIONS, text_of
 from dataflow.expressions.operators import ARITHMETIC, item_of, negative, positive
@@ -60,11 +60,15 @@ def parsed(parse: Callable[[], Any]) -> Any:
         return parse()
     except TemplateSyntaxError as error:
         text = (error.message or "is no expression")[:200]
+        if "end of template" in text:
+            text = "ends too early"
+        elif text.startswith("unexpected char "):
+            text = f"unexpected {text.split()[2]}"  # its place is one in what was prepared
         raise Refused(f"{text}{_in_line(error)}") from error
     except RecursionError as error:
         raise _too_deep() from error
     except ValueError as error:  # an integer with thousands of digits
-        raise Refused(f"has a literal that cannot be read: {error}") from error
+        raise Refused(f"an integer is too large: at most {MOST_BITS:,} bits") from error
 
 
 def _in_line(found: nodes.Node | TemplateSyntaxError) -> str:
@@ -221,7 +225,7 @@ class Parts:
         function = FUNCTIONS[called.name]
         others = (node.kwargs, node.dyn_args, node.dyn_kwargs)
         if any(others) or not 1 <= len(node.args) <= function.most:
-            most = "one argument" if function.most == 1 else f"one to {function.most} arguments"
+            most = "1 argument" if function.most == 1 else f"1 to {function.most} arguments"
             raise Refused(f"{called.name}() takes {most}, without a name{_in_line(node)}")
         arguments = [self.compute(argument, depth) for argument in node.args]
         return lambda evaluation: function.call(evaluation, *(one(evaluation) for one in arguments))

@@ -189,7 +189,8 @@ class _Reading:
             self.problem((*path, "flow"), str(error))
         except FlowInvalid as invalid:
             for problem in invalid.problems:
-                self.problem((*path, "flow"), within_file(str(given), problem))
+                told = within_file(given, problem) if isinstance(given, str) else problem
+                self.problem((*path, "flow"), told)
         self._feed(placed, node, path, block)
         return placed
 

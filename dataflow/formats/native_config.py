@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+import re
+from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticSerializationError
@@ -23,6 +24,8 @@ __all__ = ["UNNAMED", "called", "write_config"]
 
 #: Why a function has no document form.
 UNNAMED = "has no document form; documents name functions at the top of a module, as module:qualname"
+# What pydantic says of an object that is no data.
+_UNKNOWN: Final = re.compile(r"Unable to serialize unknown type: <class '(?:.*\.)?(\w+)'>")
 
 
 def write_config(placed: PlacedNode, where: str, problems: list[str]) -> dict[str, Any]:
@@ -56,9 +59,9 @@ def _write_model(config: BaseModel, where: str, problems: list[str]) -> dict[str
         restored = type(config).model_validate_json(json.dumps(written), strict=True)
         reason = "" if functions or restored == config else f"read back it would be {restored!r}"
     except ValidationError as error:
-        reason = f"it would not be read back: {error.errors(include_url=False)[0]['msg']}"
+        reason = f"it would not be read back: {error.errors()[0]['msg'].removeprefix('Value error, ')}"
     except (PydanticSerializationError, ValueMismatch) as error:
-        reason = str(error)
+        reason = _UNKNOWN.sub(r"expected a JSON value, found \1", str(error))
     if reason:
         problems.append(f"{where}: the config has no document form: {reason}")
         return {}

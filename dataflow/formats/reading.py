@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from dataflow.formats.json_reading import read_json
 from dataflow.formats.tree import Lines, Positions, Tree
 from dataflow.formats.yaml_reading import read_yaml
 
-__all__ = ["read"]
+__all__ = ["MOST_BYTES", "decode", "read"]
 
 MOST_BYTES: Final = 10_000_000
 BYTE_ORDER_MARK: Final = "\ufeff"
+
+
+def decode(data: bytes, name: str) -> str:
+    """Return the text of a file; raises FormatError where it is no UTF-8, or too large."""
+    tree = Tree(name)
+    data = data.removeprefix(BYTE_ORDER_MARK.encode())
+    if len(data) > MOST_BYTES:
+        _fail_size(data, tree)
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        before = data[: error.start].decode()
+        found = f"found the byte 0x{data[error.start]:02x}"
+        tree.fail(f"is no UTF-8 text: {found}", Lines(before).place(len(before)))
 
 
 def read(text: str, name: str) -> tuple[Any, Positions]:
@@ -36,5 +50,9 @@ def _check_size(text: str, tree: Tree) -> None:
         return
     data = text.encode(errors="surrogatepass")
     if len(data) > MOST_BYTES:
-        index = len(data[:MOST_BYTES].decode(errors="ignore"))
-        tree.fail(f"is larger than {MOST_BYTES // 1_000_000} MB", Lines(text).place(index))
+        _fail_size(data, tree)
+
+
+def _fail_size(data: bytes, tree: Tree) -> NoReturn:
+    before = data[:MOST_BYTES].decode(errors="ignore")
+    tree.fail(f"is larger than {MOST_BYTES // 1_000_000} MB", Lines(before).place(len(before)))

@@ -172,6 +172,10 @@ class Tree:
         """Refuse the document for what stands at a place."""
         raise FormatError(self.name, reason, *_line_and_column(place))
 
+    def fail_depth(self, place: int) -> NoReturn:
+        """Refuse the document for what nests too deep."""
+        self.fail(f"nests deeper than {MOST_LEVELS} levels", place)
+
     def finish(self) -> tuple[Any, Positions]:
         """Return the document with the positions of its parts."""
         if not self.found:
@@ -204,7 +208,7 @@ class Tree:
         if self.expects_key:
             self._key(value, place)
         if len(self.stack) >= MOST_LEVELS:
-            self._fail_depth(place)
+            self.fail_depth(place)
         if anchor is not None:
             self.anchors[anchor] = None
         marks = _Marks({} if isinstance(value, dict) else array("Q"))
@@ -229,14 +233,11 @@ class Tree:
         if self.aliased > MOST_ALIASED:
             self.fail(f"the aliases up to here expand to more than {MOST_ALIASED // 1_000_000} MB", place)
         if len(self.stack) + anchored.levels > MOST_LEVELS:
-            self._fail_depth(place)
+            self.fail_depth(place)
         if self.expects_key:
             self._key(anchored.value, place)
         else:
             self._add(_copy(anchored.value), anchored.marks, place, anchored.size, anchored.levels)
-
-    def _fail_depth(self, place: int) -> NoReturn:
-        self.fail(f"nests deeper than {MOST_LEVELS} levels", place)
 
     def _key(self, key: object, place: int) -> None:
         top = self.stack[-1]

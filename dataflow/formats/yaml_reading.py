@@ -54,8 +54,10 @@ def read_yaml(text: str, tree: Tree) -> None:
             _take(event, tree)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        reason = " ".join(part for part in (error.problem, error.context) if part)[:MOST_CHARACTERS]
         assert mark is not None, "both parsers say where they are"
+        reason = " ".join(part for part in (error.problem, error.context) if part)[:MOST_CHARACTERS]
+        if "nesting depth" in reason:  # libyaml reads ahead, and has a limit of its own
+            tree.fail_depth(place_of(mark.line + 1, mark.column + 1))
         raise FormatError(tree.name, f"is no YAML: {reason}", mark.line + 1, mark.column + 1) from error
 
 

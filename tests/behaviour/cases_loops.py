@@ -122,7 +122,7 @@ def exited(reason: str, rounds: int) -> tuple[tuple[str, str, dict[str, Any]], .
     return (*begun, ("loop_exited", "up", {"reason": reason, "iterations": rounds}))
 
 
-AT_LIMIT: Final = "loop up ended at its limit of {} rounds"
+AT_LIMIT: Final = "loop up ended at its limit of {} round"
 
 LOOPS: Final = (
     *(

@@ -185,7 +185,7 @@ VALUES: Final = (
     ),
     Case(
         id="a result of another class", rule="S3.2", flow=partial(returning, another_class, "a"),
-        status="failed", failures=(("another_class", "NodeFailed", "returned tuple, declared is Parts"),),
+        status="failed", failures=(("another_class", "NodeFailed", "returned tuple; expected Parts"),),
     ),
     Case(
         id="a whole result and one of its fields", rule="S1.3", flow=partial(fields, all_given=True),

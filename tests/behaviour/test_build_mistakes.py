@@ -111,7 +111,7 @@ def wrong_next_value(f: Flow) -> None:
     ("wire", "expected"),
     [
         pytest.param(mixed_merge, "expects str, but merge(fetch.out, length.out) is str | int", id="E10"),
-        pytest.param(wrong_next_value, "next value of '$carry.carry' in loop 'loop' is float", id="E11"),
+        pytest.param(wrong_next_value, "next value of '$carry.carry' of loop 'loop' is float", id="E11"),
     ],
 )
 def test_a_mistake_in_an_expression_is_told(wire: Callable[[Flow], None], expected: str) -> None:

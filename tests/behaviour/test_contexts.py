@@ -116,7 +116,7 @@ async def test_an_error_of_one_is_an_error_of_all(how: Any) -> None:
     ("how", "kind", "text"),
     [
         (fails, "ValueError", "cannot merge"),
-        (counts, "NodeFailed", "node 'merge_contexts' got int from counts, expected an ExecutionContext"),
+        (counts, "NodeFailed", "node 'merge_contexts' got int from counts; expected an ExecutionContext"),
     ],
 )
 async def test_a_function_that_fails_fails_the_merge(how: Any, kind: str, text: str) -> None:
@@ -129,7 +129,7 @@ async def test_a_function_that_fails_fails_the_merge(how: Any, kind: str, text: 
 async def test_a_value_that_is_no_conversation_fails_the_merge() -> None:
     with Flow() as f:
         f.output("last", merge_contexts(f.add(reads, "text").out, f.context("main"), how="append"))
-    with pytest.raises(RunFailed, match=r"got str from reads\.out, expected an ExecutionContext"):
+    with pytest.raises(RunFailed, match=r"got str from reads\.out; expected an ExecutionContext"):
         await f.run()
 
 

@@ -176,5 +176,5 @@ async def test_a_piece_of_a_port_that_the_node_does_not_have_is_an_error() -> No
         await f.run(x=1)
     (failure,) = caught.value.failures
     assert failure.message == (
-        "node 'speaks' gave out a piece of port 'text', which it does not have; choices: out"
+        "node 'speaks' gave out a piece of the undeclared output port 'text'; choices: out"
     )

@@ -119,10 +119,10 @@ async def test_a_port_or_a_step_of_the_builder_names_the_port() -> None:
                 "lengths, looped"
             ),
         ),
-        ("quiet.other", "the flow has no port 'quiet.other'; choices: out"),
+        ("quiet.other", "node 'quiet' has no output port 'other'; choices: out"),
         ("length", f"port 'length.out' is inside {WITHIN}"),
         ("again", f"port 'again.out' is inside {WITHIN}"),
-        ("quiet.$done", "a stream is of an output port, and '$done' is none"),
+        ("quiet.$done", "port 'quiet.$done' gives no pieces; choices: out"),
         (3, "expected a port, a step or text like 'node.port', found int"),
     ],
 )

@@ -56,7 +56,7 @@ def test_a_pulled_port_without_a_value_is_told(cli: Cli) -> None:
         (["--output", "nothing"], "error: --output nothing: there is no such output; choices: text"),
         (
             ["--pull", "hello.nothing"],
-            "error: --pull hello.nothing: the flow has no port 'hello.nothing'; choices: out",
+            "error: --pull hello.nothing: node 'hello' has no output port 'nothing'; choices: out",
         ),
         (["--pull", "."], "error: --pull .: "),
         (["--pull", "text", "--output", "text"], "error: --pull writes one port, so it does not go with"),

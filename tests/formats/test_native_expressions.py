@@ -101,7 +101,7 @@ def test_the_problems_of_all_expressions_are_told_at_once() -> None:
     expected = (
         "5:35 node 'if', config condition: expression 'missing > 90': unknown name 'missing'; choices: value",
         "8:22 node 'switch', config cases.many: expression 'value|length > 3': a filter `|` is not allowed",
-        "8:46 node 'switch', config cases.some: expression 'value >': unexpected 'end of template'",
+        "8:46 node 'switch', config cases.some: expression 'value >': ends too early",
         "10:77 port 'ident.x': expression 'name': unknown name 'name'; choices: item",
         "14:7 the test of loop 'loop': expression 'tests.is_three': unknown name 'tests'; choices: value",
         "19:7 map 'map': expression 'row.name': unknown name 'row'; choices: item",
@@ -127,12 +127,12 @@ EITHER: Final = "a switch has `pick`, a function, and a list of `cases`, or cond
     [
         ("{type: control.if, config: {}}", f"(control.if): config: {ONE}"),
         ("{type: control.if, config: {condition: value, predicate: 'm:f'}}", f"(control.if): config: {ONE}"),
-        ("{type: control.if, config: {condition: 3}}", "config condition: Input should be a valid string"),
+        ("{type: control.if, config: {condition: 3}}", "config condition: expected a valid string"),
         ("{type: control.if, config: {condition: ''}}", "config condition: expression '': is empty"),
         ("{type: control.switch, config: {cases: [a]}}", f"(control.switch): config: {EITHER}"),
         ("{type: control.switch, config: {pick: 'm:f', cases: {a: value}}}", f"config: {EITHER}"),
-        ("{type: control.switch, config: {cases: {a: 3}}}", "config cases.a: Input should be a valid string"),
-        ("{type: control.switch, config: {cases: [3]}}", "config cases.0: Input should be a valid string"),
+        ("{type: control.switch, config: {cases: {a: 3}}}", "config cases.a: expected a valid string"),
+        ("{type: control.switch, config: {cases: [3]}}", "config cases.0: expected a valid string"),
     ],
 )
 def test_a_branch_of_no_one_kind_is_a_problem(node: str, problem: str) -> None:

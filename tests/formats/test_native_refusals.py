@@ -126,7 +126,7 @@ outputs:
 6:7 outputs.d.each: `each` over several lists comes with a later release; a map block takes them in `over`
 7:16 outputs.e.ky: is not known here; choices: each, key, max_concurrency, on_error
 8:7 outputs.f.fallback: expected 2 or more entries, found a list of 1
-9:3 outputs.g: '$x.y' is no source: after `$` come only in, carry, item
+9:3 outputs.g: '$x.y' is no source: there is no '$x'; choices: $in, $carry, $item
 10:15 outputs.h.merge[0]: '$in' is no source: write `$in.name`
 """,
     """\

@@ -90,12 +90,12 @@ async def test_what_cannot_be_compared_is_told(
 @pytest.mark.parametrize(
     ("function", "config", "problem"),
     [
-        (filter_list, {}, "config condition: Field required"),
+        (filter_list, {}, "config condition: is missing"),
         (filter_list, {"condition": "item >"}, "config condition: expression 'item >': "),
         (filter_list, {"condition": "items > 1"}, "config condition: the name 'items' is taken by the node"),
         (filter_list, {"condition": "item > least"}, "least' is required and has neither an edge"),
         (sort_list, {"key": "config"}, "config key: the name 'config' is taken by the node itself"),
-        (sort_list, {"descending": 1}, "config descending: Input should be a valid boolean"),
+        (sort_list, {"descending": 1}, "config descending: expected a valid boolean"),
         (unique_list, {"key": "item ~"}, "config key: expression 'item ~': "),
     ],
 )  # fmt: skip

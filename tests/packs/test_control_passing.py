@@ -136,11 +136,11 @@ async def test_a_failure_on_an_exit_that_is_taken_fails_the_run() -> None:
 @pytest.mark.parametrize(
     ("function", "config", "problem"),
     [
-        (log, {"level": "loud"}, "config level: Input should be 'debug', 'info', 'warning' or 'error'"),
+        (log, {"level": "loud"}, "config level: expected 'debug', 'info', 'warning' or 'error'"),
         (log, {"message": "{{ name }}"}, "config message: unknown name 'name'; choices: value"),
         (log, {"message": "{% for %}"}, "config message: template '{% for %}': "),
         (fail, {"message": "{{ name }}"}, "config message: unknown name 'name'; choices: value"),
-        (fail, {}, "config message: Field required"),
+        (fail, {}, "config message: is missing"),
     ],
 )
 def test_a_config_that_cannot_be_is_a_problem(function: Any, config: Any, problem: str) -> None:

@@ -105,7 +105,7 @@ async def test_what_cannot_be_computed_is_an_error(source: str, x: Any, told: st
 @pytest.mark.parametrize(
     ("function", "config", "problem"),
     [
-        (value, {}, "config value: Field required"),
+        (value, {}, "config value: is missing"),
         (template, {"template": "{{"}, "config template: template '{{': '{{' is never closed in column 1"),
         (template, {"template": 3}, "config template: expected the source as text, found int"),
         (template, {"template": "{{ config }}"}, "config template: the name 'config' is taken by the node"),

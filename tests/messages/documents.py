@@ -1,0 +1,119 @@
+# ruff: noqa: E501 - a row is a line, and messages are compared whole
+# mypy: disable-error-code="arg-type, call-arg, call-overload, attr-defined, misc, return-value, index, operator"
+"""What is said of a document: of its text, its form and its names (S1.7)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+from dataflow.formats.reading import MOST_BYTES, decode
+from tests.messages.telling import Row, document
+
+__all__ = ["ROWS"]
+
+N: Final = "tests.behaviour.flow_parts"
+
+
+def node(text: str) -> Any:
+    return document(f"...\nnodes: {{a: {{type: '{N}:inc', {text}}}}}")
+
+
+def schema(text: str) -> Any:
+    return document(f"...\ninputs: {{x: {{type: {text}}}}}")
+
+
+def in_json(text: str) -> Any:
+    return document(text, "flow.json")
+
+
+# fmt: off
+ROWS: Final = [
+    Row("no UTF-8", lambda: decode(b'a: \xff', 'flow.yaml'), "flow.yaml:1:4: is no UTF-8 text: found the byte 0xff"),
+    Row("too large", lambda: decode(b'a' * (MOST_BYTES + 1), 'flow.yaml'), "flow.yaml:1:10000001: is larger than 10 MB"),
+    Row("nothing", document(''), "flow.yaml:1:1: is empty"),
+    Row("no YAML", document('...\nnodes: {a'), "flow.yaml:3:1: is no YAML: did not find expected ',' or '}' while parsing a flow mapping"),
+    Row("a character", document('...\x00'), "flow.yaml:1:12: character U+0000 may not stand in YAML"),
+    Row("a tag", document('...\nname: !x a'), "flow.yaml:2:7: tag !x is not known here"),
+    Row("a tag that does not fit", document('...\nname: !!int a'), "flow.yaml:2:7: 'a' is no int"),
+    Row("two documents", document('...\n---\na: 1'), "flow.yaml:2:1: a second document begins here; a file holds one"),
+    Row("a key that is no text", document('...\nmeta: {1: a}'), "flow.yaml:2:8: a key must be text, found the number 1; put it in quotes"),
+    Row("a key that is a list", document('...\nmeta: {[]: a}'), "flow.yaml:2:8: a key must be text, found a list"),
+    Row("a key twice", document('...\nname: a\nname: b'), "flow.yaml:3:1: key 'name' stands here for the second time; the first is in line 2"),
+    Row("an alias of nothing", document('...\nname: *a'), "flow.yaml:2:7: alias *a names no anchor that comes before it"),
+    Row("an alias of itself", document('...\nmeta: &a {b: *a}'), "flow.yaml:2:14: alias *a stands inside its own anchor"),
+    Row("aliases that grow", document('...\nmeta: {a: &a [' + 'x, ' * 1000 + '], b: &b [' + '*a, ' * 100 + '], c: [' + '*b, ' * 100 + ']}'), "flow.yaml:2:3464: the aliases up to here expand to more than 10 MB"),
+    Row("too deep", document('...\nmeta: ' + '{a: ' * 101 + '}' * 101), "flow.yaml:2:403: nests deeper than 100 levels"),
+    Row("a long number", document('...\nmeta: {a: ' + '1' * 1001 + '}'), "flow.yaml:2:11: a number has more than 1000 digits"),
+    Row("half a surrogate pair", in_json('{"dataflow": 1, "name": "\\ud800"}'), "flow.json:1:25: half of a surrogate pair is no character"),
+    Row("JSON without a colon", in_json('{"dataflow" 1}'), "flow.json:1:13: expected `:`"),
+    Row("JSON without a comma", in_json('{"dataflow": 1 "name": 2}'), "flow.json:1:16: expected `,` or `}`"),
+    Row("JSON without a quote", in_json('{dataflow: 1}'), "flow.json:1:2: expected a key in double quotes"),
+    Row("JSON with more after it", in_json('{"dataflow": 1} 2'), "flow.json:1:17: nothing may follow the document"),
+    Row("JSON without a value", in_json('{"dataflow": }'), "flow.json:1:14: expecting value"),
+    Row("a list for a document", document('[1]'), "flow.yaml:1:1: is no flow document: expected a mapping with `dataflow: 1`, found a list of 1"),
+    Row("a later format", document('dataflow: 2'), "flow.yaml:1:1: is written in format 2; this release reads format 1"),
+    Row("no number of a format", document('dataflow: one'), "1:1 dataflow: expected the number of the format, 1, found 'one'"),
+    Row("a missing field", document('name: a'), "1:1 dataflow: is missing"),
+    Row("an unknown field", document('...\nnodez: {}'), "2:1 nodez: is not known here; choices: nodes, edges, outputs, dataflow, name, uses, inputs, using, meta"),
+    Row("a number for a text", document('...\nname: 1'), "2:1 name: expected text, found 1"),
+    Row("an empty name", document("...\nnodes: {'': {type: a.b}}"), "2:9 nodes.: expected a text that is not empty, found ''"),
+    Row("a reserved name", document('...\nnodes: {$in: {type: a.b}}'), "2:9 nodes.%24in: no node can be called '$in', which stands for the inputs of the flow"),
+    Row("two kinds of node", document('...\nnodes: {a: {type: a, loop: {}}}'), "2:9 nodes.a: expected a node: a mapping with exactly one of type, flow, loop, map, found a mapping with type, loop"),
+    Row("no source", node('inputs: {x: {plus: 1}}'), "2:62 nodes.a.inputs.x: expected a source: `node.port`, or a mapping with one of merge, gather, race, fallback, value, each, collect, all, merge_contexts, found a mapping with plus"),
+    Row("a source that cannot be", node('inputs: {x: $x.a}'), "2:62 nodes.a.inputs.x: '$x.a' is no source: there is no '$x'; choices: $in, $carry, $item"),
+    Row("an empty merge", node('inputs: {x: {merge: []}}'), "2:66 nodes.a.inputs.x.merge: expected 1 or more entries, found an empty list"),
+    Row("a fallback of three", node('inputs: {x: {fallback: [a, b, c]}}'), "2:66 nodes.a.inputs.x.fallback: expected at most 2 entries, found a list of 3"),
+    Row("each over several", node('inputs: {x: {each: [a, b]}}'), "2:66 nodes.a.inputs.x.each: `each` over several lists comes with a later release; a map block takes them in `over`"),
+    Row("a source twice", node('inputs: {x: {value: 1}}, values: {x: 1}'), "2:87 nodes.a.values.x: has a source in `inputs` already"),
+    Row("a constant of another type", node('values: {x: a}'), "2:62 port 'a.x': expected int, found str 'a'"),
+    Row("no seconds", node('values: {x: 1}, policy: {timeout: 0}'), "2:78 nodes.a.policy.timeout: expected a number above 0, found 0"),
+    Row("no finite number", node('values: {x: 1}, policy: {timeout: .inf}'), "2:78 nodes.a.policy.timeout: expected a finite number, found Infinity"),
+    Row("no whole number", node('values: {x: 1}, policy: {limit: 1.5}'), "2:78 nodes.a.policy.limit: expected text or a whole number, found 1.5"),
+    Row("too few", node('values: {x: 1}, policy: {retry: {retries: -1}}'), "2:86 nodes.a.policy.retry.retries: expected a number of 0 or more, found -1"),
+    Row("no boolean", node('values: {x: 1}, policy: {enabled: 1}'), "2:78 nodes.a.policy.enabled: expected true or false, found 1"),
+    Row("no choice", node('values: {x: 1}, policy: {on_error: stop}'), "2:78 nodes.a.policy.on_error: expected 'fail', 'skip' or 'route', found 'stop'"),
+    Row("errors of a node", node('values: {x: 1}, policy: {errors: collect}'), "2:78 nodes.a.policy.errors: is for flow nodes only"),
+    Row("a limit of a flow node", document('...\nnodes: {a: {flow: {dataflow: 1}, policy: {limit: 1}}}'), "2:43 nodes.a.policy.limit: is for nodes of a type; a flow node holds no slot"),
+    Row("a limit of nothing", document('...\nusing: {limits: {a: {}}}'), "2:18 using.limits.a: a limit has slots, per_second or both"),
+    Row("feedback", document('...\nedges: [{source: a, target: b, target_port: c, feedback: true}]'), "2:48 edges[0].feedback: edge a.out -> b.c: `feedback` comes with a later release; a loop node can be used instead"),
+    Row("a limit of an edge", document('...\nedges: [{source: a, target: b, target_port: c, limit: 1}]'), "2:9 edges[0]: `limit` stands only beside `feedback: true`"),
+    Row("two tests", document('...\nnodes: {l: {loop: {until: a, while: b}}}'), "2:13 nodes.l.loop: a loop has one test: `until` or `while`"),
+    Row("all outside a loop", node('inputs: {x: {all: a}}'), "2:66 nodes.a.inputs.x.all: `all` is an output of a loop, and nothing else"),
+    Row("all of a map's output", document('...\noutputs: {o: {all: a}}'), "2:15 outputs.o.all: `all` is an output of a loop, and nothing else"),
+    Row("a map over nothing", document('...\nnodes: {m: {map: {over: {}}}}'), "2:19 nodes.m.map.over: expected 1 or more entries, found an empty mapping"),
+    Row("a default of another type", document('...\ninputs: {x: {type: integer, default: a}}'), "2:29 inputs.x.default: expected int, found str 'a'"),
+    Row("a default out of bounds", document('...\ninputs: {x: {type: {type: integer, minimum: 3}, default: 1}}'), "2:49 inputs.x.default: expected int (greater than or equal to 3), found int 1"),
+    Row("a default of no choice", document('...\ninputs: {x: {type: {enum: [a, b]}, default: c}}'), "2:36 inputs.x.default: expected Literal['a', 'b'], found str 'c'"),
+    Row("a schema that is none", schema('{items: 3}'), ""),
+    Row("an item schema that is none", schema('{type: array, items: 3}'), "2:14 inputs.x.type: expected a JSON Schema, found 3"),
+    Row("an empty enum", schema('{enum: []}'), "2:14 inputs.x.type: enum must be a list that is not empty, found []"),
+    Row("an enum value", schema('{enum: [[1]]}'), ""),
+    Row("a JSON type", schema('{type: text}'), "2:14 inputs.x.type: there is no JSON type 'text'; choices: string, number, integer, boolean, array, object, null"),
+    Row("a bound that is no number", schema('{type: integer, minimum: a}'), "2:14 inputs.x.type: minimum must be a number, found 'a'"),
+    Row("a length below zero", schema('{type: string, minLength: -1}'), ""),
+    Row("a reference to nothing", schema("{$ref: '#/a'}"), "2:14 inputs.x.type: $ref '#/a' leads to nothing in this schema"),
+    Row("a reference that is no text", schema('{$ref: 1}'), "2:14 inputs.x.type: $ref must be text, found 1"),
+    Row("an edge to a loop", document('...\nnodes: {l: {loop: {limit: 1}}, m: {map: {over: {x: {value: []}}}}}\nedges: [{source: m, target: l, target_port: x}]'), "3:9 edge m.out -> l.x: 'l' is a loop, which is not wired by edges"),
+    Row("a shadowed id", document('...\nnodes: {l: {loop: {limit: 1, nodes: {l: {type: control.if, config: {condition: value}, values: {value: true}}}}}}'), "2:38 node id 'l' shadows a node of an outer block; rename one of them"),
+    Row("a loop from inside", document('...\nnodes: {l: {loop: {limit: 1, nodes: {a: {type: control.if, config: {condition: value}, inputs: {value: l.x}}}}}}'), "2:97 port 'a.value' reads 'l.x', which is known when the loop has ended; inside it read a node or a carried port of its own"),
+    Row("a type that is none", document('...\nnodes: {a: {type: inc}}'), "2:13 node 'a': inc: is no node type: write pack.name, prefix.function or module:qualname"),
+    Row("a pack that is not there", document('...\nnodes: {a: {type: nowhere.inc}}'), "2:13 node 'a': nowhere.inc: no installed pack is called 'nowhere'; …"),
+    Row("a module that is not there", document("...\nnodes: {a: {type: 'nowhere:inc'}}"), "2:13 node 'a': nowhere:inc: cannot be imported: ModuleNotFoundError: No module named 'nowhere'"),
+    Row("what is no function", document("...\nnodes: {a: {type: 'os:sep'}}"), "2:13 node 'a': os:sep: is no function, but str"),
+    Row("what is no async function", document("...\nnodes: {a: {type: 'os:getcwd'}}"), "2:13 node 'a': getcwd is no async function: use `async def`, or @threaded for code that blocks"),
+    Row("an unknown config field", document('...\nnodes: {a: {type: control.if, config: {if: a}, values: {value: 1}}}'), "2:40 node 'a' (control.if): config if: is not known here; choices: predicate, condition"),
+    Row("two tests of a branch", document("...\nnodes: {a: {type: control.if, config: {condition: value, predicate: 'os:getcwd'}, values: {value: 1}}}"), "2:31 node 'a' (control.if): config: a branch has one of `predicate`, a function, and `condition`, an expression"),
+    Row("a switch without cases", document("...\nnodes: {a: {type: control.switch, config: {pick: 'os:getcwd'}, values: {value: 1}}}"), "2:35 node 'a' (control.switch): config cases: is missing"),
+    Row("an expression with another name", document('...\nnodes: {a: {type: control.if, config: {condition: x > y}, values: {value: 1}}}'), "2:40 node 'a', config condition: expression 'x > y': unknown names 'x', 'y'; choices: value"),
+    Row("an expression that ends too early", document('...\nnodes: {a: {type: control.if, config: {condition: value >}, values: {value: 1}}}'), "2:40 node 'a', config condition: expression 'value >': ends too early"),
+    Row("an expression of a case", document('...\nnodes: {a: {type: control.switch, config: {cases: {big: value >}}, values: {value: 1}}}'), "2:52 node 'a', config cases.big: expression 'value >': ends too early"),
+    Row("how of merge_contexts", node('inputs: {x: {merge_contexts: [a], how: first}}'), "2:9 the nodes form a cycle: a -> merge_contexts -> a; a flow is acyclic, what repeats goes into a loop\n2:62 port 'a.x': how of merge_contexts cannot be 'first'; choices: pick, append, results, or a function\n2:62 merge_contexts reads a.out, which is int; expected ExecutionContext"),
+    Row("an async how", node("inputs: {x: {merge_contexts: [a], how: '" + N + ":inc'}}"), "2:9 the nodes form a cycle: a -> merge_contexts -> a; a flow is acyclic, what repeats goes into a loop\n2:62 port 'a.x': how of merge_contexts: expected a plain function, found the async function inc; decide inside a node\n2:62 merge_contexts reads a.out, which is int; expected ExecutionContext"),
+    Row("config of a node without", node('config: {a: 1}, values: {x: 1}'), "2:53 node 'a' (tests.behaviour.flow_parts:inc): takes no config"),
+    Row("a problem of a nested flow", document("...\nnodes: {a: {flow: {dataflow: 1, nodes: {b: {type: '" + N + ":inc'}}}}}"), "2:41 node 'a', flow 'a': port 'b.x' is required and has neither an edge nor a constant"),
+    Row("long values", document('...\nname: [' + json.dumps('x' * 100) + ']'), "2:1 name: expected text, found a list of 1"),
+    Row("neither pick nor conditions", document("...\nnodes: {a: {type: control.switch, config: {cases: [a]}, values: {value: 1}}}"), "2:35 node 'a' (control.switch): config: a switch has `pick`, a function, and a list of `cases`, or conditions by case"),
+    Row("a function that is none", document("...\nnodes: {a: {type: control.if, config: {predicate: 3}, values: {value: 1}}}"), "2:40 node 'a' (control.if): config predicate: expected a function, written module:qualname, found 3"),
+]
+# fmt: on

@@ -1,0 +1,95 @@
+# ruff: noqa: ARG005, E501 - a row is a line, and messages are compared whole
+# mypy: disable-error-code="arg-type, call-arg, call-overload, attr-defined, misc, return-value, index, operator"
+"""The whole text of each class of errors, as a traceback shows it, with its data (S20)."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Final
+
+import anyio
+
+from dataflow import DataflowError, Flow, node
+from dataflow.checking import check_value
+from dataflow.expressions import Expression
+from dataflow.loading import read_document
+from dataflow.registry import find_type
+from tests.behaviour.flow_parts import inc
+from tests.messages.telling import Row, Stimulus
+
+__all__ = ["ROWS"]
+
+
+def whole(kind: str, raise_it: Stimulus) -> Stimulus:
+    """Tell the text of an error of this class, or of the cause of a failed run, with the run's id left out."""
+
+    def stimulus() -> str:
+        try:
+            raise_it()
+        except DataflowError as error:
+            found: BaseException | None = error
+            while found is not None and type(found).__name__ != kind:
+                found = found.__cause__
+            return str(found)
+        return "nothing was raised"
+
+    return stimulus
+
+
+def invalid() -> object:
+    f = Flow("digest")
+    f.add(inc)
+    f.output("a", 1)
+    f.output("a", 1)
+    return f.compile()
+
+
+async def returns_text() -> int:
+    return "x"
+
+
+async def waits() -> None:
+    await anyio.sleep_forever()
+
+
+async def paper() -> None:
+    raise ValueError("no paper")
+
+
+def run(function: Any, **inputs: Any) -> Stimulus:
+    def stimulus() -> object:
+        f = Flow("f")
+        f.add(function, **inputs)
+        return f.run_sync()
+
+    return stimulus
+
+
+def looping() -> object:
+    f = Flow("f")
+    with f.loop(limit=3, on_limit="fail") as it:
+        c = it.carry(0)
+        s = f.add(inc, x=c.out)
+        c.next(s.out)
+        it.until(s.out, lambda x: False)
+    return f.run_sync()
+
+
+async def cancels_itself() -> None:
+    raise asyncio.CancelledError
+
+
+# fmt: off
+ROWS: Final = [
+    Row("FlowInvalid", whole('FlowInvalid', invalid), "flow 'digest' has 2 problems:\n  - output 'a' is declared twice\n  - port 'inc.x' is required and has neither an edge nor a constant"),
+    Row("PortMisuse", whole('PortMisuse', lambda: bool(Flow().input('x', int))), "port '$in.x' has no value while the flow is wired, so it cannot be used with bool; decide with f.when(port, predicate) or inside a node"),
+    Row("ValueMismatch", whole('ValueMismatch', lambda: check_value([1, 'x'], list[int])), "[1]: expected int, found str 'x'"),
+    Row("NodeFailed", whole('NodeFailed', run(cancels_itself)), "node 'cancels_itself' cancelled its own task, or awaited one that was cancelled"),
+    Row("LoopLimit", whole('LoopLimit', looping), "node 'loop' reached its limit of 3 rounds, and its test still asks for another"),
+    Row("NodeTimeout", whole('NodeTimeout', run(node(waits).with_(timeout=0.001))), "node 'waits' took longer than its timeout of 0.001 s"),
+    Row("RunFailed", whole('RunFailed', run(paper)), "run … failed: paper: ValueError: no paper"),
+    Row("ExpressionError", whole('ExpressionError', lambda: Expression('a >')), "expression 'a >': ends too early"),
+    Row("PackError", whole('PackError', lambda: find_type('inc')), "inc: is no node type: write pack.name, prefix.function or module:qualname"),
+    Row("FormatError", whole('FormatError', lambda: read_document('nowhere.yaml', Flow.from_wiring)), "nowhere.yaml: cannot be read: No such file or directory"),
+]
+# fmt: on

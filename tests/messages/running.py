@@ -1,0 +1,277 @@
+# ruff: noqa: ARG005, E501 - a row is a line, and messages are compared whole
+# mypy: disable-error-code="arg-type, call-arg, call-overload, attr-defined, misc, return-value, index, operator, typeddict-unknown-key, typeddict-item"
+"""What is said of runs: of inputs, of what nodes return, of maps and loops, of results (S3.2, S9.5, S15.2)."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator
+from typing import Any, Final, TypedDict
+
+import anyio
+
+from dataflow import (
+    SKIP,
+    ExecutionContext,
+    Flow,
+    NodeOutput,
+    Ports,
+    RunFailed,
+    collect,
+    each,
+    merge_contexts,
+    node,
+    this_firing,
+    threaded,
+)
+from dataflow.config import Config
+from tests.behaviour.flow_parts import Parts, inc, pair
+from tests.messages.telling import Row, Stimulus, failing, played
+
+__all__ = ["ROWS"]
+
+
+class Keys(TypedDict):
+    a: int
+    b: int
+
+
+class Names(Config):
+    names: tuple[str, ...] = ()
+
+
+async def breaks(x: int = 0) -> int:
+    raise ValueError("no paper")
+
+
+async def breaks_without_a_word() -> int:
+    raise ValueError
+
+
+async def cancels() -> int:
+    raise asyncio.CancelledError
+
+
+async def sleeps() -> None:
+    await anyio.sleep_forever()
+
+
+async def gives_a_str() -> Parts:
+    return "x"
+
+
+async def gives_no_dict() -> Keys:
+    return 3
+
+
+async def gives_another_key() -> Keys:
+    return {"a": 1, "b": 2, "c": 3}
+
+
+async def leaves_out() -> Keys:
+    return {"a": 1}
+
+
+async def gives_no_output() -> NodeOutput:
+    return 3
+
+
+async def is_no_success() -> NodeOutput:
+    return NodeOutput(status="error")
+
+
+async def is_paused() -> NodeOutput:
+    return NodeOutput(status="paused")
+
+
+async def emits() -> int:
+    this_firing().emit(1, port="nothing")
+    return 1
+
+
+async def anything() -> Any:
+    return "x"
+
+
+async def stream() -> AsyncIterator[int]:
+    yield 1
+
+
+async def reads(xs: Any) -> Any:
+    return stream()
+
+
+async def maybe(config: Names) -> dict[str, Any]:
+    return {}
+
+
+async def talks(context: ExecutionContext) -> NodeOutput:
+    return NodeOutput()
+
+
+def two_live_edges(f: Flow) -> None:
+    x = f.input("x", int)
+    f.add(inc)
+    f.when(x, lambda x: x > 0)
+    f.when(x, lambda x: x < 9)
+    f.connect("when.yes", "inc.x")
+    f.connect("when_2.yes", "inc.x")
+
+
+def looping(test: Any, on_limit: Any = "exit", limit: int = 1) -> Any:
+    def wire(f: Flow) -> None:
+        with f.loop(limit=limit, on_limit=on_limit) as it:
+            c = it.carry(0)
+            s = f.add(inc, x=c.out)
+            c.next(s.out)
+            it.until(s.out, test)
+
+    return wire
+
+
+def warned(wire: Any) -> Stimulus:
+    def stimulus() -> object:
+        f = Flow("f")
+        wire(f)
+        return [*f.run_sync().warnings]
+
+    return stimulus
+
+
+def merged(how: Any, given: Any) -> Any:
+    return lambda f: f.add(talks, context=merge_contexts(f.add(given).out, how=how))
+
+
+def two_breaks(f: Flow) -> None:
+    f.add(node(breaks).with_(name="a"))
+    f.add(node(breaks).with_(name="b"))
+
+
+def with_value() -> Flow:
+    f = Flow("f")
+    step = f.add(inc, x=1)
+    branch = f.when(step.out, lambda x: x > 9)
+    f.output("big", branch.yes)
+    f.output("items", collect(f.add(node(inc).with_(name="item"), x=each([1])).out))
+    return f
+
+
+def of_result(read: Any) -> Stimulus:
+    return lambda: read(with_value().run_sync())
+
+
+def streamed(port: Any) -> Stimulus:
+    async def opened() -> None:
+        async with with_value().start() as run:
+            run.stream(port)
+
+    return lambda: anyio.run(opened)
+
+
+def raised(wire: Any, **using: Any) -> Stimulus:
+    """Tell the whole text of RunFailed, but for the id of the run."""
+
+    def stimulus() -> object:
+        f = Flow("f")
+        wire(f)
+        try:
+            f.using(**using).run_sync()
+        except RunFailed as error:
+            return str(error).partition(" failed: ")[2]
+        return "completed"
+
+    return stimulus
+
+
+async def _context() -> ExecutionContext:
+    return ExecutionContext("p", "m")
+
+
+async def ident(x: Any) -> Any:
+    return x
+
+
+def dead_beside_live(f: Flow) -> None:
+    f.add(pair, p=f.when(1, lambda x: x > 1).yes, q=f.add(inc, x=1).out)
+
+
+def blocked() -> object:
+    """Give up a call that goes on until the run has ended."""
+    ended = threading.Event()
+
+    def blocks() -> int:
+        ended.wait(60)
+        return 1
+
+    f = Flow("f")
+    f.add(node(threaded(blocks)).with_(timeout=0.01, on_error="skip"))
+    try:
+        return [*f.run_sync().warnings]
+    finally:
+        ended.set()
+
+
+# fmt: off
+ROWS: Final = [
+    Row("a missing input", failing(lambda f: f.input('x', int)), "input 'x' is required"),
+    Row("an unknown input", failing(lambda f: f.input('x', int, 1), y=2), "there is no input 'y'; choices: x"),
+    Row("an input of another type", failing(lambda f: f.input('x', list[int]), x=['a']), "input 'x': [0]: expected int, found str 'a'"),
+    Row("SKIP for an input", failing(lambda f: f.input('x', Any), x=SKIP), "input 'x': expected Any, found SKIP, which is no value"),
+    Row("a failure", raised(lambda f: f.add(breaks)), "breaks: ValueError: no paper"),
+    Row("a failure without a message", raised(lambda f: f.add(breaks_without_a_word)), "breaks_without_a_word: ValueError"),
+    Row("a failure of an attempt", raised(lambda f: f.add(node(breaks).with_(retries=1))), "breaks (attempt 2): ValueError: no paper"),
+    Row("two failures", raised(two_breaks, errors='continue'), "a: ValueError: no paper; b: ValueError: no paper"),
+    Row("a failed item", raised(lambda f: f.add(breaks, x=each([1]))), "breaks[0]: ValueError: no paper"),
+    Row("a node that takes too long", raised(lambda f: f.add(node(sleeps).with_(timeout=0.001))), "sleeps: NodeTimeout: node 'sleeps' took longer than its timeout of 0.001 s"),
+    Row("a node that takes too long in all", raised(lambda f: f.add(node(sleeps).with_(deadline=0.001))), "sleeps: NodeTimeout: node 'sleeps' took longer than its deadline of 0.001 s"),
+    Row("a run that takes too long", raised(lambda f: f.add(sleeps), timeout=0.001), "NodeTimeout: flow 'f' took longer than its timeout of 0.001 s"),
+    Row("a node that cancels itself", failing(lambda f: f.add(cancels)), "node 'cancels' cancelled its own task, or awaited one that was cancelled"),
+    Row("a result of another class", failing(lambda f: f.add(gives_a_str)), "node 'gives_a_str' returned str; expected Parts"),
+    Row("a result that is no dict", failing(lambda f: f.add(gives_no_dict)), "node 'gives_no_dict' returned int; expected a dict of its ports, choices: a, b"),
+    Row("an undeclared port", failing(lambda f: f.add(gives_another_key)), "node 'gives_another_key' returned the undeclared output port 'c'; choices: a, b"),
+    Row("a port left out", failing(lambda f: f.add(leaves_out)), "node 'leaves_out' left out its output port 'b', which it always has to give; declare it as Maybe[...] if it may be left out"),
+    Row("a configured port left out", failing(lambda f: f.add(node(ports=lambda c: Ports({}, {'y': int}))(maybe), Names())), "node 'maybe' left out its output port 'y', which it always has to give; declare it as Port(..., conditional=True) if it may be left out"),
+    Row("no NodeOutput", failing(lambda f: f.add(gives_no_output)), "node 'gives_no_output' returned int; expected a NodeOutput"),
+    Row("no success", failing(lambda f: f.add(is_no_success)), "node 'is_no_success' failed: it told no reason"),
+    Row("paused", failing(lambda f: f.add(is_paused)), "node 'is_paused' returned the status 'paused', but asks come with a later release"),
+    Row("a piece of no port", failing(lambda f: f.add(emits)), "node 'emits' gave out a piece of the undeclared output port 'nothing'; choices: out"),
+    Row("a value that does not fit", failing(lambda f: f.add(inc, x=f.add(anything).out)), "node 'inc' got a value on port 'x' that does not fit: expected int, found str 'x'"),
+    Row("two values for one port", failing(two_live_edges, x=3), "node 'inc' got a value from when.yes and from when_2.yes on its port 'x', which takes one; use merge or gather"),
+    Row("a predicate without an answer", failing(lambda f: f.when(1, lambda x: None)), "node 'when' got None from its predicate; expected a bool"),
+    Row("a predicate with another answer", failing(lambda f: f.when(1, lambda x: x)), "node 'when' got int 1 from its predicate; expected a bool"),
+    Row("no case of a switch", failing(lambda f: f.switch(1, lambda x: 'c', ['a', 'b'])), "node 'switch' picked str 'c', which is no case; choices: a, b, or None for none of them"),
+    Row("a test with another answer", failing(looping(lambda x: 'no')), "node 'loop' got str 'no' from its test; expected a bool"),
+    Row("a limit that is reached", failing(looping(lambda x: False, 'fail')), "node 'loop' reached its limit of 1 round, and its test still asks for another"),
+    Row("a limit of two", failing(looping(lambda x: False, 'fail', 2)), "node 'loop' reached its limit of 2 rounds, and its test still asks for another"),
+    Row("a limit that warns", warned(looping(lambda x: False)), "loop loop ended at its limit of 1 round, and its test still asked for another"),
+    Row("a map over no list", failing(lambda f: f.add(ident, x=each(f.add(anything).out))), "node 'ident' maps over str on 'item'; expected a list, tuple or other sequence"),
+    Row("a map over a number", failing(lambda f: f.add(ident, x=each(f.input('xs', Any))), xs=3), "node 'ident' maps over int on 'item'; expected a list, tuple or other sequence"),
+    Row("a map over a stream", failing(lambda f: f.add(ident, x=each(f.add(reads, xs=1).out))), "node 'ident' maps over an async iterator on 'item'; a stream is no list: collect it in a node first"),
+    Row("a map over SKIP", failing(lambda f: f.add(ident, x=each(f.input('xs', Any))), xs=[1, SKIP]), "node 'ident' maps over a list with SKIP in it, at 1; it is no value"),
+    Row("lists of different lengths", failing(lambda f: f.add(pair, p=each([1]), q=each([1, 2]))), "node 'pair' reads two maps neither inside the other: each(a constant) and each(a constant); collect one of them first"),
+    Row("zipped lists", played('...\nnodes: {m: {map: {over: {a: {value: [1]}, b: {value: [1, 2]}}}}}'), "node 'm' zips lists of different lengths: a has 1, b has 2"),
+    Row("a key that is no text", failing(lambda f: f.add(inc, x=each([1], key=lambda x: x))), "node 'inc' got the key 1 for an item; a key is text"),
+    Row("a key twice", failing(lambda f: f.add(inc, x=each([1, 2], key=lambda x: 'a'))), "node 'inc' got the key 'a' for two items; keys must differ"),
+    Row("no conversation", failing(merged('pick', anything)), "node 'talks' got a value on port 'context' that does not fit: expected ExecutionContext, found str 'x'"),
+    Row("no conversation made", failing(merged(len, _context)), "node 'merge_contexts' got int from len; expected an ExecutionContext"),
+    Row("no output", of_result(lambda r: r['small']), "flow 'f' has no output 'small'; choices: big, items"),
+    Row("an output without a value", of_result(lambda r: r['big']), "output 'big' has no value: when: exit 'yes' not taken"),
+    Row("an output without a value, by get", of_result(lambda r: r.get('big')), "output 'big' has no value: when: exit 'yes' not taken"),
+    Row("a port without a value", of_result(lambda r: r.get('when.yes')), "port 'when.yes' has no value: when: exit 'yes' not taken"),
+    Row("a port that is not there", of_result(lambda r: r.get('when.maybe')), "node 'when' has no output port 'maybe'; choices: yes, no"),
+    Row("a node that is not there", of_result(lambda r: r.get('nobody')), "the flow has no port 'nobody.out'; choices: inc, when, item, big, items"),
+    Row("a port inside a map", of_result(lambda r: r.get('item.out')), "port 'item.out' is inside a map, a loop or a flow: collect it, take the loop's result, or make it an output of the flow"),
+    Row("what names no port", of_result(lambda r: r.get(3)), "expected a port, a step or text like 'node.port', found int"),
+    Row("a port that is no reference", of_result(lambda r: r.get('')), "'' is no source: write `node.port`, `node` or `$in.name`"),
+    Row("a port of another flow, read", of_result(lambda r: r.get(Flow('other').add(inc, x=1).out)), "port 'inc.out' belongs to flow 'other', not to the one that ran"),
+    Row("why of a port", of_result(lambda r: r.why('when.yes')), "'when.yes' has no value\n  because when: exit 'yes' not taken"),
+    Row("a value that was let go", lambda: with_value().using(keep=False).run_sync().get('inc.out'), "the value of port 'inc.out' was let go when its last reader had come to its end; make the port an output of the flow, or run it without keep=False"),
+    Row("a stream of a signal", streamed('inc.$done'), "port 'inc.$done' gives no pieces; choices: out"),
+    Row("pull without a value", lambda: anyio.run(with_value().pull, 'when.yes'), "port 'when.yes' has no value: when: exit 'yes' not taken"),
+    Row("pull of an output without a value", lambda: anyio.run(with_value().pull, 'big'), "output 'big' has no value: when: exit 'yes' not taken"),
+    Row("pull of nothing", lambda: anyio.run(with_value().pull, 'nobody'), "the flow has no port 'nobody.out'; choices: inc, when, item, big, items"),
+    Row("a dead port beside a live one", warned(dead_beside_live), 'pair is skipped: no value came on p, though one came on q'),
+    Row("a blocking call that is given up", blocked, 'blocks gave up a blocking call: its thread runs on until that returns'),
+]
+# fmt: on

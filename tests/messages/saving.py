@@ -1,0 +1,191 @@
+# ruff: noqa: E501 - a row is a line, and messages are compared whole
+# mypy: disable-error-code="arg-type, call-arg, call-overload, attr-defined, misc, return-value, index, operator"
+"""What is said of files, of the Python that documents name, and of flows that cannot be written (S20)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+from pydantic import ValidationInfo, field_validator
+
+from dataflow import Flow, Retry, each, node
+from dataflow.config import Config
+from dataflow.functions import import_function
+from dataflow.loading import read_document
+from dataflow.packs import Pack
+from dataflow.registry import find_type
+from dataflow.targets import find_flow
+from dataflow.wiring import Carried, Literally, LoopBlock
+from tests.behaviour.flow_parts import inc
+from tests.messages.telling import Row, Stimulus, dumped
+
+__all__ = ["ROWS"]
+
+
+class Options(Config):
+    made: Any = None
+
+
+async def configured(options: Options, x: int = 1) -> int:
+    return 1
+
+
+async def dated(day: date, x: Any = 1) -> int:
+    return 1
+
+
+class Odd:
+    def __repr__(self) -> str:
+        return "<odd>"
+
+
+def files(make: Callable[[Path], object]) -> Stimulus:
+    """Do something in a folder of its own, which is told as DIR."""
+
+    def stimulus() -> str:
+        from tests.messages.telling import told
+
+        with TemporaryDirectory() as folder:
+            return told(lambda: make(Path(folder))).replace(folder, "DIR")
+
+    return stimulus
+
+
+def used(python: str | None, uses: str = "./own.py", name: str = "own.f") -> Stimulus:
+    """Load a document that uses a Python file."""
+
+    def make(folder: Path) -> object:
+        if python is not None:
+            (folder / "own.py").write_text(python)
+        (folder / "flow.yaml").write_text(
+            f"dataflow: 1\nuses: {{own: {uses}}}\nnodes: {{a: {{type: {name}}}}}\n"
+        )
+        return Flow.load(folder / "flow.yaml")
+
+    return files(make)
+
+
+def loaded(text: str, **options: Any) -> Stimulus:
+    def make(folder: Path) -> object:
+        (folder / "flow.yaml").write_text(text)
+        return Flow.load(folder / "flow.yaml", **options)
+
+    return files(make)
+
+
+def target(python: str, name: str = "") -> Stimulus:
+    def make(folder: Path) -> object:
+        (folder / "own.py").write_text(python)
+        return find_flow(f"{folder / 'own.py'}{name}")
+
+    return files(make)
+
+
+def links(folder: Path) -> object:
+    (folder / "a").symlink_to("b")
+    (folder / "b").symlink_to("a")
+    return Flow.load(folder / "a")
+
+
+def unseen(folder: Path) -> object:
+    (folder / "flow.yaml").write_text(
+        "dataflow: 1\nuses: {own: ./own.py}\nnodes: {a: {type: own.f}, b: {type: own.g}}\n"
+    )
+    return Flow.from_wiring(*read_document(folder / "flow.yaml", Flow.from_wiring, imports=False)).compile()
+
+
+def recursive(folder: Path) -> object:
+    (folder / "own.py").write_text(
+        "from pathlib import Path\nfrom dataflow import Flow\nf = Flow.load(Path(__file__).parent / 'flow.yaml')\n"
+    )
+    (folder / "flow.yaml").write_text("dataflow: 1\nuses: {own: ./own.py}\nnodes: {a: {type: own.f}}\n")
+    return Flow.load(folder / "flow.yaml")
+
+
+def local() -> Any:
+    async def inner(x: int = 1) -> int:
+        return x
+
+    return inner
+
+
+def a_loop_without_a_next_value(f: Flow) -> None:
+    loop = LoopBlock("l", limit=1, carries={"c": Carried(Literally(1), None)})
+    f.wiring.block.nodes["l"] = loop
+
+
+def deep() -> Any:
+    value: list[Any] = []
+    for _ in range(101):
+        value = [value]
+    return value
+
+
+class Sized(Config):
+    size: int
+
+    @field_validator("size")
+    @classmethod
+    def _is_small(cls, size: int, info: ValidationInfo) -> int:
+        if info.mode == "json":
+            raise ValueError("too large")
+        return size
+
+
+async def sized(sized: Sized) -> int:
+    return 1
+
+
+# fmt: off
+ROWS: Final = [
+    Row("a missing file", files(lambda folder: Flow.load(folder / 'flow.yaml')), "DIR/flow.yaml: cannot be read: No such file or directory"),
+    Row("a folder", files(Flow.load), "DIR: cannot be read: Is a directory"),
+    Row("a device", lambda: Flow.load('/dev/zero'), "/dev/zero: cannot be read: a document is a regular file"),
+    Row("a name with a NUL", lambda: Flow.load('a\x00'), "a\\x00: cannot be read: embedded null byte"),
+    Row("links in a circle", files(links), "DIR/a: cannot be read: a loop of symbolic links"),
+    Row("a format", loaded('dataflow: 1', format='visio'), "DIR/flow.yaml: there is no format 'visio'; choices: native"),
+    Row("a file in itself", loaded('dataflow: 1\nnodes: {a: {flow: flow.yaml}}'), "2:13 nodes.a.flow: DIR/flow.yaml: is part of itself: flow.yaml -> flow.yaml"),
+    Row("a file with problems in it", loaded('dataflow: 1\nnodes: {a: {flow: {dataflow: 1, nodez: 1}}}'), "2:33 nodes.a.flow.nodez: is not known here; choices: nodes, edges, outputs, dataflow, name, uses, inputs, using, meta"),
+    Row("not looked into", files(unseen), "these were not looked into, so the flow cannot run: own.f, own.g"),
+    Row("a missing Python file", used(None), "3:13 node 'a': uses own: there is no file DIR/own.py"),
+    Row("a file that raises", used('1 / 0'), "3:13 node 'a': uses own: DIR/own.py cannot be imported: ZeroDivisionError: division by zero"),
+    Row("a file that leaves", used('raise SystemExit'), "3:13 node 'a': uses own: DIR/own.py cannot be imported: SystemExit"),
+    Row("no function in it", used('f = 3\ndef g(): ...'), "3:13 node 'a': own.f: uses has no such function; choices: g"),
+    Row("no function that can be seen", used('class C:\n    def __call__(self): ...\n    def __getattr__(self, name): raise KeyError(name)\nf = C()'), "3:13 node 'a': own.f: its ports cannot be read: KeyError: 'func'"),
+    Row("a module that cannot be one", used(None, '..own'), "3:13 node 'a': uses own: ..own is no Python file, and no name of a module"),
+    Row("a flow that uses itself", files(recursive), "3:13 node 'a': uses own: DIR/own.py cannot be imported: FlowInvalid: flow 'flow' has 1 problem: - 3:13 node 'a': own.f: DIR/own.py is being imported, and has no such function yet; load the flow inside a function"),
+    Row("no flow", target('x = 1'), "DIR/own.py: holds no flow"),
+    Row("no such flow", target("from dataflow import Flow\nf = Flow('f')", ':g'), "DIR/own.py:g: there is no flow 'g'; choices: f"),
+    Row("several flows", target("from dataflow import Flow\nf = Flow('f')\ng = Flow('g')"), "DIR/own.py: holds 2 flows, so name one, as in DIR/own.py:NAME; choices: f, g"),
+    Row("no such module", lambda: find_flow('nowhere:f'), "nowhere:f: nowhere cannot be imported: ModuleNotFoundError: No module named 'nowhere'"),
+    Row("no function", lambda: import_function('os:sep'), "os:sep: is no function, but str"),
+    Row("a pack with a type twice", lambda: Pack('p', version='1', api=1, nodes=[inc, inc]), "p: names the node type 'inc' twice"),
+    Row("a type that a pack does not have", lambda: Pack('p', version='1', api=1, nodes=[inc]).find('dec'), "p.dec: pack 'p' has no such type; choices: inc"),
+    Row("a type that cannot be imported", lambda: Pack('p', version='1', api=1, nodes={'a': 'nowhere:a'}).find('a'), "p.a: nowhere:a: cannot be imported: ModuleNotFoundError: No module named 'nowhere'"),
+    Row("a pack that is not there", lambda: find_type('nowhere.a'), "nowhere.a: no installed pack is called 'nowhere'; …"),
+    Row("a constant without a form", dumped(lambda f: f.add(dated, x=Odd(), day=date(2026, 1, 2))), "node 'dated', port 'x': the constant has no document form: expected a JSON value, found Odd <odd>"),
+    Row("a long number", dumped(lambda f: f.add(dated, x=10 ** 1000, day=date(2026, 1, 2))), "node 'dated', port 'x': the constant has no document form: expected a number of at most 1000 digits, found a longer one"),
+    Row("a deep constant", dumped(lambda f: f.add(dated, x=deep(), day=date(2026, 1, 2))), "node 'dated', port 'x': the constant has no document form: expected at most 100 levels of lists and mappings, found more"),
+    Row("a key that is no text", dumped(lambda f: f.add(dated, x={1: 2}, day=date(2026, 1, 2))), "node 'dated', port 'x': the constant has no document form: expected text for a key, found int 1"),
+    Row("half a surrogate pair", dumped(lambda f: f.add(dated, x='\ud800', day=date(2026, 1, 2))), "node 'dated', port 'x': the constant has no document form: expected text, found half of a surrogate pair"),
+    Row("a default without a form", dumped(lambda f: f.input('x', Any, Odd())), "input 'x': the default has no document form: expected a JSON value, found Odd <odd>"),
+    Row("a type without a schema", dumped(lambda f: f.input('x', Odd)), "input 'x': type Odd has no JSON Schema"),
+    Row("a local function", dumped(lambda f: f.add(local())), "node 'inner': function tests.messages.saving:local.<locals>.inner has no document form; documents name functions at the top of a module, as module:qualname"),
+    Row("a lambda of a branch", dumped(lambda f: f.when(1, lambda x: x > 0)), "node 'when', predicate: <lambda> has no document form; documents name functions at the top of a module, as module:qualname"),
+    Row("a lambda of a map", dumped(lambda f: f.add(inc, x=each([1], key=lambda x: str(x)))), "node 'inc', port 'x', key of each: <lambda> has no document form; documents name functions at the top of a module, as module:qualname"),
+    Row("a config without a form", dumped(lambda f: f.add(configured, Options(made=Odd()))), "node 'configured': the config has no document form: expected a JSON value, found Odd"),
+    Row("a config that is read as another", dumped(lambda f: f.add(configured, Options(made=(1, 2)))), "node 'configured': the config has no document form: read back it would be Options(made=[1, 2])"),
+    Row("before of a retry", dumped(lambda f: f.add(node(retries=Retry(1, before=print))(inc), x=1)), "node 'inc', policy: `before` of the retry has no document form"),
+    Row("a default of a policy", dumped(lambda f: f.add(node(default=Odd())(inc), x=1)), "node 'inc', policy: `default` has no document form: expected a JSON value, found Odd <odd>"),
+    Row("no next value", dumped(a_loop_without_a_next_value), "loop 'l', '$carry.c': has no next value"),
+    Row("a name that is no text", dumped(lambda f: f.wiring.meta.update(a=Odd())), "the flow has no document form: .meta.a: expected a JSON value, found Odd <odd>"),
+    Row("an empty id", dumped(lambda f: f.add(node(inc).with_(name=''), x=1)), "nodes.: expected a text that is not empty, found ''"),
+    Row("a config that is refused when it is read", dumped(lambda f: f.add(sized, Sized(size=2))), "node 'sized': the config has no document form: it would not be read back: too large"),
+    Row("a type that is none", lambda: Pack("p", version="1", api=1, nodes={"a": "os:getcwd"}).find("a"), 'p.a: makes no node type: getcwd is no async function: use `async def`, or @threaded for code that blocks'),
+    Row("a name of a pack", lambda: Pack("a.b", version="1", api=1, nodes=[]), 'a.b: is no name of a pack; expected letters, digits, _ and -, the first of them a letter'),
+]
+# fmt: on

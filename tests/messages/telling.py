@@ -1,0 +1,99 @@
+"""How the tables of messages get at a message: by what is raised, by the problems of a check, by a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias
+
+from dataflow import DataflowError, Flow, FlowInvalid, RunFailed
+from dataflow.formats.native import load
+from dataflow.formats.native_dump import dump
+from tests.formats.nesting import nest
+
+__all__ = ["Row", "Stimulus", "document", "dumped", "failing", "played", "told", "wired"]
+
+#: Raises, or returns problems or a text.
+Stimulus: TypeAlias = Callable[[], object]
+Wire: TypeAlias = Callable[[Flow], object]
+
+
+class Row(NamedTuple):
+    """A situation, what brings it about, and the whole message; `...` stands for what is not ours."""
+
+    name: str
+    stimulus: Stimulus
+    text: str
+
+
+def told(stimulus: Stimulus) -> str:
+    """Return what is told: of a run that fails each failure, of an invalid flow each problem, on lines."""
+    try:
+        found = stimulus()
+    except RunFailed as error:
+        return "\n".join(failure.message for failure in error.failures)
+    except FlowInvalid as error:
+        return "\n".join(error.problems)
+    except KeyError as error:
+        return str(error.args[0])
+    except (DataflowError, ValueError, TypeError) as error:
+        return str(error)
+    return "\n".join(found) if isinstance(found, list | tuple) else str(found)
+
+
+def wired(wire: Wire) -> Stimulus:
+    """Wire a flow and check it."""
+
+    def stimulus() -> list[str]:
+        f = Flow("f")
+        wire(f)
+        return f.check()
+
+    return stimulus
+
+
+def document(text: str, name: str = "flow.yaml") -> Stimulus:
+    """Read a document as YAML, or as JSON by its name, and check it; `...` is how each begins."""
+
+    def stimulus() -> list[str]:
+        from dataflow.functions import import_function
+        from dataflow.registry import find_type
+
+        wiring = load(text.replace("...", "dataflow: 1", 1), name, nest)
+        return Flow.from_wiring(wiring, find_type, import_function).check()
+
+    return stimulus
+
+
+def played(text: str) -> Stimulus:
+    """Run a document."""
+
+    def stimulus() -> object:
+        from dataflow.functions import import_function
+        from dataflow.registry import find_type
+
+        wiring = load(text.replace("...", "dataflow: 1", 1), "flow.yaml", nest)
+        return Flow.from_wiring(wiring, find_type, import_function).run_sync()
+
+    return stimulus
+
+
+def dumped(wire: Wire) -> Stimulus:
+    """Wire a flow and write it as a document."""
+
+    def stimulus() -> object:
+        f = Flow("f")
+        wire(f)
+        return dump(f.wiring)
+
+    return stimulus
+
+
+def failing(wire: Wire, **inputs: Any) -> Stimulus:
+    """Wire a flow and run it."""
+
+    def stimulus() -> object:
+        f = Flow("f")
+        wire(f)
+        return f.run_sync(**inputs)
+
+    return stimulus
