@@ -1,8 +1,8 @@
 """A reactive dataflow engine with named ports.
 
-A flow is a graph of nodes; a node is an async function with named, typed inputs and outputs. The public
-names stand in the stub beside this file; each is imported when it is first used, so importing the package
-costs little.
+A flow is a graph of nodes; a node is an async function with named, typed inputs and outputs. Each public name
+is imported when it is first used, so importing the package costs little; the stub beside this file tells type
+checkers where they are.
 """
 
 from __future__ import annotations
@@ -10,8 +10,44 @@ from __future__ import annotations
 from logging import NullHandler as _NullHandler
 from logging import getLogger as _getLogger
 
-from lazy_loader import attach_stub as _attach_stub
+from lazy_loader import attach as _attach
 
-__getattr__, __dir__, __all__ = _attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = _attach(
+    __name__,
+    submod_attrs={
+        "config": ["Config"],
+        "context": ["ExecutionContext", "Message", "Tools"],
+        "current": ["Firing", "this_firing"],
+        "declare": ["Node", "node", "threaded"],
+        "errors": [
+            "DataflowError",
+            "ExpressionError",
+            "FlowInvalid",
+            "FormatError",
+            "LoopLimit",
+            "NodeFailed",
+            "NodeTimeout",
+            "PackError",
+            "PortMisuse",
+            "RunFailed",
+            "ValueMismatch",
+        ],
+        "events": ["Event", "EventKind"],
+        "expressions": ["Expression", "Template"],
+        "failure": ["Failure"],
+        "flows": ["Flow"],
+        "joins": ["collect", "each", "fallback", "gather", "merge", "merge_contexts", "race"],
+        "looping": ["Carry", "Loop", "When"],
+        "node_output": ["NodeOutput"],
+        "packs": ["Pack"],
+        "policy": ["Limit", "Retry"],
+        "ports": ["SKIP", "Lazy", "Maybe", "Port", "Ports", "Signal"],
+        "result": ["Result"],
+        "run": ["Run"],
+        "states": ["NodeState"],
+        "steps": ["Step"],
+        "typed_flows": ["TypedFlow", "flow"],
+    },
+)
 
 _getLogger("dataflow").addHandler(_NullHandler())

@@ -6,15 +6,26 @@ import os
 import re
 import sys
 from dataclasses import dataclass, replace
+from enum import Enum
 from functools import lru_cache
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["GROUP", "OURS", "SWITCH", "Offer", "fault_of", "is_disabled", "is_same_distribution", "offers"]
+__all__ = [
+    "GROUP",
+    "OURS",
+    "SWITCH",
+    "Fault",
+    "Offer",
+    "PackStatus",
+    "fault_of",
+    "is_same_distribution",
+    "offers",
+]
 
 GROUP: Final = "dataflow.packs"
 #: The environment variable with the names of packs that are not to be used, `*` for all.
@@ -22,8 +33,27 @@ SWITCH: Final = "DATAFLOW_DISABLE_PACKS"
 OURS: Final = "dataflow-engine"
 #: The packs that come with the engine, whose names nobody else may take (S1.2).
 OWN_PACKS: Final = ("agent", "control", "desktop")
+UNREADABLE: Final = "(unreadable)"
 
-_Environment: TypeAlias = tuple[tuple[str, int | None], ...]
+#: The folders in which modules are found, each with the time of its last change.
+SearchPath: TypeAlias = tuple[tuple[str, int | None], ...]
+
+
+class PackStatus(Enum):
+    """What has become of an installed pack."""
+
+    OK = "ok"
+    EMPTY = "empty"
+    DISABLED = "disabled"
+    ERROR = "error"
+
+
+class Fault(NamedTuple):
+    """What keeps a pack from being used."""
+
+    status: PackStatus
+    reason: str
+    error: Exception | None = None  # what importing it has raised, with its traceback
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +64,7 @@ class Offer:
     value: str
     distribution: str
     version: str
-    fault: str = ""  # what is wrong with the metadata themselves
+    fault: Fault | None = None  # of the metadata themselves
 
     @property
     def label(self) -> str:
@@ -44,28 +74,24 @@ class Offer:
 
 def offers() -> tuple[Offer, ...]:
     """List what is offered, by pack; read again when a folder of the search path has changed."""
-    return _read(tuple((place, _changed(place)) for place in sys.path))
+    return _read(_search_path())
 
 
-def fault_of(offer: Offer) -> str:
-    """Say what keeps a pack from being imported, as far as the metadata tell; empty for nothing."""
-    if is_disabled(offer.pack):
-        return f"is disabled by {SWITCH}={os.environ[SWITCH]}"
-    if offer.fault or is_same_distribution(offer.distribution, OURS):
+def fault_of(offer: Offer) -> Fault | None:
+    """Say what keeps a pack from being imported, as far as the metadata tell."""
+    if _is_disabled(offer.pack):
+        return Fault(PackStatus.DISABLED, f"is disabled by {SWITCH}={os.environ[SWITCH]}")
+    if offer.fault is not None or is_same_distribution(offer.distribution, OURS):
         return offer.fault
     if offer.pack in OWN_PACKS:
-        return f"has the name of a pack that comes with {OURS}; those cannot be replaced"
+        told = f"has the name of a pack that comes with {OURS}; those cannot be replaced"
+        return Fault(PackStatus.ERROR, told)
     for file in _files_of(offer.value.partition(":")[0]):
-        installing = _installing(file, tuple(sys.path))
+        installing = _installing(file, _search_path())
         if len(installing) > 1:
-            return f"its file {file} is installed by {' and by '.join(installing)}; uninstall one of them"
-    return ""
-
-
-def is_disabled(pack: str) -> bool:
-    """Tell whether the environment says that a pack is not to be used."""
-    names = [name.strip() for name in os.environ.get(SWITCH, "").split(",")]
-    return pack in names or "*" in names
+            told = f"its file {file} is installed by {' and by '.join(installing)}; uninstall one of them"
+            return Fault(PackStatus.ERROR, told)
+    return None
 
 
 def is_same_distribution(name: str, other: str) -> bool:
@@ -73,21 +99,33 @@ def is_same_distribution(name: str, other: str) -> bool:
     return _plain(name) == _plain(other)
 
 
+def _is_disabled(pack: str) -> bool:
+    names = [name.strip() for name in os.environ.get(SWITCH, "").split(",")]
+    return pack in names or "*" in names
+
+
 def _plain(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _search_path() -> SearchPath:
+    """Return the search path without what imports pass over: what is no text or leads nowhere."""
+    found: list[object] = [*sys.path]
+    places = [place for place in found if isinstance(place, str) and "\0" not in place]
+    return tuple((place, _changed(place)) for place in places)
 
 
 def _changed(place: str) -> int | None:
     try:
         return Path(place).stat().st_mtime_ns
-    except (OSError, ValueError):  # what leads nowhere holds nothing
+    except OSError:  # what leads nowhere holds nothing
         return None
 
 
 @lru_cache(maxsize=1)
-def _read(_: _Environment) -> tuple[Offer, ...]:
+def _read(search_path: SearchPath) -> tuple[Offer, ...]:
     found: dict[tuple[str, str], Offer] = {}
-    for distribution in _distributions("entry_points.txt", GROUP):
+    for distribution in _distributions(search_path):
         for offer in _offers_of(distribution):
             key = offer.distribution, offer.pack
             found[key] = _twice(found[key], offer) if key in found else offer
@@ -95,29 +133,41 @@ def _read(_: _Environment) -> tuple[Offer, ...]:
 
 
 def _twice(first: Offer, second: Offer) -> Offer:
-    return replace(first, fault=f"is offered twice by it: as {first.value} and as {second.value}")
+    told = f"is offered twice by it: as {first.value} and as {second.value}"
+    return replace(first, fault=Fault(PackStatus.ERROR, told))
 
 
 def _offers_of(distribution: metadata.Distribution) -> Iterator[Offer]:
-    name, version = distribution.metadata["Name"], distribution.version
+    name = _name_of(distribution)
+    version = "of unknown version"
     try:
-        entries = distribution.entry_points.select(group=GROUP)
-    except Exception as error:  # noqa: BLE001 - whatever a malformed file makes the parser raise
-        yield Offer("(unreadable)", "", name, version, f"entry_points.txt cannot be read: {error}")
+        version = distribution.version or version
+        entries = list(distribution.entry_points.select(group=GROUP))
+    except Exception as error:  # noqa: BLE001 - whatever malformed files make the parsers raise
+        told = f"its metadata cannot be read: {type(error).__name__}: {error}"
+        yield Offer(UNREADABLE, "", name, version, Fault(PackStatus.ERROR, told))
         return
     for entry in entries:
         yield Offer(entry.name, entry.value, name, version)
 
 
-def _distributions(file: str, text: str) -> Iterator[metadata.Distribution]:
-    """Yield the distributions in whose metadata file a text stands: of each the one that is in use."""
+def _distributions(search_path: SearchPath) -> Iterator[metadata.Distribution]:
+    """Yield each distribution once: the first of its name on the search path is the one in use."""
     seen: set[str] = set()
-    for distribution in metadata.distributions():
-        if text in f"\n{distribution.read_text(file) or ''}":
-            name = _plain(distribution.metadata["Name"] or "")
-            if name and name not in seen:
-                seen.add(name)
-                yield distribution
+    for distribution in metadata.distributions(path=[place for place, _ in search_path]):
+        name = _plain(_name_of(distribution))
+        if name not in seen:
+            seen.add(name)
+            yield distribution
+
+
+def _name_of(distribution: metadata.Distribution) -> str:
+    """Return the name of a distribution, or what stands in for it where the metadata are unreadable."""
+    try:
+        name = distribution.metadata["Name"]
+    except Exception:  # noqa: BLE001 - as above
+        name = None
+    return name or f"a distribution in {distribution.locate_file('')}"
 
 
 def _files_of(module: str) -> Iterator[str]:
@@ -130,7 +180,17 @@ def _files_of(module: str) -> Iterator[str]:
 
 
 @lru_cache(maxsize=64)
-def _installing(file: str, _: tuple[str, ...]) -> list[str]:
+def _installing(file: str, search_path: SearchPath) -> list[str]:
     """List the distributions that have installed a file."""
-    found = _distributions("RECORD", f"\n{file},")
-    return [f"{distribution.metadata['Name']} {distribution.version}" for distribution in found]
+    return [
+        f"{_name_of(distribution)} {distribution.version}"
+        for distribution in _distributions(search_path)
+        if f"\n{file}," in f"\n{_record_of(distribution)}"
+    ]
+
+
+def _record_of(distribution: metadata.Distribution) -> str:
+    try:
+        return distribution.read_text("RECORD") or ""
+    except (OSError, UnicodeError):  # it says of no file that it is its own
+        return ""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Pack", "type_of"]
 
-_NAME: Final = re.compile(r"[^\W\d][\w-]*")
+_NAME: Final = re.compile(r"[^\W\d_][\w-]*")
 NAMES: Final = "letters, digits, _ and -, the first of them a letter"
 
 
@@ -53,7 +53,8 @@ class Pack:
             wanted = f"{id} of {offered_by}" if offered_by else id
             if name not in self.nodes:
                 raise PackError(wanted, f"pack {self.name!r} has no such type; {choices(sorted(self.nodes))}")
-            self._types[name] = _imported(self.nodes[name], id, wanted)
+            made = _imported(self.nodes[name], id, wanted)
+            self._types.setdefault(name, made)  # of two threads the first has made the one type
         return self._types[name]
 
 

@@ -6,14 +6,13 @@ A pack is loaded when a flow names one of its types; one that cannot be used tak
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
 from importlib import metadata
 from typing import TYPE_CHECKING, Final
 
 from dataflow.built_in import BUILT_IN
 from dataflow.errors import PackError, choices
 from dataflow.functions import import_function, importing, is_function_name
-from dataflow.offers import GROUP, fault_of, is_disabled, is_same_distribution, offers
+from dataflow.offers import GROUP, OURS, Fault, PackStatus, fault_of, is_same_distribution, offers
 from dataflow.packs import Pack, type_of
 
 if TYPE_CHECKING:
@@ -22,31 +21,20 @@ if TYPE_CHECKING:
     from dataflow.nodetype import NodeType
     from dataflow.offers import Offer
 
-__all__ = ["InstalledPack", "PackStatus", "find_type", "installed_packs", "is_offered", "shared_ids"]
+__all__ = ["InstalledPack", "find_type", "installed_packs", "is_offered", "shared_ids", "unknown_pack"]
 
 #: The version of the interface between the engine and packs.
 API: Final = 1
-
-
-class PackStatus(Enum):
-    """What has become of an installed pack."""
-
-    OK = "ok"
-    EMPTY = "empty"
-    DISABLED = "disabled"
-    ERROR = "error"
 
 
 @dataclass(frozen=True, slots=True)
 class InstalledPack:
     """An installed pack: the ids of its node types, or why it cannot be used."""
 
-    name: str
-    distribution: str
-    version: str
+    offer: Offer
     status: PackStatus
     types: Sequence[str] = ()
-    error: PackError | None = None
+    fault: Fault | None = None
 
 
 def find_type(id: str) -> NodeType:
@@ -54,12 +42,12 @@ def find_type(id: str) -> NodeType:
 
     `distribution:pack.name` picks one of the distributions that offer it. Raises PackError.
     """
-    if id in BUILT_IN:
-        return BUILT_IN[id]
+    distribution, _, rest = id.rpartition(":")
+    if rest in BUILT_IN and (not distribution or is_same_distribution(distribution, OURS)):
+        return BUILT_IN[rest]
     offering = _offering(id)
     if not offering and is_function_name(id):
         return type_of(import_function(id))
-    distribution, _, rest = id.rpartition(":")
     pack, dot, name = rest.partition(".")
     if not dot or not pack:
         raise PackError(id, "is no node type: write pack.name, prefix.function or module:qualname")
@@ -88,63 +76,95 @@ def _unknown(pack: str, distribution: str) -> str:
     if distribution:
         known = {offer.distribution for offer in offers() if offer.pack == pack}
         return f"no installed distribution {distribution!r} offers a pack {pack!r}; {choices(sorted(known))}"
+    return unknown_pack(pack)
+
+
+def unknown_pack(pack: str) -> str:
+    """Say that there is no such pack, and which there are."""
     return f"no installed pack is called {pack!r}; {choices(sorted({offer.pack for offer in offers()}))}"
 
 
 def _of_one(id: str, name: str, offering: Iterable[Offer]) -> NodeType:
-    """Return the type of the one pack that has it; a pack that cannot be used counts only where none has."""
+    """Return the type of the one pack that has it; packs that cannot be used count only where none has."""
     usable: list[tuple[Offer, Pack]] = []
-    errors: list[PackError] = []
+    faults: list[str] = []
     for offer in offering:
-        try:
-            usable.append((offer, load_pack(offer)))
-        except PackError as error:
-            errors.append(error)
+        loaded = _loaded(offer)
+        if isinstance(loaded, Pack):
+            usable.append((offer, loaded))
+        else:
+            faults.append(f"pack {offer.pack!r} of {offer.label}: {loaded.reason}")
     having = [(offer, pack) for offer, pack in usable if name in pack.nodes]
     if len(having) > 1:
         named = " and ".join(offer.label for offer, _ in having)
         ways = " or ".join(f"{offer.distribution}:{offer.pack}.{name}" for offer, _ in having)
         raise PackError(id, f"is offered by {named}; write {ways}")
-    if not having and errors:
-        raise PackError(id, str(errors[0])) from errors[0]
-    offer, pack = (having or usable)[0]
-    return pack.find(name, offer.label)
+    if having:
+        offer, pack = having[0]
+        return pack.find(name, offer.label)
+    if faults:
+        raise PackError(id, "; ".join(faults))
+    raise PackError(id, _without(usable))
 
 
-def load_pack(offer: Offer) -> Pack:
-    """Load what is offered, without importing its types; raises PackError naming distribution and version."""
-    wanted = f"pack {offer.pack!r} of {offer.label}"
+def _without(usable: Iterable[tuple[Offer, Pack]]) -> str:
+    """Say that no pack of an id has the type, and which types there are."""
+    known = {one for _, pack in usable for one in pack.nodes}
+    packs = {pack.name for _, pack in usable}
+    known |= {one for pack, _, one in (id.partition(".") for id in BUILT_IN) if pack in packs}
+    labels = " and ".join(offer.label for offer, _ in usable)
+    return f"pack {packs.pop()!r} of {labels} has no such type; {choices(sorted(known))}"
+
+
+def _loaded(offer: Offer) -> Pack | Fault:
+    """Load what is offered, without importing its types, or say what is wrong with it."""
     fault = fault_of(offer)
-    if fault:
-        raise PackError(wanted, fault)
-    with importing(wanted, offer.value):
+    if fault is None:
+        try:
+            return _imported(offer)
+        except PackError as error:
+            fault = Fault(PackStatus.ERROR, error.reason, error)
+    return fault
+
+
+def _imported(offer: Offer) -> Pack:
+    """Import a pack; raises PackError, also for what reading it raises."""
+    with importing(offer.pack, offer.value):
         pack = metadata.EntryPoint(offer.pack, offer.value, GROUP).load()
-    if not isinstance(pack, Pack):
-        raise PackError(wanted, f"{offer.value} is of type {type(pack).__name__}; expected a dataflow.Pack")
-    if pack.name != offer.pack:
-        raise PackError(wanted, f"calls itself {pack.name!r}; its entry point has to bear the same name")
-    if pack.api != API:
-        raise PackError(wanted, f"needs pack API {pack.api!r}, this release has {API}")
+        told = _fault_in(pack, offer) if isinstance(pack, Pack) else _no_pack(pack, offer)
+    if told:
+        raise PackError(offer.pack, told)
+    assert isinstance(pack, Pack), "as just checked"
     return pack
 
 
-def installed_packs() -> list[InstalledPack]:
-    """Load every installed pack and tell what has become of it; no module of a node type is imported."""
-    return [_installed(offer) for offer in offers()]
+def _no_pack(found: object, offer: Offer) -> str:
+    return f"{offer.value} is of type {type(found).__name__}; expected a dataflow.Pack"
+
+
+def _fault_in(pack: Pack, offer: Offer) -> str:
+    sorted(pack.nodes)  # somebody may have put in its place what raises
+    if pack.name != offer.pack:
+        return f"calls itself {pack.name!r}; its entry point has to bear the same name"
+    if pack.api != API:
+        return f"needs pack API {pack.api!r}, this release has {API}"
+    return ""
+
+
+def installed_packs(name: str | None = None) -> list[InstalledPack]:
+    """Load every installed pack, or those of a name, and tell what has become of each.
+
+    No module of a node type is imported.
+    """
+    return [_installed(offer) for offer in offers() if name in (None, offer.pack)]
 
 
 def _installed(offer: Offer) -> InstalledPack:
-    types: list[str] = []
-    error = None
-    try:
-        names = load_pack(offer).nodes
-    except PackError as found:
-        error = found
-        status = PackStatus.DISABLED if is_disabled(offer.pack) else PackStatus.ERROR
-    else:
-        types = sorted(f"{offer.pack}.{name}" for name in names)
-        status = PackStatus.OK if types else PackStatus.EMPTY
-    return InstalledPack(offer.pack, offer.distribution, offer.version, status, types, error)
+    loaded = _loaded(offer)
+    if not isinstance(loaded, Pack):
+        return InstalledPack(offer, loaded.status, fault=loaded)
+    types = sorted(f"{offer.pack}.{name}" for name in loaded.nodes)
+    return InstalledPack(offer, PackStatus.OK if types else PackStatus.EMPTY, types)
 
 
 def shared_ids(packs: Iterable[InstalledPack]) -> dict[str, list[str]]:
@@ -152,5 +172,5 @@ def shared_ids(packs: Iterable[InstalledPack]) -> dict[str, list[str]]:
     offering: dict[str, list[str]] = {}
     for pack in packs:
         for id in pack.types:
-            offering.setdefault(id, []).append(f"{pack.distribution} {pack.version}")
+            offering.setdefault(id, []).append(pack.offer.label)
     return {id: labels for id, labels in offering.items() if len(labels) > 1}

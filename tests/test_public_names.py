@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
+import subprocess
 import sys
+import zipfile
 from collections.abc import Iterator
+from pathlib import Path
 from types import ModuleType
 from typing import Final
 
@@ -83,3 +87,35 @@ def test_a_star_import_gives_the_listed_names() -> None:
     namespace: dict[str, object] = {}
     exec("from dataflow import *", namespace)
     assert set(namespace) - {"__builtins__"} == set(dataflow.__all__)
+
+
+@pytest.mark.parametrize("package", ["dataflow", "dataflow_control"])
+def test_the_stub_of_a_package_has_each_name_where_it_is(package: str) -> None:
+    module = importlib.import_module(package)
+    assert module.__file__ is not None
+    stub = ast.parse(Path(module.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+    told = {
+        alias.name: f"{package}.{statement.module}"
+        for statement in stub.body
+        if isinstance(statement, ast.ImportFrom)
+        for alias in statement.names
+    }
+    listed = [ast.literal_eval(one.value) for one in stub.body if isinstance(one, ast.Assign)]
+    assert [sorted(names) for names in listed] == [sorted(told)] == [sorted(module.__all__)]
+    for name, home in told.items():
+        assert getattr(module, name) is getattr(importlib.import_module(home), name)
+
+
+def test_the_package_works_from_a_zip_file(tmp_path: Path) -> None:
+    root = Path(dataflow.__file__ or "").parent
+    with zipfile.ZipFile(tmp_path / "engine.zip", "w") as archive:
+        for file in sorted(root.rglob("*.py")):
+            archive.write(file, file.relative_to(root.parent))
+    program = (
+        "import sys; sys.path.insert(0, 'engine.zip'); import dataflow; from dataflow import Flow; "
+        "print(Flow.__name__, 'engine.zip' in dataflow.__file__)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.stdout, done.stderr) == ("Flow True\n", "")

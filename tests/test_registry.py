@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeAlias
 
@@ -13,8 +14,8 @@ import pytest
 
 from dataflow import PackError, threaded
 from dataflow.branching import IF, SWITCH
-from dataflow.offers import offers
-from dataflow.registry import InstalledPack, PackStatus, find_type, installed_packs, is_offered, shared_ids
+from dataflow.offers import Fault, Offer, PackStatus, offers
+from dataflow.registry import InstalledPack, find_type, installed_packs, is_offered, shared_ids
 from tests.installed import install
 
 HERE = __name__
@@ -69,7 +70,7 @@ def told(id: str) -> str:
 
 
 def listed(name: str) -> InstalledPack:
-    (found,) = [pack for pack in installed_packs() if pack.name == name]
+    (found,) = installed_packs(name)
     return found
 
 
@@ -126,7 +127,7 @@ lazy = made_up_packs:lazy
 @pytest.mark.parametrize(
     ("id", "text"),
     [
-        ("good.scan", "good.scan of shots 1.0: pack 'good' has no such type; choices: fetch"),
+        ("good.scan", "good.scan: pack 'good' of shots 1.0 has no such type; choices: fetch"),
         ("newer.x", "newer.x: pack 'newer' of shots 1.0: needs pack API 2, this release has 1"),
         (
             "wrong.x",
@@ -178,23 +179,25 @@ def test_a_pack_that_is_not_installed_is_told_with_the_choices(installs: Install
 
 def test_the_list_says_what_has_become_of_each_pack(installs: Install) -> None:
     installs("shots", ENTRIES + "empty = made_up_packs:empty", "2.1")
-    assert listed("good") == InstalledPack("good", "shots", "2.1", PackStatus.OK, ["good.fetch"])
-    assert listed("empty") == InstalledPack("empty", "shots", "2.1", PackStatus.EMPTY, [])
+    good = Offer("good", "made_up_packs:good", "shots", "2.1")
+    assert listed("good") == InstalledPack(good, PackStatus.OK, ["good.fetch"])
+    assert (listed("empty").status, listed("empty").types) == (PackStatus.EMPTY, [])
     assert listed("lazy").types == ["lazy.far"]  # although it cannot be imported: that is not tried
     broken = listed("missing")
-    assert (broken.status, broken.types) == (PackStatus.ERROR, [])
-    assert isinstance(broken.error, PackError)
-    assert isinstance(broken.error.__cause__, ModuleNotFoundError)  # with its traceback
+    assert (broken.status, broken.types) == (PackStatus.ERROR, ())
+    assert broken.fault is not None
+    assert broken.fault.error is not None
+    assert isinstance(broken.fault.error.__cause__, ModuleNotFoundError)  # with its traceback
 
 
 @pytest.mark.parametrize("value", ["good", " newer , good", "*"])
 def test_a_pack_can_be_disabled(installs: Install, monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     installs("shots", "good = made_up_packs:good")
     monkeypatch.setenv("DATAFLOW_DISABLE_PACKS", value)
-    reason = f"pack 'good' of shots 1.0: is disabled by DATAFLOW_DISABLE_PACKS={value}"
-    assert told("good.fetch") == f"good.fetch: {reason}"
+    reason = f"is disabled by DATAFLOW_DISABLE_PACKS={value}"
+    assert told("good.fetch") == f"good.fetch: pack 'good' of shots 1.0: {reason}"
     assert "made_up_packs" not in sys.modules
-    assert (listed("good").status, str(listed("good").error)) == (PackStatus.DISABLED, reason)
+    assert listed("good").fault == Fault(PackStatus.DISABLED, reason)
     assert find_type("control.if") is IF
 
 
@@ -234,10 +237,10 @@ def test_a_broken_pack_does_not_hide_another_of_its_name(installs: Install) -> N
 
 def test_a_pack_of_the_engine_is_not_replaced(installs: Install) -> None:
     installs("another", "control = made_up_packs:control")
-    reason = "pack 'control' of another 1.0: has the name of a pack that comes with dataflow-engine; those cannot be replaced"
-    assert told("another:control.fetch") == f"another:control.fetch: {reason}"
-    (found,) = [pack for pack in installed_packs() if pack.distribution == "another"]
-    assert (found.status, str(found.error)) == (PackStatus.ERROR, reason)
+    reason = "has the name of a pack that comes with dataflow-engine; those cannot be replaced"
+    assert told("another:control.fetch") == f"another:control.fetch: pack 'control' of another 1.0: {reason}"
+    (found,) = [pack for pack in installed_packs() if pack.offer.distribution == "another"]
+    assert found.fault == Fault(PackStatus.ERROR, reason)
     assert find_type("control.read_text").id == "control.read_text"
 
 
@@ -268,8 +271,9 @@ def test_metadata_that_cannot_be_read_are_told(installs: Install) -> None:
     installs("shots", "good = made_up_packs:good")
     installs("torn", "this line has no value")
     found = listed("(unreadable)")
-    assert (found.distribution, found.status) == ("torn", PackStatus.ERROR)
-    assert "entry_points.txt cannot be read" in str(found.error)
+    assert (found.offer.distribution, found.status) == ("torn", PackStatus.ERROR)
+    assert found.fault is not None
+    assert found.fault.reason.startswith("its metadata cannot be read: ")
     assert find_type("good.fetch").id == "good.fetch"
 
 
@@ -289,4 +293,47 @@ def test_the_first_of_a_name_on_the_search_path_counts(
     older.mkdir()
     install(older, "Shots", "good = made_up_packs:scanning", "1.0")
     monkeypatch.setattr(sys, "path", [*sys.path, str(older)])
-    assert (listed("good").version, listed("good").types) == ("2.0", ["good.fetch"])
+    assert (listed("good").offer.version, listed("good").types) == ("2.0", ["good.fetch"])
+
+
+def test_what_a_shadowed_distribution_offers_is_not_there(
+    installs: Install, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installs("shots", "lazy = made_up_packs:lazy", "2.0")
+    older = tmp_path / "older"
+    older.mkdir()
+    install(older, "shots", "good = made_up_packs:good", "1.0")
+    monkeypatch.setattr(sys, "path", [*sys.path, str(older)])
+    assert not installed_packs("good")
+
+
+@pytest.mark.parametrize("file", ["entry_points.txt", "METADATA"])
+def test_a_distribution_with_bytes_for_metadata_disables_nothing_else(
+    installs: Install, tmp_path: Path, file: str
+) -> None:
+    installs("shots", "good = made_up_packs:good")
+    installs("torn", "other = made_up_packs:other")
+    (tmp_path / "torn-1.0.dist-info" / file).write_bytes(b"[dataflow.packs]\nx = y:z\n\xff\xfe\x00")
+    assert find_type("good.fetch").id == "good.fetch"
+    assert [pack.status for pack in installed_packs("(unreadable)")] == [PackStatus.ERROR]
+
+
+def test_a_search_path_may_hold_what_imports_pass_over(
+    installs: Install, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installs("shots", "good = made_up_packs:good")
+    monkeypatch.setattr(sys, "path", [*sys.path, 3, None, b"bytes", "a\0b", "/nowhere/at/all"])
+    assert find_type("good.fetch").id == "good.fetch"
+
+
+def test_threads_that_look_a_type_up_at_once_get_one(installs: Install) -> None:
+    installs("shots", "good = made_up_packs:good")
+    with ThreadPoolExecutor(8) as pool:
+        found = set(pool.map(lambda _: find_type("good.fetch"), range(64)))
+    assert len(found) == 1
+
+
+def test_the_engine_can_be_named_as_the_distribution_of_its_types(installs: Install) -> None:
+    assert find_type("dataflow-engine:control.if") is IF
+    assert find_type("dataflow-engine:control.delay") is find_type("control.delay")
+    assert "if" in told("control.iff")

@@ -20,15 +20,17 @@ from uuid import UUID
 
 from pydantic import BaseModel
 
+from dataflow.cli.streams import write
 from dataflow.context import Variables
 from dataflow.history import History
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import TextIO
 
     from dataflow.events import Event
 
-__all__ = ["carried", "event_line", "json_line", "shown"]
+__all__ = ["carried", "event_line", "json_line", "shown", "write_json"]
 
 MOST_CHARACTERS: Final = 200
 MOST_LEVELS: Final = 100
@@ -43,7 +45,7 @@ def shown(value: object, limit: int = MOST_CHARACTERS) -> str:
         return f"<int of {value.bit_length()} bits>"
     try:
         text = repr(value)
-    except Exception as error:  # noqa: BLE001 - somebody's __repr__ may raise anything
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - somebody's __repr__ may raise anything
         return f"<{type(value).__name__}, whose repr raises {type(error).__name__}>"
     return text if len(text) <= limit else text[: limit - 3] + "..."
 
@@ -55,7 +57,7 @@ def carried(value: object, around: tuple[int, ...] = ()) -> Any:
     """
     try:
         return _carried(value, around)
-    except Exception:  # noqa: BLE001 - a value may be of somebody's class, whose methods may raise anything
+    except (Exception, SystemExit):  # noqa: BLE001 - a value may be of somebody's class, whose methods may raise anything
         return shown(value)
 
 
@@ -103,9 +105,14 @@ def _fields(value: Any) -> Mapping[str, Any] | None:
 
 
 def json_line(value: object, encoding: str | None) -> str:
-    """Write a value as one line of JSON that survives the encoding of where it goes."""
+    """Write what JSON carries in the place of a value, on a line that fits the encoding of where it goes."""
     is_unicode = (encoding or "").lower().replace("-", "") == "utf8"
-    return json.dumps(value, ensure_ascii=not is_unicode)
+    return json.dumps(carried(value), ensure_ascii=not is_unicode, allow_nan=False)
+
+
+def write_json(out: TextIO | None, value: object) -> bool:
+    """Write one object on a line; returns False if nobody is there any more to read it."""
+    return write(out, json_line(value, out.encoding if out is not None else None))
 
 
 def event_line(event: Event, encoding: str | None) -> str:
@@ -116,6 +123,6 @@ def event_line(event: Event, encoding: str | None) -> str:
         "run": event.run,
         "kind": event.kind.value,
         "path": event.path,
-        "data": carried(dict(event.data)),
+        "data": dict(event.data),
     }
     return json_line(fields, encoding)

@@ -50,9 +50,9 @@ def check(
             raise
         findings = Findings(file, 0, refused.problems, ())
     if as_json:
-        from dataflow.cli.carrying import carried, json_line
+        from dataflow.cli.carrying import write_json
 
-        write(sys.stdout, json_line(carried(findings), sys.stdout.encoding if sys.stdout else None))
+        write_json(sys.stdout, findings)
     else:
         _tell(findings)
     if findings.problems:

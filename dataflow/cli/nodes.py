@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 import traceback
 from typing import TYPE_CHECKING, Annotated, Any, assert_never
 
 import typer
 
-from dataflow.cli.exits import ExitCode, Problem, Refused
-from dataflow.cli.streams import tell, write
+from dataflow.cli.exits import Problem, Refused
+from dataflow.cli.streams import result_stream, tell, write
+from dataflow.cli.targets import refusing
 from dataflow.cli.texts import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from typing import TextIO
 
     from dataflow.registry import InstalledPack
 
@@ -39,89 +39,89 @@ def nodes(
     Listing imports no node type: a pack that cannot be used is told, and takes nothing else along. The
     environment variable DATAFLOW_DISABLE_PACKS names packs that are not to be loaded, * for all.
     """
-    if name is None or name.isidentifier():
-        _list(name, as_json=as_json, tracebacks=tracebacks)
-    else:
-        _describe(name, as_json=as_json, tracebacks=tracebacks)
+    with result_stream(alone=as_json) as out:
+        try:
+            if name is not None and {".", ":"} & set(name):
+                _describe(name, out, as_json=as_json)
+            else:
+                _list(name, out, as_json=as_json, tracebacks=tracebacks)
+        except Refused as refused:
+            if tracebacks and refused.trace:
+                tell(visible(refused.trace.rstrip()))
+            raise
 
 
-def _describe(id: str, *, as_json: bool, tracebacks: bool) -> None:
+def _describe(id: str, out: TextIO | None, *, as_json: bool) -> None:
+    from dataflow.cli.carrying import write_json
     from dataflow.cli.node_types import object_of, text_of
-    from dataflow.errors import DataflowError
     from dataflow.registry import find_type
 
-    try:
+    with refusing(""):  # the messages name it
         found = find_type(id)
-    except DataflowError as error:
-        if tracebacks:
-            tell(visible("".join(traceback.format_exception(error)).rstrip()))
-        raise Refused([Problem(str(error))]) from error
     if as_json:
-        _write_json(object_of(found))
+        write_json(out, object_of(found))
     else:
-        write(sys.stdout, visible(text_of(found)))
+        write(out, visible(text_of(found)))
 
 
-def _list(name: str | None, *, as_json: bool, tracebacks: bool) -> None:
+def _list(name: str | None, out: TextIO | None, *, as_json: bool, tracebacks: bool) -> None:
     from dataflow.built_in import BUILT_IN
-    from dataflow.errors import choices
-    from dataflow.registry import installed_packs, shared_ids
+    from dataflow.cli.carrying import write_json
+    from dataflow.registry import installed_packs, shared_ids, unknown_pack
 
-    packs = [pack for pack in installed_packs() if name in (None, pack.name)]
-    if not packs and name is not None:
-        known = sorted({pack.name for pack in installed_packs()})
-        raise Refused([Problem(f"no installed pack is called {name!r}; {choices(known)}")], ExitCode.FAILED)
     built_in = sorted(id for id in BUILT_IN if name in (None, id.partition(".")[0]))
+    with refusing(""):
+        packs = installed_packs(name)
+    if name is not None and not packs and not built_in:
+        raise Refused([Problem(unknown_pack(name))])
     shared = shared_ids(packs)
     if as_json:
         listed = [_object_of(pack, tracebacks=tracebacks) for pack in packs]
-        _write_json({"built_in": built_in, "packs": listed, "offered_twice": shared})
+        write_json(out, {"built_in": built_in, "packs": listed, "offered_twice": shared})
         return
     if built_in:
-        write(sys.stdout, "\n".join(["built in", *(f"  {id}" for id in built_in)]))
+        write(out, "\n".join(["built in", *(f"  {id}" for id in built_in)]))
     for pack in packs:
-        write(sys.stdout, visible(_text_of(pack)))
-        if tracebacks and pack.error is not None:
-            tell(visible(_trace_of(pack.error)))
+        write(out, visible(_text_of(pack)))
+        if tracebacks and (trace := _trace_of(pack)):
+            tell(visible(trace))
     for id, labels in shared.items():
         tell(f"warning: {visible(id)} is offered by {visible(' and '.join(labels))}")
 
 
 def _text_of(pack: InstalledPack) -> str:
-    from dataflow.registry import PackStatus
+    from dataflow.offers import PackStatus
 
-    head = f"{pack.name} ({pack.distribution} {pack.version})"
+    head = f"{pack.offer.pack} ({pack.offer.label})"
     match pack.status:
         case PackStatus.OK:
             return "\n".join([head, *(f"  {id}" for id in pack.types)])
         case PackStatus.EMPTY:
             return f"{head}: has no node types"
         case PackStatus.ERROR | PackStatus.DISABLED:
-            assert pack.error is not None, "it has not been loaded"
-            return f"{head}: {pack.status.value}: {pack.error.reason}"
+            assert pack.fault is not None, "it has not been loaded"
+            return f"{head}: {pack.status.value}: {pack.fault.reason}"
         case status:
             assert_never(status)
 
 
 def _object_of(pack: InstalledPack, *, tracebacks: bool) -> dict[str, Any]:
     described: dict[str, Any] = {
-        "name": pack.name,
-        "distribution": pack.distribution,
-        "version": pack.version,
+        "name": pack.offer.pack,
+        "distribution": pack.offer.distribution,
+        "version": pack.offer.version,
         "status": pack.status.value,
         "types": list(pack.types),
-        "error": None if pack.error is None else pack.error.reason,
+        "error": None if pack.fault is None else pack.fault.reason,
     }
-    if tracebacks and pack.error is not None:
-        described["traceback"] = _trace_of(pack.error)
+    if tracebacks:
+        described["traceback"] = _trace_of(pack)
     return described
 
 
-def _trace_of(error: BaseException) -> str:
+def _trace_of(pack: InstalledPack) -> str:
+    """Return the traceback of what importing a pack has raised, empty if it has raised nothing."""
+    error = None if pack.fault is None else pack.fault.error
+    if error is None:
+        return ""
     return "".join(traceback.format_exception(error.__cause__ or error)).rstrip()
-
-
-def _write_json(value: dict[str, Any] | Sequence[Any]) -> None:
-    from dataflow.cli.carrying import json_line
-
-    write(sys.stdout, json_line(value, sys.stdout.encoding if sys.stdout else None))

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
-from dataflow.cli.carrying import carried, json_line
+from dataflow.cli.carrying import carried, write_json
 from dataflow.cli.exits import ExitCode, code_of_signal
 from dataflow.cli.streams import is_terminal, tell, write
 from dataflow.cli.texts import duration, one_line, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
     from typing import TextIO
 
     from dataflow.cli.execution import Outcome
@@ -56,7 +56,7 @@ def write_object(out: TextIO | None, outcome: Outcome, wanted: Sequence[str]) ->
     Beyond what S20 names it has the warnings, and why outputs have no value.
     """
     result = outcome.result
-    _write_json(
+    write_json(
         out,
         {
             "run": result.run_id,
@@ -77,7 +77,7 @@ def write_refusal(out: TextIO | None, problems: Sequence[Problem], type: str) ->
         {"node": "", "path": "", "attempt": 0, "type": type, "message": str(problem), "traceback": ""}
         for problem in problems
     ]
-    _write_json(
+    write_json(
         out,
         {
             "run": None,
@@ -90,10 +90,6 @@ def write_refusal(out: TextIO | None, problems: Sequence[Problem], type: str) ->
             "skipped": {},
         },
     )
-
-
-def _write_json(out: TextIO | None, value: Mapping[str, Any]) -> None:
-    write(out, json_line(value, out.encoding if out is not None else None))
 
 
 def _values(result: Result, wanted: Iterable[str]) -> list[tuple[str, Any]]:

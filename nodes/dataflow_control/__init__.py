@@ -1,10 +1,21 @@
 """The control pack: node types that every flow may need.
 
-Their functions and configs stand in the stub beside this file; each is imported when it is first used.
+Each name is imported when it is first used; the stub beside this file tells type checkers where they are.
 """
 
 from __future__ import annotations
 
-from lazy_loader import attach_stub as _attach_stub
+from lazy_loader import attach as _attach
 
-__getattr__, __dir__, __all__ = _attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = _attach(
+    __name__,
+    submod_attrs={
+        "files": ["read_text", "write_text"],
+        "items": ["Filter", "Sort", "Unique", "filter_list", "sort_list", "unique_list"],
+        "listing": ["pack"],
+        "lists": ["flatten_list", "join_lists", "numbers", "slice_list"],
+        "passing": ["Delay", "Fail", "FlowFailed", "Log", "delay", "fail", "log"],
+        "texts": ["join_text", "parse_json", "replace_text", "split_lines", "split_text", "write_json"],
+        "values": ["Compute", "Fill", "Given", "expression", "template", "value"],
+    },
+)

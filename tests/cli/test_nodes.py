@@ -178,7 +178,7 @@ def test_any_type_can_be_described(cli: Cli, name: str) -> None:
         ("shot", "error: no installed pack is called 'shot'; choices: "),
         (
             "shots.drew",
-            "error: shots.drew of shots-extra 1.2: pack 'shots' has no such type; choices: draw, far",
+            "error: shots.drew: pack 'shots' of shots-extra 1.2 has no such type; choices: draw, far",
         ),
         ("a.b", "error: a.b: no installed pack is called 'a'; choices: "),
         (".", "error: .: is no node type: write pack.name, prefix.function or module:qualname"),

@@ -51,5 +51,5 @@ def test_whatever_a_module_raises_is_told_without_a_traceback(cli: Cli, tmp_path
     (tmp_path / "raising.py").write_text(f"import asyncio\nraise {raised}\n")
     done = cli("check", str(tmp_path / "raising.py"))
     assert done.code == 1
-    assert "cannot be imported" in done.out
+    assert done.out.startswith(f"{tmp_path / 'raising.py'}: ")
     assert "Traceback" not in done.out + done.err

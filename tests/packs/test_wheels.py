@@ -158,7 +158,7 @@ def test_a_good_pack_works_beside_the_others(environment: Environment, disabled:
             ),
         ),
         ("odd.x", "pack 'odd' of odd-pack 1.0: odd_pack:pack is of type int; expected a dataflow.Pack"),
-        ("empty.x", "empty.x of empty-pack 1.0: pack 'empty' has no such type; there are none"),
+        ("empty.x", "empty.x: pack 'empty' of empty-pack 1.0 has no such type; there are none"),
         ("newer.half", "pack 'newer' of newer-pack 3.0: needs pack API 7, this release has 1"),
         (
             "half.half",
