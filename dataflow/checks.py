@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataflow.agreement import NOT_ITERABLE, agrees, element_type, is_any, type_name
+from dataflow.agreement import NOT_ITERABLE, agrees, element_type, holds_any, is_any, type_name
 from dataflow.checking import check_json, check_value
 from dataflow.context_checks import check_contexts
 from dataflow.errors import ValueMismatch, choices
@@ -105,7 +105,7 @@ class _Checker:
             self.graph.problem(told, spot)
             return
         try:
-            check_value(default, out.type)
+            check_value(default, plain_type(self.types.of(Terminal(vertex, "out"))))
         except ValueMismatch as mismatch:
             self.graph.problem(f"default of node {vertex.id!r}: {mismatch}", spot)
 
@@ -125,7 +125,7 @@ class _Checker:
             self.graph.problem(
                 f"{where} expects {type_name(port.type)}, but {wire.label} is {type_name(found)}{hint}", where
             )
-        return False
+        return holds_any(found) and not holds_any(port.type)
 
     def hint(self, wire: Wire, found: object, port: InPort) -> str:
         """Say what is probably meant where two types do not agree."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = [
     "GROUP",
     "OURS",
-    "SWITCH",
+    "OWN_PACKS",
     "Fault",
     "Offer",
     "PackStatus",

@@ -103,6 +103,8 @@ class _Connecting:
             known = choices(action.type.inputs)
             told = f"node {vertex.id!r} ({action.type.id}) has no input port {port!r}; {known}"
             self.graph.problem(told, reader.spot)
+            for source in sources:  # what is wrong with them is told at once
+                self.sources.wire(source, reader)
             return
         is_required = declared is None or declared.required
         given = vertex.inputs.setdefault(port, Input(port, [], declared, is_required, reader.spot))

@@ -56,6 +56,7 @@ ROWS: Final = [
     Row("no number of a format", document('dataflow: one'), "1:1 dataflow: expected the number of the format, 1, found 'one'"),
     Row("a missing field", document('name: a'), "1:1 dataflow: is missing"),
     Row("an unknown field", document('...\nnodez: {}'), "2:1 nodez: is not known here; choices: nodes, edges, outputs, dataflow, name, uses, inputs, using, meta"),
+    Row("uses with the name of a pack", document('...\nuses: {control: ./own.py}'), "2:8 uses.control: is the name of a pack of the engine (S1.2); use another prefix"),
     Row("a number for a text", document('...\nname: 1'), "2:1 name: expected text, found 1"),
     Row("an empty name", document("...\nnodes: {'': {type: a.b}}"), "2:9 nodes.: expected a text that is not empty, found ''"),
     Row("a reserved name", document('...\nnodes: {$in: {type: a.b}}'), "2:9 nodes.%24in: no node can be called '$in', which stands for the inputs of the flow"),
