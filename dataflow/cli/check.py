@@ -66,7 +66,7 @@ def examined(file: str, *, imports: bool) -> Findings:
     flow = load(file, imports=imports)
     with refusing(file):
         graph = flow.examine()
-    problems = [placed(problem, file) for problem in graph.told]
+    problems = [placed(problem, file) for problem in graph.problems_in_order]
     return Findings(file, _count(flow.wiring.block), problems, list(dict.fromkeys(graph.opaque)))
 
 
