@@ -158,7 +158,7 @@ class DataflowError(Exception):
 class FlowInvalid(DataflowError):
     """Raised once per check with every problem found in a flow (S1.7).
 
-    A problem of a document begins with `line:column`.
+    A problem of a document begins with `line:column` where its place is known.
     """
 
     def __init__(self, flow: str, problems: Sequence[str], what: str = "flow") -> None:

@@ -121,7 +121,7 @@ class _Connecting:
             label = f"'$carry.{name}' of loop {loop.id!r}"
             spot = Spot(label, names.scope, (*vertex.spot.steps, "loop", "carry", name))
             first = self.sources.wire(
-                carried.first, Reader(names, spot.part("", "first"), loop.id, vertex.order[0])
+                carried.first, Reader(names, spot.within("first"), loop.id, vertex.order[0])
             )
             vertex.inputs[name] = Input(name, [first] if first else [], required=False)
             if carried.next is None:

@@ -59,7 +59,8 @@ class Run:
     def events(self, *, inputs: bool = False) -> AsyncIterator[Event]:
         """Iterate over the events from now on; ends when the run has ended, however it ended.
 
-        With `inputs` each `node_started` has a copy of the node's input values too, by port.
+        With `inputs` each `node_started` has a copy of the node's input values too, by port, from then on for
+        all who listen. Listeners share an event: leave its data as they are.
         """
         reporter = self._engine.reporter
         reporter.tells_inputs = reporter.tells_inputs or inputs
