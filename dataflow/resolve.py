@@ -14,7 +14,7 @@ from dataflow.wiring import CARRY, All, Literally, LoopBlock, Many, MapBlock, Pl
 if TYPE_CHECKING:
     from dataflow.declarations import Names
     from dataflow.lookup import FindFunction, FindType
-    from dataflow.wiring import Block, Placed, Source, Wiring
+    from dataflow.wiring import Block, Edge, Placed, Source, Wiring
 
 __all__ = ["resolve"]
 
@@ -50,21 +50,19 @@ class _Connecting:
 
     def _connect_edges(self, block: Block, names: Names) -> None:
         for edge in block.edges:
-            where = f"edge {edge.source} -> {edge.target}.{edge.target_port}"
-            inline = "nodes", edge.target, "inputs", edge.target_port
-            spot = Spot(where, names.scope, inline if edge.index is None else ("edges", edge.index))
+            steps: tuple[str | int, ...] = ("nodes", edge.target, "inputs", edge.target_port)
+            if edge.index is not None:  # it stands among the edges of a document
+                steps = ("edges", edge.index)
+            spot = Spot(f"port '{edge.target}.{edge.target_port}'", names.scope, steps)
             vertex = names.vertices.get(edge.target)
             if vertex is None:
-                self.graph.problem(
-                    f"{where}: no node {edge.target!r} in this block; {choices(names.vertices)}", spot
-                )
+                known = f"no node {edge.target!r} in this block; {choices(names.vertices)}"
+                self.graph.problem(f"{_described(edge)}: {known}", spot)
             elif not isinstance(vertex.action, CallAction):
-                self.graph.problem(
-                    f"{where}: {edge.target!r} is a {kind_of_vertex(vertex)}, which is not wired by edges",
-                    spot,
-                )
+                kind = kind_of_vertex(vertex)
+                told = f"{edge.target!r} is a {kind}, which is not wired by edges"
+                self.graph.problem(f"{_described(edge)}: {told}", spot)
             else:
-                spot = spot._replace(label=f"port '{edge.target}.{edge.target_port}'")
                 reader = Reader(names, spot, vertex.id, vertex.order[0])
                 self._feed(vertex, edge.target_port, (edge.source,), reader)
 
@@ -171,3 +169,7 @@ class _Connecting:
                     f"port '{vertex.id}.{port.name}' is required and has neither an edge nor a constant",
                     vertex.spot,
                 )
+
+
+def _described(edge: Edge) -> str:
+    return f"edge {edge.source} -> {edge.target}.{edge.target_port}"
