@@ -72,7 +72,8 @@ class _Connecting:
             case PlacedNode():
                 for port, source in placed.inputs.items():
                     sources = source.sources if isinstance(source, Many) else (source,)
-                    kind = "values" if isinstance(source, Literally) else "inputs"
+                    is_value = isinstance(source, Literally) and not source.is_source
+                    kind = "values" if is_value else "inputs"
                     reader = self._reader(vertex, port, names, kind, port)
                     if port in vertex.inputs:
                         told = f"{reader.spot} is wired by edges and by a source of its own; use one"

@@ -45,6 +45,8 @@ CASES: Final = [
     ("nodes: {a: {type: own.text, inputs: {x: $in.b}}}", "x: $in.b", "does not exist here"),
     ("nodes: {a: {type: own.number, inputs: {y: a}}}", "y: a}", "has no input port 'y'"),
     ("nodes: {a: {type: own.number, values: {y: 1}}}", "y: 1}", "has no input port 'y'"),
+    ("nodes: {a: {type: own.number, inputs: {y: {value: 1}}}}", "y: {value", "has no input port 'y'"),
+    ("nodes: {a: {type: own.number, inputs: {x: {value: t}}}}", "x: {value", "found str 't'"),
     ("nodes: {a: {type: own.number, values: {x: t}}}", "x: t}", "expected int, found str 't'"),
     ("nodes: {a: {type: own.number}, b: {type: own.text}}", "b: {type", "is required and has neither"),
     ("nodes: {a: {type: own.number, after: [b]}}", "after: [b]", "no node 'b'"),
