@@ -83,7 +83,7 @@ class Run:
         found = addresses.output(port) or addresses.port(port)
         if found.slot is None:
             ports = () if found.node is None else found.node.outputs
-            raise DataflowError(f"port {name_of(port)} gives no pieces; {choices(list(ports))}")
+            raise DataflowError(f"port {name_of(port)} gives no pieces; {choices(ports)}")
         if self._engine.scheduler.root.values[found.slot] is LET_GO:
             raise let_go(port)
         stream = PieceStream(self._engine.scheduler.root, found.slot, found)
