@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Final, TypeGuard
+from typing import Any, Final, TypeGuard, assert_never
 
 from dataflow.errors import MOST_CHOICES, choices
 
@@ -18,7 +18,10 @@ __all__ = [
     "checked_number",
     "described",
     "is_number",
+    "items_of",
+    "length",
     "listed",
+    "reading_steps",
     "short",
 ]
 
@@ -26,6 +29,8 @@ __all__ = [
 LONGEST: Final = 1_000_000
 #: The characters and items that one evaluation makes or compares, also on the way.
 MOST_STEPS: Final = 10 * LONGEST
+#: The characters of a given text that are gone through in one step.
+CHARACTERS_A_STEP: Final = 10
 #: The bits of an integer, which are about 1,200 digits.
 MOST_BITS: Final = 4_096
 
@@ -40,6 +45,11 @@ class Evaluation:
 
     names: Mapping[str, Any]
     left: int = MOST_STEPS
+
+    @property
+    def taken(self) -> int:
+        """The steps that were taken."""
+        return MOST_STEPS - self.left
 
     def make(self, size: int) -> None:
         """Count a text or list that is about to be made."""
@@ -57,8 +67,37 @@ class Evaluation:
 
     def join(self, texts: Sequence[str]) -> str:
         """Put texts one after the other."""
-        self.make(sum(map(len, texts)))
+        self.make(sum(map(str.__len__, texts)))
         return "".join(texts)
+
+
+def length(value: str | list[Any] | tuple[Any, ...] | dict[Any, Any]) -> int:
+    """Count what is really there: a class of its own may say anything."""
+    match value:
+        case str():
+            return str.__len__(value)
+        case list():
+            return list.__len__(value)
+        case tuple():
+            return tuple.__len__(value)
+        case dict():
+            return dict.__len__(value)
+        case _:
+            assert_never(value)
+
+
+def items_of(value: list[Any] | tuple[Any, ...]) -> list[Any] | tuple[Any, ...]:
+    """Take the items that are really there."""
+    if isinstance(value, list):
+        return list.copy(value)
+    return tuple.__getitem__(value, slice(None))
+
+
+def reading_steps(*texts: object) -> int:
+    """Count the steps of going through the shortest of the texts; what is no text takes one."""
+    if not all(isinstance(text, str) for text in texts):
+        return 1
+    return 1 + min(map(length, texts)) // CHARACTERS_A_STEP  # type: ignore[arg-type]  # all are texts
 
 
 def described(value: object) -> str:

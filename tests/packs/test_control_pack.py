@@ -69,7 +69,7 @@ async def test_the_example_greets_each_guest() -> None:
 
 
 async def test_the_example_fails_without_guests() -> None:
-    with pytest.raises(RunFailed, match="nobody: FlowFailed: there is nobody to greet"):
+    with pytest.raises(RunFailed, match="nobody: FailedOnPurpose: there is nobody to greet"):
         await Flow.load(GREETING).run(guests=" ,")
 
 
