@@ -57,6 +57,11 @@ def steps_of(source: str, **names: Any) -> int:
         ("a == b", {"a": "a" * MANY, "b": "a" * MANY}, MANY // 10),
         ("a < b", {"a": "a" * MANY, "b": "a" * MANY}, MANY // 10),
         ("'b' in a", {"a": "a" * MANY}, MANY // 10),
+        ("a == b", {"a": 1 << 8 * MANY, "b": 1 << 8 * MANY}, MANY // 10),
+        ("a == b", {"a": b"a" * MANY, "b": b"a" * MANY}, MANY // 10),
+        ("a == b", {"a": ["a" * MANY] * 9, "b": ["a" * MANY] * 9}, 9 * MANY // 10),
+        ("a == b", {"a": {"a" * MANY: 1}, "b": {"a" * MANY: 1}}, MANY // 10),
+        ("a in b", {"a": "a" * MANY, "b": ["a" * MANY] * 9}, 9 * MANY // 10),
         ("1 in a", {"a": [0] * MANY}, MANY),
         ("'b' in a", {"a": LyingText("a" * MANY)}, MANY // 10),
         ("str(a)", {"a": Decimal(f"1{'0' * MANY}")}, MANY),
@@ -69,8 +74,8 @@ def test_what_is_gone_through_is_counted(source: str, names: dict[str, Any], lea
 
 def test_a_condition_tells_its_steps_too() -> None:
     taken: list[int] = []
-    assert Expression("'b' in a").holds({"a": ["b"] * MANY}, taken.append)
-    assert taken == [len("'b' in a") + MANY]
+    assert Expression("1.5 in a").holds({"a": [1.5] * MANY}, taken.append)
+    assert taken == [len("1.5 in a") + MANY]
 
 
 def test_comparing_lists_of_the_same_items_many_times_is_too_much() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final, TypeGuard, assert_never
@@ -23,14 +23,19 @@ __all__ = [
     "listed",
     "reading_steps",
     "short",
+    "steps_of_items",
 ]
 
 #: The characters of a text that an expression makes, and the items of a list.
 LONGEST: Final = 1_000_000
 #: The characters and items that one evaluation makes or compares, also on the way.
 MOST_STEPS: Final = 10 * LONGEST
-#: The characters of a given text that are gone through in one step.
-CHARACTERS_A_STEP: Final = 10
+#: What is gone through in one step: ten characters or bytes, or the bits of as much.
+SIZES: Final[Sequence[tuple[type, Callable[[Any], int], int]]] = (
+    (str, str.__len__, 10),
+    (bytes, bytes.__len__, 10),
+    (int, int.bit_length, 80),
+)
 #: The bits of an integer, which are about 1,200 digits.
 MOST_BITS: Final = 4_096
 
@@ -93,11 +98,29 @@ def items_of(value: list[Any] | tuple[Any, ...]) -> list[Any] | tuple[Any, ...]:
     return tuple.__getitem__(value, slice(None))
 
 
-def reading_steps(*texts: object) -> int:
-    """Count the steps of going through the shortest of the texts; what is no text takes one."""
-    if not all(isinstance(text, str) for text in texts):
-        return 1
-    return 1 + min(map(length, texts)) // CHARACTERS_A_STEP  # type: ignore[arg-type]  # all are texts
+def reading_steps(*values: object) -> int:
+    """Count the steps of going through the shortest of some texts, bytes or integers once."""
+    return 1 + min(map(_steps_of_one, values))
+
+
+def _steps_of_one(value: object) -> int:
+    for kind, size, at_once in SIZES:
+        if isinstance(value, kind):
+            return size(value) // at_once
+    return 0
+
+
+def steps_of_items(container: list[Any] | tuple[Any, ...] | dict[Any, Any]) -> int:
+    """Count the steps of going through all items of a container once, but not through what is in them."""
+    items = [*dict.keys(container), *dict.values(container)] if isinstance(container, dict) else container
+    kinds = set(map(type, items))
+    steps = length(container)
+    for kind, size, at_once in SIZES:
+        alike = [issubclass(one, kind) for one in kinds]
+        if any(alike):
+            those = items if all(alike) else [item for item in items if isinstance(item, kind)]
+            steps += sum(map(size, those)) // at_once
+    return steps
 
 
 def described(value: object) -> str:

@@ -12,7 +12,14 @@ from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any, Final, TypeAlias
 
-from dataflow.expressions.bounds import Evaluation, Refused, described, length, reading_steps
+from dataflow.expressions.bounds import (
+    Evaluation,
+    Refused,
+    described,
+    length,
+    reading_steps,
+    steps_of_items,
+)
 
 __all__ = ["COMPARISONS", "checked_key"]
 
@@ -79,12 +86,12 @@ def _same(evaluation: Evaluation, left: Any, right: Any) -> bool:
             continue
         if _is_flat(one):
             evaluation.spend(
-                PAIR + (length(one) if isinstance(one, CONTAINERS) else reading_steps(one, other))
+                PAIR + (steps_of_items(one) if isinstance(one, CONTAINERS) else reading_steps(one, other))
             )
             if not _answer(one == other):
                 return False
             continue
-        evaluation.spend(STEP + length(one))
+        evaluation.spend(STEP + steps_of_items(one))
         if not _are_alike(one, other):
             return False
         waiting.append(_pairs(one, other))
@@ -134,7 +141,9 @@ def _contains(evaluation: Evaluation, item: Any, container: Any) -> bool:
             return checked_key(item) in container
         case list() | tuple() | deque():
             if not isinstance(item, CONTAINERS):
-                evaluation.spend(len(container))
+                evaluation.spend(
+                    len(container) if isinstance(container, deque) else steps_of_items(container)
+                )
                 return item in container
             return any(_same(evaluation, item, one) for one in container)
         case _:

@@ -237,7 +237,7 @@ async def test_others_have_their_turn_for_each_item_that_takes_long(function: An
     ],
 )
 async def test_others_have_their_turn_while_a_long_list_is_looked_at(function: Any, config: Any) -> None:
-    assert await turns_during(function([*range(1, 2 * A_TURN)], config)) > 1
+    assert await turns_during(function([*range(1, 4 * A_TURN)], config)) > 1
 
 
 #: Two texts that are equal, but not the same; reading one takes a million steps.

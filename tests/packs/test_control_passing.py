@@ -149,7 +149,8 @@ async def test_a_log_without_a_message_writes_its_value(
     ("value", "message"),
     [
         ("a" * 501, None), ("\n" * 300, None), ([*range(1000)], None), (["a" * 1_000], None),
-        (wide(list), None), (wide(tuple), None), (Pair("b" * 600, ""), None), ("a" * 1_000_000, "{{ value }}"),
+        (wide(list), None), (wide(tuple), None), (Pair("b" * 600, ""), None),
+        ("a" * 1_000_000, "{{ value }}"),
     ],
     ids=["text", "lines", "numbers", "texts", "lists", "tuples", "fields", "message"],
 )  # fmt: skip
