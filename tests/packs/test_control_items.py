@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from dataflow import Expression, ExpressionError
 from dataflow_control import Filter, Sort, Unique, filter_list, sort_list, unique_list
-from dataflow_control.comparing import key_of
-from dataflow_control.work import A_TURN
+from dataflow_control.comparing import PIECE, Key, Kind, key_of, ordered
+from dataflow_control.work import A_TURN, Work
 from tests.packs.playing import played, problems_of
 from tests.packs.values import typed
 
@@ -238,6 +238,11 @@ async def test_others_have_their_turn_for_each_item_that_takes_long(function: An
 )
 async def test_others_have_their_turn_while_a_long_list_is_looked_at(function: Any, config: Any) -> None:
     assert await turns_during(function([*range(1, 4 * A_TURN)], config)) > 1
+
+
+async def test_others_have_their_turn_between_the_pieces_that_are_sorted() -> None:
+    keys = [Key(Kind.NUMBER, number) for number in range(4 * PIECE)]
+    assert await turns_during(ordered(keys, Work(), descending=True)) > 4
 
 
 #: Two texts that are equal, but not the same; reading one takes a million steps.
