@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Final, TypeGuard, assert_never
+from typing import Any, Final, NamedTuple, TypeGuard, assert_never
 
 from dataflow.errors import MOST_CHOICES, choices
 
@@ -30,14 +30,23 @@ __all__ = [
 LONGEST: Final = 1_000_000
 #: The characters and items that one evaluation makes or compares, also on the way.
 MOST_STEPS: Final = 10 * LONGEST
-#: What is gone through in one step: ten characters or bytes, or the bits of as much.
-SIZES: Final[Sequence[tuple[type, Callable[[Any], int], int]]] = (
-    (str, str.__len__, 10),
-    (bytes, bytes.__len__, 10),
-    (int, int.bit_length, 80),
-)
 #: The bits of an integer, which are about 1,200 digits.
 MOST_BITS: Final = 4_096
+
+
+class Size(NamedTuple):
+    """How a kind of value is measured, and how much of it is gone through in one step."""
+
+    of: Callable[[Any], int]
+    at_once: int
+
+
+#: The kinds of values that can be long; of an integer as many bits are gone through as ten bytes have.
+SIZES: Final[Mapping[type, Size]] = {
+    str: Size(str.__len__, 10),
+    bytes: Size(bytes.__len__, 10),
+    int: Size(int.bit_length, 80),
+}
 
 
 class Refused(Exception):
@@ -104,10 +113,8 @@ def reading_steps(*values: object) -> int:
 
 
 def _steps_of_one(value: object) -> int:
-    for kind, size, at_once in SIZES:
-        if isinstance(value, kind):
-            return size(value) // at_once
-    return 0
+    size = _size_of(type(value))
+    return int(size.of(value)) // size.at_once if size is not None else 0
 
 
 def steps_of_items(container: list[Any] | tuple[Any, ...] | dict[Any, Any]) -> int:
@@ -115,12 +122,18 @@ def steps_of_items(container: list[Any] | tuple[Any, ...] | dict[Any, Any]) -> i
     items = [*dict.keys(container), *dict.values(container)] if isinstance(container, dict) else container
     kinds = set(map(type, items))
     steps = length(container)
-    for kind, size, at_once in SIZES:
-        alike = [issubclass(one, kind) for one in kinds]
-        if any(alike):
-            those = items if all(alike) else [item for item in items if isinstance(item, kind)]
-            steps += sum(map(size, those)) // at_once
+    for kind in kinds:
+        size = _size_of(kind)
+        if size is not None:
+            those = items if len(kinds) == 1 else [item for item in items if type(item) is kind]
+            steps += sum(map(size.of, those)) // size.at_once
     return steps
+
+
+def _size_of(kind: type) -> Size | None:
+    if kind in SIZES:
+        return SIZES[kind]
+    return next((SIZES[base] for base in SIZES if issubclass(kind, base)), None)
 
 
 def described(value: object) -> str:
