@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from dataflow.errors import DataflowError, choices
-from dataflow.names import parse_reference
+from dataflow.names import encode, parse_reference
 from dataflow.placeholders import PortRef
 from dataflow.plan import FlowOf, LoopOf, MapOf
 from dataflow.ports import DONE, ERROR
@@ -72,9 +72,9 @@ class Addresses:
         if reference.node == CARRY or any(one.id == reference.node for one in self._inside()):
             return f"port '{reference}' is inside {WITHIN}"
         if node is not None:
-            return f"node {node.id!r} has no output port {reference.port!r}; {choices(list(node.outputs))}"
-        known = dict.fromkeys([*self._nodes, *self.plan.outputs])
-        return f"the flow has no port '{reference}'; {choices(list(known))}"
+            return f"node {node.id!r} has no output port {reference.port!r}; {choices(node.outputs)}"
+        known = dict.fromkeys([*map(encode, self._nodes), *self.plan.outputs])
+        return f"the flow has no port '{reference}'; {choices(known)}"
 
     def _inside(self) -> Iterator[PlanNode]:
         """Go through the nodes of all maps, loops and flow nodes."""

@@ -5,12 +5,23 @@ What cannot be decided agrees: type variables, names not yet resolved, annotatio
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, Callable, Iterable, Iterator, Mapping
+from collections.abc import (
+    AsyncIterable,
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    MutableMapping,
+    MutableSequence,
+    MutableSet,
+    Sequence,
+)
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from enum import Enum
 from types import NoneType
-from typing import Any, Literal, Never, NewType, NoReturn, get_args, get_origin
+from typing import Any, Final, Literal, Never, NewType, NoReturn, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel
 
@@ -31,7 +42,7 @@ from dataflow.type_shapes import (
     union_of,
 )
 
-__all__ = ["NOT_ITERABLE", "agrees", "element_type", "is_any", "type_name"]
+__all__ = ["NOT_ITERABLE", "agrees", "element_type", "holds_any", "is_any", "type_name"]
 
 
 class _NotIterable(Enum):
@@ -48,6 +59,13 @@ MOST_STEPS = 50_000
 # Iterable, yet not what a map goes over: one thing to a user; keys or values would be a guess; without
 # an order (S14.1); read only once.
 WHOLES = (str, bytes, bytearray, memoryview, BaseModel, Mapping, AbstractSet, Iterator, AsyncIterable)
+
+
+# Types whose values are looked into where they may hold anything.
+CONTAINERS: Final = (
+    *(list, dict, set, frozenset, tuple),
+    *(Collection, Sequence, MutableSequence, Mapping, MutableMapping, AbstractSet, MutableSet),
+)
 
 
 @dataclass(slots=True)
@@ -79,6 +97,25 @@ def is_any(annotation: object) -> bool:
         return bare(annotation) is Any
     except Exception:  # noqa: BLE001 - as above
         return False
+
+
+def holds_any(annotation: object) -> bool:
+    """Tell whether a container, however nested, may hold anything: what is in it has then to be looked at."""
+    todo = [annotation]
+    for one in todo:  # grows while it is walked
+        try:
+            origin = get_origin(bare(one)) or bare(one)
+            arguments = get_args(bare(one))
+            is_container = alternatives(one) != () or origin in CONTAINERS
+        except Exception:  # noqa: BLE001 - as above
+            return False
+        if is_container and any(is_any(inner) or isinstance(inner, TypeVar) for inner in arguments):
+            return True
+        if is_container:
+            if not arguments:
+                return True
+            todo.extend(arguments)
+    return False
 
 
 def element_type(container: object) -> object:

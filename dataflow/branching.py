@@ -102,7 +102,7 @@ async def _choose(config: Choose, value: Any) -> Mapping[str, Any]:
         return {case: value}
     if "default" in config.cases:
         return {"default": value}
-    known = f"{choices(list(config.cases))}, or None for none of them"
+    known = f"{choices(config.cases)}, or None for none of them"
     raise NodeFailed(node_of_path(this_firing().path), f"picked {described(case)}, which is no case; {known}")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataflow.agreement import NOT_ITERABLE, agrees, element_type, is_any, type_name
+from dataflow.agreement import NOT_ITERABLE, agrees, element_type, holds_any, is_any, type_name
 from dataflow.checking import check_json, check_value
 from dataflow.context_checks import check_contexts
 from dataflow.errors import ValueMismatch, choices
@@ -70,7 +70,7 @@ class _Checker:
         port = given.port
         if port is None:
             return
-        where = given.spot or vertex.spot.part("", "inputs", given.name)
+        where = given.spot or vertex.spot.within("inputs", given.name)
         for wire in given.wires:
             if isinstance(wire.source.owner, Constant):
                 self.check_constant(wire.source.owner, port, where)
@@ -96,7 +96,7 @@ class _Checker:
     def check_default(self, vertex: Vertex, action: CallAction) -> None:
         """Check the value that stands in for the result of a failed node (S9.3)."""
         default, out = action.policy.default, action.type.outputs.get("out")
-        spot = vertex.spot.part("", "policy", "default")
+        spot = vertex.spot.within("policy", "default")
         if default is MISSING:
             return
         if out is None:
@@ -105,7 +105,7 @@ class _Checker:
             self.graph.problem(told, spot)
             return
         try:
-            check_value(default, out.type)
+            check_value(default, plain_type(self.types.of(Terminal(vertex, "out"))))
         except ValueMismatch as mismatch:
             self.graph.problem(f"default of node {vertex.id!r}: {mismatch}", spot)
 
@@ -125,7 +125,7 @@ class _Checker:
             self.graph.problem(
                 f"{where} expects {type_name(port.type)}, but {wire.label} is {type_name(found)}{hint}", where
             )
-        return False
+        return holds_any(found) and not holds_any(port.type)
 
     def hint(self, wire: Wire, found: object, port: InPort) -> str:
         """Say what is probably meant where two types do not agree."""
@@ -155,12 +155,12 @@ class _Checker:
                 self.graph.problem(
                     f"next value of '$carry.{name}' of loop {vertex.id!r} is {type_name(found)}, "
                     f"but the port began as {type_name(expected)}",
-                    vertex.spot.part("", "loop", "carry", name, "next"),
+                    vertex.spot.within("loop", "carry", name, "next"),
                 )
         test, wire_of_test = action.test, action.test_wire
         if test is None or wire_of_test is None:
             return
-        spot = vertex.spot.part("", "loop", test.kind)
+        spot = vertex.spot.within("loop", test.kind)
         found = self.types.of(wire_of_test.source)
         if test.function is None and not is_any(found) and not agrees(found, bool):
             reads = f"{wire_of_test.label}, which is {type_name(found)}"

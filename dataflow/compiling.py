@@ -64,7 +64,7 @@ def compile_flow(
             f"these were not looked into, so the flow cannot run: {listed(names, len(names))}"
         )
     if graph.problems:
-        raise FlowInvalid(wiring.name, graph.told)
+        raise FlowInvalid(wiring.name, graph.problems_in_order)
     if pulled is not None:
         graph.outputs = {pulled.name: graph.outputs[PULLED]}
         ordered = prune(graph, ordered)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from dataflow.errors import FlowInvalid, choices
@@ -19,6 +19,7 @@ from dataflow.graph import (
     Vertex,
 )
 from dataflow.lookup import Lookup
+from dataflow.nodetype import ConfigProblem, opaque_type
 from dataflow.wiring import PARAMETERS, LoopBlock, MapBlock, PlacedNode
 
 if TYPE_CHECKING:
@@ -91,16 +92,16 @@ class Declarations:
             case PlacedNode():
                 return self._call(placed, spot)
             case LoopBlock():
-                self._check_limit(placed, spot.part("", "loop"))
+                self._check_limit(placed, spot.within("loop"))
                 scope = Scope(ScopeKind.LOOP, parameters=dict.fromkeys(placed.carries))
                 return LoopAction(placed, scope, self.lookup.test(placed, spot))
             case MapBlock():
                 if not placed.over:
                     self.graph.problem(
-                        f"{spot} goes over nothing: `over` names its lists", spot.part("", "map", "over")
+                        f"{spot} goes over nothing: `over` names its lists", spot.within("map", "over")
                     )
                 scope = Scope(ScopeKind.MAP, parameters=dict.fromkeys(placed.over))
-                options = self.lookup.options(placed.options, spot.part("", "map"))
+                options = self.lookup.options(placed.options, spot.within("map"))
                 return MapAction(scope, options, outputs=tuple(placed.body.outputs))
 
     def _check_limit(self, loop: LoopBlock, spot: Spot) -> None:
@@ -112,7 +113,7 @@ class Declarations:
             self.graph.problem(f"{spot}: on_limit cannot be {loop.on_limit!r}; {known}", spot)
         if loop.limit is None and loop.test is None:
             self.graph.problem(
-                f"{spot} has neither a limit nor a test: it would never end", spot.part("", "limit")
+                f"{spot} has neither a limit nor a test: it would never end", spot.within("limit")
             )
 
     def _call(self, placed: PlacedNode, spot: Spot) -> CallAction:
@@ -120,15 +121,16 @@ class Declarations:
         if node_type.is_opaque:
             return CallAction(node_type, placed.policy)
         config, problems = node_type.read_config(placed.config, placed.config_is_json)
-        for text, steps in problems:
-            self.graph.problem(f"{spot} ({node_type.id}): {text}", spot.part("", "config", *steps))
         if not problems:
             config = self.lookup.config(config, spot)
             try:
                 node_type = node_type.configured(config)
             except FlowInvalid as invalid:
-                for text in invalid.problems:
-                    self.graph.problem(f"{spot} ({node_type.id}): {text}", spot.part("", "config"))
+                problems = [ConfigProblem(text) for text in invalid.problems]
+        for text, steps in problems:
+            self.graph.problem(f"{spot} ({node_type.id}): {text}", spot.within("config", *steps))
+        if problems and node_type.ports_of is not None:  # which ports it has is not known
+            node_type = replace(opaque_type(node_type.id), policy=node_type.policy)
         return CallAction(node_type, placed.policy.over(node_type.policy), config)
 
 

@@ -73,7 +73,7 @@ class Definition(Builder):
         if self._described is None or self._described[0] != version:
             graph = self.examine()
             if graph.problems:
-                raise FlowInvalid(self.name, graph.told)
+                raise FlowInvalid(self.name, graph.problems_in_order)
             inputs = {
                 name: InPort(name, given.type, kind_of(given.type), given.default)
                 for name, given in self._wiring.inputs.items()
@@ -94,7 +94,7 @@ class Definition(Builder):
 
     def check(self) -> list[str]:
         """List every problem of the flow, without raising; an empty list means that it can run (S1.7)."""
-        return self.examine().told
+        return self.examine().problems_in_order
 
     def examine(self) -> Graph:
         """Return the flow with its names looked up and checked: its problems and what was not looked into."""

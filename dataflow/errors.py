@@ -15,6 +15,7 @@ DataflowError
 
 from __future__ import annotations
 
+import difflib
 import inspect
 import re
 from itertools import chain, islice
@@ -44,6 +45,7 @@ __all__ = [
     "choices",
     "counted",
     "listed",
+    "nearest",
     "on_one_line",
     "read_place",
     "visible",
@@ -94,6 +96,13 @@ def choices(*names: Collection[str]) -> str:
     if not count:
         return "there are none"
     return f"choices: {listed(chain.from_iterable(names), count)}"
+
+
+def nearest(names: Iterable[str], meant: str) -> list[str]:
+    """Sort names, those first that are written much like the one that was meant."""
+    known = sorted(names)
+    near = difflib.get_close_matches(meant, known, n=3)
+    return [*near, *(name for name in known if name not in near)]
 
 
 def listed(names: Iterable[str], count: int) -> str:
@@ -149,7 +158,7 @@ class DataflowError(Exception):
 class FlowInvalid(DataflowError):
     """Raised once per check with every problem found in a flow (S1.7).
 
-    A problem of a document begins with `line:column`.
+    A problem of a document begins with `line:column` where its place is known.
     """
 
     def __init__(self, flow: str, problems: Sequence[str], what: str = "flow") -> None:

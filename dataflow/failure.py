@@ -14,7 +14,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
 
-__all__ = ["Failure", "error_told", "failure_of", "is_interruption", "takes_failure", "text_of_error"]
+__all__ = [
+    "Failure",
+    "Interruption",
+    "error_told",
+    "failure_of",
+    "is_interruption",
+    "takes_failure",
+    "text_of_error",
+]
 
 _ENGINE: Final = f"{Path(__file__).parent}{os.sep}"
 
@@ -67,6 +75,10 @@ def _made(make: Callable[[], str]) -> str:
         return make()
     except BaseException as broken:  # noqa: BLE001 - as the docstring says
         return f"(its text cannot be made: {type(broken).__name__})"
+
+
+class Interruption(BaseException):
+    """The base of what passes through all that runs somebody's code, as KeyboardInterrupt does."""
 
 
 def is_interruption(error: BaseException) -> bool:

@@ -102,12 +102,11 @@ class Flow(Definition):
         async with self.start(port, **inputs) as run:
             inputs.clear()  # from here on only the run holds them (S8.5)
             result = await run
-        for value in result.outputs.values():
-            return value
-        is_output = isinstance(port, str) and port in self.wiring.block.outputs
-        name = f"output {port!r}" if is_output else f"port {name_of(port)}"
         [output] = result.declared
-        raise no_value(result, output, name)
+        if output in result.outputs:
+            return result.outputs[output]
+        is_output = isinstance(port, str) and port in self.wiring.block.outputs
+        raise no_value(result, output, f"output {port!r}" if is_output else f"port {name_of(port)}")
 
     def to_mermaid(self) -> str:
         """Draw the flow as Mermaid text, whether or not it has problems."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import importlib
 import inspect
 import re
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from pydantic import AfterValidator, PlainSerializer
 
 from dataflow.errors import PackError
-from dataflow.failure import text_of_error
+from dataflow.failure import Interruption, text_of_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -32,9 +31,7 @@ __all__ = [
     "name_of_function",
 ]
 
-#: What somebody's module may raise while it is imported; only what is meant for the process passes through.
-THEIRS: Final = (Exception, SystemExit, GeneratorExit, asyncio.CancelledError)
-MOST_CHARACTERS: Final = 500  # of their message
+MOST_CHARACTERS: Final = 500  # of what somebody's module raises
 
 _NAME: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 
@@ -108,7 +105,9 @@ def importing(wanted_by: str, what: str) -> Iterator[None]:
         yield
     except PackError as error:
         raise PackError(wanted_by, str(error)) from error
-    except THEIRS as error:
+    except (KeyboardInterrupt, Interruption):
+        raise
+    except BaseException as error:
         told = f"{type(error).__name__}: {_shortened(text_of_error(error))}".removesuffix(": ")
         reason = f"{what} cannot be imported: {told}"
         raise PackError(wanted_by, reason.removeprefix(f"{wanted_by} ")) from error

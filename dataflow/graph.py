@@ -88,6 +88,10 @@ class Spot(NamedTuple):
         """Name a part of it."""
         return Spot(f"{self.label}{label}", self.scope, (*self.steps, *steps))
 
+    def within(self, *steps: str | int) -> Spot:
+        """Return the place of a part of it, under its own name."""
+        return Spot(self.label, self.scope, (*self.steps, *steps))
+
     @property
     def path(self) -> tuple[str | int, ...]:
         """The steps from the top of the document."""
@@ -225,7 +229,7 @@ class Graph:
     output_ports: dict[str, OutPort] = field(default_factory=dict)  # what a flow around it sees, once checked
 
     @property
-    def told(self) -> list[str]:
+    def problems_in_order(self) -> list[str]:
         """The problems, each once; those of a document in the order of its text."""
         problems = list(dict.fromkeys(map(on_one_line, self.problems)))
         return problems if self.wiring.places is None else sorted(problems, key=_place)

@@ -50,7 +50,7 @@ class Lookup:
         if isinstance(found, DataflowError):
             problems = found.problems if isinstance(found, FlowInvalid) else (str(found),)
             for problem in problems:
-                self._graph.problem(f"{where}: {problem}", where.part("", "type"))
+                self._graph.problem(f"{where}: {problem}", where.within("type"))
             return opaque_type(given)
         if found.is_opaque:
             self._graph.opaque.append(found.id)
@@ -80,7 +80,7 @@ class Lookup:
             self._graph.problem(f"{where}, flow {flow.name!r}: {text}", where)
         elif flow.wiring.file:
             told = within_file(flow.wiring.file, problem)
-            self._graph.problem(f"{where}, flow {flow.name!r}: {told}", where.part("", "flow"))
+            self._graph.problem(f"{where}, flow {flow.name!r}: {told}", where.within("flow"))
         else:
             told = write_place(f"{where}, flow {flow.name!r}: {text}", line, column)
             self._graph.problems.append(told)
@@ -105,7 +105,7 @@ class Lookup:
         return (
             options
             if options.key is None
-            else replace(options, key=self.function(options.key, where.part("", "key")))
+            else replace(options, key=self.function(options.key, where.within("key")))
         )
 
     def policy(self, how: str | Callable[..., Any], where: Spot) -> Callable[..., Any]:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from dataflow.config import Config
     from dataflow.wiring import Nested
 
-__all__ = ["NodeType", "config_problems", "derive", "flow_type", "opaque_type"]
+__all__ = ["ConfigProblem", "NodeType", "config_problems", "derive", "flow_type", "opaque_type"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

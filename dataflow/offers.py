@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 __all__ = [
     "GROUP",
     "OURS",
-    "SWITCH",
+    "OWN_PACKS",
     "Fault",
     "Offer",
     "PackStatus",
@@ -34,6 +34,8 @@ OURS: Final = "dataflow-engine"
 #: The packs that come with the engine, whose names nobody else may take (S1.2).
 OWN_PACKS: Final = ("agent", "control", "desktop")
 UNREADABLE: Final = "(unreadable)"
+
+_PLACE: Final = re.compile(r"\w+(\.\w+)*\s*:\s*\w+(\.\w+)*\s*(\[.*\])?")
 
 #: The folders in which modules are found, each with the time of its last change.
 SearchPath: TypeAlias = tuple[tuple[str, int | None], ...]
@@ -86,10 +88,13 @@ def fault_of(offer: Offer) -> Fault | None:
     if offer.pack in OWN_PACKS:
         told = f"has the name of a pack that comes with {OURS}; those cannot be replaced"
         return Fault(PackStatus.ERROR, told)
+    if _PLACE.fullmatch(offer.value) is None:
+        return Fault(PackStatus.ERROR, f"its entry point is {offer.value!r}; expected module:object")
+    installing = _installing(_search_path())
     for file in _files_of(offer.value.partition(":")[0]):
-        installing = _installing(file, _search_path())
-        if len(installing) > 1:
-            told = f"its file {file} is installed by {' and by '.join(installing)}; uninstall one of them"
+        labels = installing.get(file, [])
+        if len(labels) > 1:
+            told = f"its file {file} is installed by {' and by '.join(labels)}; uninstall one of them"
             return Fault(PackStatus.ERROR, told)
     return None
 
@@ -179,14 +184,16 @@ def _files_of(module: str) -> Iterator[str]:
         yield f"{place}.py"
 
 
-@lru_cache(maxsize=64)
-def _installing(file: str, search_path: SearchPath) -> list[str]:
-    """List the distributions that have installed a file."""
-    return [
-        f"{_name_of(distribution)} {distribution.version}"
-        for distribution in _distributions(search_path)
-        if f"\n{file}," in f"\n{_record_of(distribution)}"
-    ]
+@lru_cache(maxsize=1)
+def _installing(search_path: SearchPath) -> Mapping[str, list[str]]:
+    """List for each file that a pack is imported from which distributions have installed it."""
+    wanted = {file for offer in _read(search_path) for file in _files_of(offer.value.partition(":")[0])}
+    installing: dict[str, list[str]] = {}
+    for distribution in _distributions(search_path):
+        files = {line.partition(",")[0] for line in _record_of(distribution).splitlines()}
+        for file in wanted & files:
+            installing.setdefault(file, []).append(f"{_name_of(distribution)} {distribution.version}")
+    return installing
 
 
 def _record_of(distribution: metadata.Distribution) -> str:

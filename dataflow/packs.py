@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.builder import Builder
 from dataflow.declare import Node
-from dataflow.errors import FlowInvalid, PackError, choices
+from dataflow.errors import FlowInvalid, PackError, choices, nearest
 from dataflow.functions import import_function, importing, is_function_name
 from dataflow.nodetype import NodeType, derive
 
@@ -52,7 +52,9 @@ class Pack:
             id = f"{self.name}.{name}"
             wanted = f"{id} of {offered_by}" if offered_by else id
             if name not in self.nodes:
-                raise PackError(wanted, f"pack {self.name!r} has no such type; {choices(sorted(self.nodes))}")
+                raise PackError(
+                    wanted, f"pack {self.name!r} has no such type; {choices(nearest(self.nodes, name))}"
+                )
             made = _imported(self.nodes[name], id, wanted)
             self._types.setdefault(name, made)  # of two threads the first has made the one type
         return self._types[name]

@@ -10,7 +10,7 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Final
 
 from dataflow.built_in import BUILT_IN
-from dataflow.errors import PackError, choices
+from dataflow.errors import PackError, choices, nearest
 from dataflow.functions import import_function, importing, is_function_name
 from dataflow.offers import GROUP, OURS, Fault, PackStatus, fault_of, is_same_distribution, offers
 from dataflow.packs import Pack, type_of
@@ -81,7 +81,8 @@ def _unknown(pack: str, distribution: str) -> str:
 
 def unknown_pack(pack: str) -> str:
     """Say that there is no such pack, and which there are."""
-    return f"no installed pack is called {pack!r}; {choices(sorted({offer.pack for offer in offers()}))}"
+    known = {offer.pack for offer in offers()}
+    return f"no installed pack is called {pack!r}; {choices(nearest(known, pack))}"
 
 
 def _of_one(id: str, name: str, offering: Iterable[Offer]) -> NodeType:
@@ -104,16 +105,16 @@ def _of_one(id: str, name: str, offering: Iterable[Offer]) -> NodeType:
         return pack.find(name, offer.label)
     if faults:
         raise PackError(id, "; ".join(faults))
-    raise PackError(id, _without(usable))
+    raise PackError(id, _without(name, usable))
 
 
-def _without(usable: Iterable[tuple[Offer, Pack]]) -> str:
+def _without(name: str, usable: Iterable[tuple[Offer, Pack]]) -> str:
     """Say that no pack of an id has the type, and which types there are."""
     known = {one for _, pack in usable for one in pack.nodes}
     packs = {pack.name for _, pack in usable}
     known |= {one for pack, _, one in (id.partition(".") for id in BUILT_IN) if pack in packs}
     labels = " and ".join(offer.label for offer, _ in usable)
-    return f"pack {packs.pop()!r} of {labels} has no such type; {choices(sorted(known))}"
+    return f"pack {packs.pop()!r} of {labels} has no such type; {choices(nearest(known, name))}"
 
 
 def _loaded(offer: Offer) -> Pack | Fault:

@@ -14,7 +14,7 @@ from dataflow.wiring import CARRY, All, Literally, LoopBlock, Many, MapBlock, Pl
 if TYPE_CHECKING:
     from dataflow.declarations import Names
     from dataflow.lookup import FindFunction, FindType
-    from dataflow.wiring import Block, Placed, Source, Wiring
+    from dataflow.wiring import Block, Edge, Placed, Source, Wiring
 
 __all__ = ["resolve"]
 
@@ -50,21 +50,19 @@ class _Connecting:
 
     def _connect_edges(self, block: Block, names: Names) -> None:
         for edge in block.edges:
-            where = f"edge {edge.source} -> {edge.target}.{edge.target_port}"
-            inline = "nodes", edge.target, "inputs", edge.target_port
-            spot = Spot(where, names.scope, inline if edge.index is None else ("edges", edge.index))
+            steps: tuple[str | int, ...] = ("nodes", edge.target, "inputs", edge.target_port)
+            if edge.index is not None:  # it stands among the edges of a document
+                steps = ("edges", edge.index)
+            spot = Spot(f"port '{edge.target}.{edge.target_port}'", names.scope, steps)
             vertex = names.vertices.get(edge.target)
             if vertex is None:
-                self.graph.problem(
-                    f"{where}: no node {edge.target!r} in this block; {choices(names.vertices)}", spot
-                )
+                known = f"no node {edge.target!r} in this block; {choices(names.vertices)}"
+                self.graph.problem(f"{_described(edge)}: {known}", spot)
             elif not isinstance(vertex.action, CallAction):
-                self.graph.problem(
-                    f"{where}: {edge.target!r} is a {kind_of_vertex(vertex)}, which is not wired by edges",
-                    spot,
-                )
+                kind = kind_of_vertex(vertex)
+                told = f"{edge.target!r} is a {kind}, which is not wired by edges"
+                self.graph.problem(f"{_described(edge)}: {told}", spot)
             else:
-                spot = spot._replace(label=f"port '{edge.target}.{edge.target_port}'")
                 reader = Reader(names, spot, vertex.id, vertex.order[0])
                 self._feed(vertex, edge.target_port, (edge.source,), reader)
 
@@ -74,7 +72,8 @@ class _Connecting:
             case PlacedNode():
                 for port, source in placed.inputs.items():
                     sources = source.sources if isinstance(source, Many) else (source,)
-                    kind = "values" if isinstance(source, Literally) else "inputs"
+                    is_value = isinstance(source, Literally) and not source.is_source
+                    kind = "values" if is_value else "inputs"
                     reader = self._reader(vertex, port, names, kind, port)
                     if port in vertex.inputs:
                         told = f"{reader.spot} is wired by edges and by a source of its own; use one"
@@ -103,6 +102,8 @@ class _Connecting:
             known = choices(action.type.inputs)
             told = f"node {vertex.id!r} ({action.type.id}) has no input port {port!r}; {known}"
             self.graph.problem(told, reader.spot)
+            for source in sources:  # what is wrong with them is told at once
+                self.sources.wire(source, reader)
             return
         is_required = declared is None or declared.required
         given = vertex.inputs.setdefault(port, Input(port, [], declared, is_required, reader.spot))
@@ -119,7 +120,7 @@ class _Connecting:
             label = f"'$carry.{name}' of loop {loop.id!r}"
             spot = Spot(label, names.scope, (*vertex.spot.steps, "loop", "carry", name))
             first = self.sources.wire(
-                carried.first, Reader(names, spot.part("", "first"), loop.id, vertex.order[0])
+                carried.first, Reader(names, spot.within("first"), loop.id, vertex.order[0])
             )
             vertex.inputs[name] = Input(name, [first] if first else [], required=False)
             if carried.next is None:
@@ -169,3 +170,7 @@ class _Connecting:
                     f"port '{vertex.id}.{port.name}' is required and has neither an edge nor a constant",
                     vertex.spot,
                 )
+
+
+def _described(edge: Edge) -> str:
+    return f"edge {edge.source} -> {edge.target}.{edge.target_port}"

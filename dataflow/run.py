@@ -59,7 +59,8 @@ class Run:
     def events(self, *, inputs: bool = False) -> AsyncIterator[Event]:
         """Iterate over the events from now on; ends when the run has ended, however it ended.
 
-        With `inputs` each `node_started` has a copy of the node's input values too, by port.
+        With `inputs` each `node_started` has a copy of the node's input values too, by port, from then on for
+        all who listen. Listeners share an event: leave its data as they are.
         """
         reporter = self._engine.reporter
         reporter.tells_inputs = reporter.tells_inputs or inputs
@@ -82,7 +83,7 @@ class Run:
         found = addresses.output(port) or addresses.port(port)
         if found.slot is None:
             ports = () if found.node is None else found.node.outputs
-            raise DataflowError(f"port {name_of(port)} gives no pieces; {choices(list(ports))}")
+            raise DataflowError(f"port {name_of(port)} gives no pieces; {choices(ports)}")
         if self._engine.scheduler.root.values[found.slot] is LET_GO:
             raise let_go(port)
         stream = PieceStream(self._engine.scheduler.root, found.slot, found)

@@ -71,6 +71,7 @@ class Literally:
 
     value: Any
     is_json: bool = False
+    is_source: bool = False  # of a document: it stands among the inputs of a node, not among its values
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # The commands of packs.md, made from that page by `python -m tests.docs.scripts`. It compares what they print
-# with what the page shows. Without `dataflow` on PATH it installs the project first.
+# with what the page shows.
 set -euo pipefail
 
-project=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 printed=$(mktemp)
 trap 'rm -f "$printed"' EXIT
 

@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # The commands of tutorial.md, made from that page by `python -m tests.docs.scripts`. It compares what they print
-# with what the page shows. Without `dataflow` on PATH it installs the project first.
+# with what the page shows.
 set -euo pipefail
 
-project=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 printed=$(mktemp)
 trap 'rm -f "$printed"' EXIT
 
@@ -16,6 +15,8 @@ page_shows() {
     diff -u --label "what the page shows" --label "what was printed" <(timeless) <(timeless "$printed")
 }
 
+# Without `dataflow` on PATH the project, in whose sources this script lies, is installed first.
+project=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 if ! command -v dataflow >/dev/null; then
 python3 -m venv .venv
 . .venv/bin/activate

@@ -45,6 +45,8 @@ CASES: Final = [
     ("nodes: {a: {type: own.text, inputs: {x: $in.b}}}", "x: $in.b", "does not exist here"),
     ("nodes: {a: {type: own.number, inputs: {y: a}}}", "y: a}", "has no input port 'y'"),
     ("nodes: {a: {type: own.number, values: {y: 1}}}", "y: 1}", "has no input port 'y'"),
+    ("nodes: {a: {type: own.number, inputs: {y: {value: 1}}}}", "y: {value", "has no input port 'y'"),
+    ("nodes: {a: {type: own.number, inputs: {x: {value: t}}}}", "x: {value", "found str 't'"),
     ("nodes: {a: {type: own.number, values: {x: t}}}", "x: t}", "expected int, found str 't'"),
     ("nodes: {a: {type: own.number}, b: {type: own.text}}", "b: {type", "is required and has neither"),
     ("nodes: {a: {type: own.number, after: [b]}}", "after: [b]", "no node 'b'"),
@@ -203,6 +205,23 @@ def test_a_problem_is_told_with_its_place(tmp_path: Path, text: str, place: str,
     found = [problem for problem in check(tmp_path, text) if told in problem]
     assert found, check(tmp_path, text)
     assert at(text, found[0]).startswith(place), found[0]
+
+
+def test_what_is_wired_to_a_port_that_is_not_there_is_told_too(tmp_path: Path) -> None:
+    told = check(tmp_path, "nodes: {a: {type: own.number, inputs: {y: $in.b}}}")
+    assert told == [
+        "3:40 node 'a' (own.number) has no input port 'y'; choices: x",
+        "3:40 port 'a.y' reads '$in.b', which does not exist here; there are none",
+    ]
+
+
+@pytest.mark.parametrize(
+    "config", ["{template: '{{ x '}", "{template: '{{ x }}', more: 1}", "{}", "{template: '{{ config }}'}"]
+)
+def test_a_config_that_names_no_ports_is_the_only_problem_of_its_node(tmp_path: Path, config: str) -> None:
+    node = f"{{type: control.template, config: {config}, values: {{x: 1, z: 2}}}}"
+    text = f"nodes: {{a: {node}}}\noutputs: {{o: a}}"
+    assert len(check(tmp_path, text)) == 1
 
 
 def test_the_problems_stand_in_the_order_of_the_text(tmp_path: Path) -> None:

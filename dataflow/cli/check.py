@@ -11,7 +11,7 @@ import typer
 from dataflow.cli.exits import ExitCode, Problem, Refused
 from dataflow.cli.streams import write
 from dataflow.cli.targets import FileArgument, load, placed, refusing
-from dataflow.cli.texts import counted, visible
+from dataflow.errors import counted, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,14 +34,16 @@ class Findings:
 def check(
     file: FileArgument,
     imports: Annotated[
-        bool, typer.Option("--import", help="Import what the document names, and check that as well.")
+        bool,
+        typer.Option("--import", help="Import the Python that it names, and check that as well."),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Write one JSON object.")] = False,
 ) -> None:
     """List every problem of a flow, one a line; exit code 1 if there are any.
 
-    Without --import nothing that a document names is imported: the types that were not looked into are named.
-    A target in Python is imported in any case.
+    Without --import none of the document's own Python is imported, files and modules under `uses` and
+    module:function: those that were not looked into are named. Types of installed packs are looked up, and a
+    target in Python is imported in any case.
     """
     try:
         findings = examined(file, imports=imports)
@@ -64,7 +66,7 @@ def examined(file: str, *, imports: bool) -> Findings:
     flow = load(file, imports=imports)
     with refusing(file):
         graph = flow.examine()
-    problems = [placed(problem, file) for problem in graph.told]
+    problems = [placed(problem, file) for problem in graph.problems_in_order]
     return Findings(file, _count(flow.wiring.block), problems, list(dict.fromkeys(graph.opaque)))
 
 

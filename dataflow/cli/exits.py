@@ -5,6 +5,8 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple
 
+from dataflow.failure import Interruption
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -58,7 +60,7 @@ class Refused(Exception):
         return reason
 
 
-class Interrupted(BaseException):
+class Interrupted(Interruption):
     """Raised by Ctrl-C and SIGTERM while no run is there to be cancelled."""
 
     def __init__(self, number: int) -> None:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from dataflow.cli.streams import tell
-from dataflow.cli.texts import counted, duration, visible
+from dataflow.cli.texts import duration
+from dataflow.errors import counted, visible
 from dataflow.events import EventKind
 from dataflow.states import NodeState
 
@@ -23,6 +24,11 @@ __all__ = ["Lines"]
 
 _FAILED: Final = (NodeState.FAILED, NodeState.TIMED_OUT)
 _WIDTH: Final = max(len(state.value) for state in NodeState)
+
+
+def _is_handled(state: NodeState, event: Event) -> bool:
+    """Tell whether a failure goes no further, so that the end of the run does not tell it."""
+    return state in _FAILED and not any("error" in token for token in event.data.get("ports", {}).values())
 
 
 class Lines:
@@ -45,7 +51,7 @@ class Lines:
         """Take in an event."""
         match event.kind:
             case EventKind.NODE_STARTED:
-                self._began[event.path] = event.time
+                self._began.setdefault(event.path, event.time)  # of the first attempt
             case EventKind.MAP_OPENED:
                 self._maps[event.path] = event.data["items"]
             case EventKind.NODE_FINISHED:
@@ -68,7 +74,7 @@ class Lines:
             parts.append(counted(items, "item"))
         if began is not None:
             parts.append(duration((event.time - began).total_seconds()))
-        elif "reason" in event.data:
+        if "reason" in event.data and (began is None or _is_handled(state, event)):
             parts.append(f"({visible(event.data['reason'])})")
         tell("  ".join(parts))
 

@@ -5,18 +5,22 @@ from __future__ import annotations
 import json
 import shutil
 import textwrap
+from dataclasses import fields
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from pydantic_core import PydanticUndefined
 
 from dataflow.checking import json_schema
 from dataflow.cli.carrying import carried, shown
-from dataflow.formats.native_policy import write_policy
+from dataflow.policy import Retry
 from dataflow.ports import PortKind
 from dataflow.type_names import type_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
+
+    from pydantic.fields import FieldInfo
 
     from dataflow.config import Config
     from dataflow.nodetype import NodeType
@@ -45,7 +49,7 @@ def text_of(node_type: NodeType) -> str:
 
 def _wrapped(text: str) -> Iterator[str]:
     """Fit paragraphs into the terminal; a paragraph that is indented stays as it is."""
-    width = max(min(shutil.get_terminal_size().columns, MOST_COLUMNS) - len(INDENT), 20)
+    width = _width()
     for number, paragraph in enumerate(text.split("\n\n") if text else []):
         if number:
             yield ""
@@ -57,11 +61,18 @@ def _wrapped(text: str) -> Iterator[str]:
             )
 
 
+def _width() -> int:
+    return max(min(shutil.get_terminal_size().columns, MOST_COLUMNS) - len(INDENT), 20)
+
+
 def _section(head: str, lines: Iterable[str]) -> Iterator[str]:
     found = list(lines)
     if found:
         yield f"\n{head}"
-        yield from (f"{INDENT}{line}" for line in found)
+        for line in found:
+            yield textwrap.fill(
+                line, _width(), initial_indent=INDENT, subsequent_indent=3 * INDENT, break_on_hyphens=False
+            )
 
 
 def _input(port: InPort) -> str:
@@ -86,19 +97,45 @@ def _marked(marks: list[str]) -> str:
 def _fields(model: type[Config] | None) -> Iterator[str]:
     """Describe the fields of a config, each with its description."""
     for name, field in model.model_fields.items() if model is not None else ():
-        has_default = field.default is not PydanticUndefined
-        default = f" = {shown(field.default)}" if has_default else "" if field.is_required() else " = ..."
         about = f"  {field.description}" if field.description else ""
-        yield f"{field.alias or name}: {type_name(field.annotation)}{default}{about}"
+        yield f"{field.alias or name}: {type_name(field.annotation)}{_default_of(field)}{about}"
+
+
+def _default_of(field: FieldInfo) -> str:
+    if field.default is not PydanticUndefined:
+        return f" = {shown(field.default)}"
+    return "" if field.is_required() else " = ..."  # made when it is needed
 
 
 def _settings(node_type: NodeType) -> Iterator[str]:
-    for name, value in write_policy(node_type.policy, node_type.id, []).items():
-        yield f"{name}: {json.dumps(value, ensure_ascii=False)}"
+    for name, value in _policy(node_type).items():
+        yield f"{name}: {json.dumps(carried(value), ensure_ascii=False)}"
+
+
+def _policy(node_type: NodeType) -> dict[str, object]:
+    """Describe the settings as documents write them; what has no document form is shown as it is."""
+    given = node_type.policy.given()
+    retry = given.get("retry")
+    if isinstance(retry, Retry):
+        plain = Retry(retry.retries)
+        given["retry"] = {"retries": retry.retries} | {
+            field.name: getattr(retry, field.name)
+            for field in fields(retry)
+            if getattr(retry, field.name) != getattr(plain, field.name)
+        }
+    return given
+
+
+def _schema_of(make: Callable[[], dict[str, Any]]) -> dict[str, Any] | None:
+    """Return a JSON Schema, None where somebody's type has none."""
+    try:
+        return make()
+    except Exception:  # noqa: BLE001 - a type, or a default in it, may be of somebody's class
+        return None
 
 
 def object_of(node_type: NodeType) -> dict[str, Any]:
-    """Describe a node type as JSON carries it; the config is a JSON Schema, the ports name theirs."""
+    """Describe a node type as JSON carries it; inputs and config with their JSON Schema if they have one."""
     config = node_type.parameters.config
     return {
         "id": node_type.id,
@@ -109,7 +146,7 @@ def object_of(node_type: NodeType) -> dict[str, Any]:
                 "name": port.name,
                 "kind": port.kind.value,
                 "type": type_name(port.type),
-                "schema": json_schema(port.type) if port.kind is PortKind.DATA else None,
+                "schema": _schema_of(partial(json_schema, port.type)) if port.kind is PortKind.DATA else None,
                 "required": port.required,
                 "default": None if port.required else carried(port.default),
                 "many": port.many,
@@ -128,6 +165,6 @@ def object_of(node_type: NodeType) -> dict[str, Any]:
             for port in node_type.outputs.values()
         ],
         "ports_follow_from_config": node_type.ports_of is not None,
-        "config": None if config is None else config.model_json_schema(),
-        "settings": write_policy(node_type.policy, node_type.id, []),
+        "config": None if config is None else _schema_of(config.model_json_schema),
+        "settings": _policy(node_type),
     }

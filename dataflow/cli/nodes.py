@@ -9,8 +9,8 @@ import typer
 
 from dataflow.cli.exits import Problem, Refused
 from dataflow.cli.streams import result_stream, tell, write
-from dataflow.cli.targets import refusing
-from dataflow.cli.texts import visible
+from dataflow.cli.targets import make_importable, refusing
+from dataflow.errors import visible
 
 if TYPE_CHECKING:
     from typing import TextIO
@@ -56,6 +56,7 @@ def _describe(id: str, out: TextIO | None, *, as_json: bool) -> None:
     from dataflow.cli.node_types import object_of, text_of
     from dataflow.registry import find_type
 
+    make_importable(id)
     with refusing(""):  # the messages name it
         found = find_type(id)
     if as_json:
@@ -100,7 +101,8 @@ def _text_of(pack: InstalledPack) -> str:
             return f"{head}: has no node types"
         case PackStatus.ERROR | PackStatus.DISABLED:
             assert pack.fault is not None, "it has not been loaded"
-            return f"{head}: {pack.status.value}: {pack.fault.reason}"
+            kind = "error: " if pack.status is PackStatus.ERROR else ""
+            return f"{head}: {kind}{pack.fault.reason}"
         case status:
             assert_never(status)
 

@@ -75,17 +75,17 @@ TracebackOption: TypeAlias = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     """What the command is asked for besides the flow and its inputs."""
 
-    as_json: bool
-    events: bool
-    trace: bool
-    tracebacks: bool
-    outputs: Sequence[str]
-    pull: str | None
-    max_concurrency: int | None
+    as_json: bool = False
+    events: bool = False
+    trace: bool = False
+    tracebacks: bool = False
+    outputs: Sequence[str] = ()
+    pull: str | None = None
+    max_concurrency: int | None = None
 
     @property
     def is_bare(self) -> bool:
@@ -94,7 +94,7 @@ class Options:
 
     def wanted(self, declared: Sequence[str]) -> Sequence[str]:
         """Return the names of the outputs to be written."""
-        return list(dict.fromkeys(self.outputs)) or declared
+        return self.outputs or declared
 
     def limited(self, flow: Flow) -> Flow:
         """Return the flow with the concurrency that is asked for, its other settings as they are."""

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, assert_never
 from dataflow.cli.carrying import carried, write_json
 from dataflow.cli.exits import ExitCode, code_of_signal
 from dataflow.cli.streams import is_terminal, tell, write
-from dataflow.cli.texts import duration, one_line, visible
+from dataflow.cli.texts import duration, one_line
+from dataflow.errors import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -10,6 +10,7 @@ import typer
 
 from dataflow.cli.exits import ExitCode, Problem, Refused
 from dataflow.cli.interrupts import Interrupts
+from dataflow.cli.logs import shown_logs
 from dataflow.cli.options import (
     EventsOption,
     InputOption,
@@ -24,11 +25,11 @@ from dataflow.cli.options import (
 )
 from dataflow.cli.streams import is_terminal, result_stream, tell, write
 from dataflow.cli.targets import FileArgument, load, refusing
-from dataflow.cli.texts import one_line, visible
-from dataflow.errors import DataflowError, choices
+from dataflow.cli.texts import one_line
+from dataflow.errors import DataflowError, choices, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from typing import TextIO
 
     from dataflow.cli.lines import Lines
@@ -61,9 +62,17 @@ def run(
     Exit codes: 0 completed, 1 failed, also if FILE is missing or broken, 2 wrong usage, also an input that is
     unknown, missing or of the wrong type, 3 paused, 130 ended by Ctrl-C, 143 by SIGTERM.
     """
-    options = Options(as_json or events, events, trace, tracebacks, outputs or (), pull, max_concurrency)
+    options = Options(
+        as_json=as_json or events,
+        events=events,
+        trace=trace,
+        tracebacks=tracebacks,
+        outputs=tuple(dict.fromkeys(outputs or ())),
+        pull=pull,
+        max_concurrency=max_concurrency,
+    )
     interrupts = context.ensure_object(Interrupts)
-    with result_stream(alone=options.as_json) as out:
+    with result_stream(alone=options.as_json or options.is_bare) as out, shown_logs():
         raise typer.Exit(_Run(interrupts, out, options).run(file, input or [], prompt))
 
 
@@ -155,7 +164,7 @@ class _Run:
         return write(self._out, event_line(event, self._out.encoding))
 
     def _tell_refused(self, refused: Refused) -> None:
-        if self._options.as_json and refused.code is not ExitCode.USAGE:
+        if self._options.as_json:
             from dataflow.cli.report import write_refusal
 
             write_refusal(self._out, refused.problems, type(refused.__cause__ or refused).__name__)
@@ -167,11 +176,8 @@ def _compiled(file: str, flow: Flow, options: Options) -> FlowPlan:
     """Compile the flow, or what a port needs; raises Refused, for a name that is not there as wrong usage."""
     with refusing(file):
         plan = flow.compile()
-    unknown = [name for name in options.outputs if name not in plan.outputs]
-    problems = [f"--output {name}: there is no such output; {choices(plan.outputs)}" for name in unknown]
+    problems = list(_unusable(options, plan))
     if options.pull is not None:
-        if options.outputs:
-            problems.append("--pull writes one port, so it does not go with --output")
         try:
             plan = flow.compile_for(options.pull)
         except DataflowError as error:
@@ -179,3 +185,12 @@ def _compiled(file: str, flow: Flow, options: Options) -> FlowPlan:
     if problems:
         raise Refused([Problem(one_line(problem)) for problem in problems], ExitCode.USAGE)
     return plan
+
+
+def _unusable(options: Options, plan: FlowPlan) -> Iterator[str]:
+    """Say which options do not go with the flow, or with each other."""
+    for name in options.outputs:
+        if name not in plan.outputs:
+            yield f"--output {name}: there is no such output; {choices(plan.outputs)}"
+    if options.pull is not None and options.outputs:
+        yield "--pull writes one port, so it does not go with --output"

@@ -9,7 +9,7 @@ import typer
 
 from dataflow.cli.streams import is_terminal, write
 from dataflow.cli.targets import FileArgument, load, refusing
-from dataflow.cli.texts import visible
+from dataflow.errors import visible
 
 __all__ = ["show"]
 

@@ -18,7 +18,15 @@ if TYPE_CHECKING:
 
     from dataflow.flows import Flow
 
-__all__ = ["FileArgument", "load", "placed", "problems_of", "refusing"]
+__all__ = [
+    "FileArgument",
+    "is_python",
+    "load",
+    "make_importable",
+    "placed",
+    "problems_of",
+    "refusing",
+]
 
 FileArgument: TypeAlias = Annotated[
     str, typer.Argument(metavar="FILE", help="A document, path.py[:flow] or module:flow.", show_default=False)
@@ -28,11 +36,12 @@ FileArgument: TypeAlias = Annotated[
 def load(target: str, *, imports: bool) -> Flow:
     """Find a flow and wire it; raises Refused with every problem.
 
-    A Python target finds the modules beside it, as a script that is run does.
+    What is imported finds the modules beside the file, as a script that is run does.
     """
     from dataflow.targets import find_flow  # pulls in the formats
 
-    _make_importable(target)
+    if imports or is_python(target):
+        make_importable(target)
     with refusing(target):
         flow = find_flow(target, imports=imports)
         _ = flow.wiring  # a @flow function is called now
@@ -51,15 +60,18 @@ def refusing(target: str) -> Iterator[None]:
         raise Refused(problems_of(target, error), trace=trace) from error
 
 
-def _make_importable(target: str) -> None:
-    file = Path(target if target.endswith(".py") else target.rpartition(":")[0])
-    if file.suffix == ".py":
-        folder = file.parent
-    elif ":" in target and not Path(target).exists():
-        folder = Path()
-    else:
-        return
-    place = str(folder.absolute())
+def is_python(target: str) -> bool:
+    """Tell whether a target is a Python file or a module, not a document."""
+    return target.endswith(".py") or (":" in target and not Path(target).is_file())
+
+
+def make_importable(target: str) -> None:
+    """Let imports find the modules beside a file, for `module:name` those of the current folder."""
+    file = Path(target)
+    if is_python(target):
+        file = Path(target if target.endswith(".py") else target.rpartition(":")[0])
+    is_module = is_python(target) and file.suffix != ".py"
+    place = str((Path() if is_module else file.parent).absolute())
     if place not in sys.path:
         sys.path.insert(0, place)
 

@@ -1,20 +1,10 @@
-"""Small texts: durations, counts, and text of others made safe to show."""
+"""Small texts: durations, and text of others on one line."""
 
 from __future__ import annotations
 
-from typing import Final
+from dataflow.errors import visible
 
-__all__ = ["counted", "duration", "one_line", "visible"]
-
-_KEPT: Final = "\n\t"
-_CONTROLS: Final = {
-    code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in _KEPT
-}
-
-
-def visible(text: str) -> str:
-    """Write control characters as escapes, so that no text of others can steer a terminal."""
-    return text.translate(_CONTROLS)
+__all__ = ["duration", "one_line"]
 
 
 def one_line(text: str, limit: int = 500) -> str:
@@ -34,8 +24,3 @@ def duration(seconds: float) -> str:
         return f"{seconds:.0f} s"
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes} min {rest:02d} s"
-
-
-def counted(count: int, noun: str) -> str:
-    """Write a count with its noun: `1 node`, `3 nodes`."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

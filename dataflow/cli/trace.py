@@ -11,6 +11,7 @@ from dataflow.cli.carrying import shown
 from dataflow.cli.lines import Lines
 from dataflow.cli.streams import tell
 from dataflow.cli.texts import one_line
+from dataflow.errors import visible
 from dataflow.events import EventKind
 from dataflow.failure import Failure
 
@@ -53,7 +54,8 @@ class Trace:
             case EventKind.NODE_STARTED:
                 self._given[event.path] = event.data.get("inputs", {})
             case EventKind.ATTEMPT_FAILED:
-                tell(f"{INDENT}attempt {event.data['attempt']} failed: {_told(event.data['error'])}")
+                attempt = f"attempt {event.data['attempt']} of {visible(event.path)}"
+                tell(f"{attempt} failed: {_told(event.data['error'])}")
             case EventKind.NODE_FINISHED:
                 for name, value in self._given.pop(event.path, {}).items():
                     tell(f"{INDENT}{name} = {_short(value)}")

@@ -16,7 +16,8 @@ from rich.text import Text
 
 from dataflow.cli.board import Board
 from dataflow.cli.streams import is_terminal
-from dataflow.cli.texts import counted, duration, visible
+from dataflow.cli.texts import duration
+from dataflow.errors import counted, visible
 from dataflow.states import NodeState
 
 if TYPE_CHECKING:

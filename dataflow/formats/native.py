@@ -31,6 +31,7 @@ from dataflow.formats.problems import LATER, Problem, described, problems_of, re
 from dataflow.formats.reading import read
 from dataflow.formats.schema_types import type_of_schema
 from dataflow.formats.tree import Within
+from dataflow.offers import OWN_PACKS
 from dataflow.ports import MISSING
 from dataflow.wiring import (
     Block,
@@ -116,10 +117,15 @@ class _Reading:
             },
             block=self._block(document, path),
             settings=read_settings(document.using),
-            uses=document.uses,
+            uses=self._uses(document.uses, (*path, "uses")),
             meta=document.meta,
             places=Within(self.positions, path) if path else self.positions,
         )
+
+    def _uses(self, uses: dict[str, str], path: Path) -> dict[str, str]:
+        for prefix in sorted(uses.keys() & set(OWN_PACKS)):
+            self.problem((*path, prefix), "is the name of a pack of the engine (S1.2); use another prefix")
+        return uses
 
     def _input(self, part: InputPart, path: Path) -> FlowInput:
         schema = part.type if "type" in part.model_fields_set else None

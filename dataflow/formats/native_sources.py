@@ -97,7 +97,7 @@ class SourceReading:
         return tuple(self.read(part, (*path, index), mapped) for index, part in enumerate(parts))
 
     def _constant(self, value: object, mapped: bool) -> Literally:
-        constant = Literally(value, is_json=True)
+        constant = Literally(value, is_json=True, is_source=True)
         return self.mapped.setdefault(json.dumps(value), constant) if mapped else constant
 
     def _refuse(self, path: Path, text: str) -> Literally:

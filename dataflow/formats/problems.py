@@ -73,8 +73,13 @@ def _told(problem: Problem) -> str:
 
 def write_path(path: Path) -> str:
     """Write where a part stands: `nodes.page.inputs.text`, `edges[2].target`."""
-    steps = [f"[{step}]" if isinstance(step, int) else f".{encode(step)}" for step in path]
-    return "".join(steps).removeprefix(".")
+    return "".join(map(_write_step, path)).removeprefix(".")
+
+
+def _write_step(step: str | int) -> str:
+    if isinstance(step, int):
+        return f"[{step}]"
+    return "." + encode(step).replace("%24", "$")  # which means nothing here
 
 
 def described(value: object) -> str:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import importlib.metadata
 import runpy
 import signal
+import subprocess
 import sys
 from typing import Any
 
@@ -19,6 +20,15 @@ def test_help_names_every_command(cli: Cli) -> None:
     done = cli("--help")
     assert (done.code, done.err) == (0, "")
     assert set(COMMANDS) <= set(done.out.split())
+
+
+def test_help_loads_nothing_that_takes_long() -> None:
+    program = (
+        "import sys; from dataflow.cli import main; main(['--help']); "
+        "print(sorted(sys.modules.keys() & {'jinja2', 'networkx', 'pydantic', 'rich', 'yaml'}))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines()[-1] == "[]"
 
 
 @pytest.mark.parametrize("columns", [40, 80, 300])

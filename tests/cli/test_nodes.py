@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -108,7 +109,7 @@ def test_ids_that_two_offer_are_told(cli: Cli, installed: Path) -> None:
 def test_disabled_packs_are_told(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DATAFLOW_DISABLE_PACKS", "shots")
     assert cli("nodes", "shots").out == (
-        "shots (shots-extra 1.2): disabled: is disabled by DATAFLOW_DISABLE_PACKS=shots\n"
+        "shots (shots-extra 1.2): is disabled by DATAFLOW_DISABLE_PACKS=shots\n"
     )
 
 
@@ -190,3 +191,50 @@ def test_what_is_not_there_is_told(cli: Cli, name: str, told: str) -> None:
     assert (done.code, done.out) == (1, "")
     assert done.err.startswith(told)
     assert "Traceback" in cli("nodes", name, "--traceback").err or "." not in name
+
+
+ODD = """
+from collections.abc import Callable
+from typing import Any
+from dataflow import Config, Retry, node
+
+class Odd:
+    def __repr__(self) -> str:
+        raise SystemExit(3)
+
+class Holds(Config):
+    model_config = {"arbitrary_types_allowed": True}
+    call: Callable[[int], int] = print
+    odd: Any = Odd()
+
+async def holds(config: Holds, x: Any = Odd()) -> int: ...
+
+@node(default=Odd())
+async def defaulted(x: float = float("nan")) -> Any: ...
+
+@node(retries=Retry(2, before=print, on=["rate_limit"]), timeout=2.5)
+async def tried(x: int) -> Any: ...
+"""
+
+
+@pytest.mark.parametrize("name", ["holds", "defaulted", "tried"])
+@pytest.mark.parametrize("arguments", [[], ["--json"]])
+def test_a_type_with_odd_settings_is_described(
+    cli: Cli, installed: Path, name: str, arguments: list[str]
+) -> None:
+    (installed / "odd_types.py").write_text(ODD, encoding="utf-8")
+    done = cli("nodes", f"odd_types:{name}", *arguments)
+    assert (done.code, done.err) == (0, "")
+    if arguments:
+        json.loads(done.out, parse_constant=lambda constant: pytest.fail(constant))
+    elif name == "tried":
+        assert "retries" in done.out
+        assert "timeout: 2.5" in done.out
+
+
+@pytest.mark.parametrize("value", ["!!!", "module", ":object", "a b:c"])
+def test_an_entry_point_that_names_nothing_is_told(cli: Cli, installed: Path, value: str) -> None:
+    install(installed, "nothing-at-all", f"void = {value}\n")
+    assert cli("nodes", "void").out == (
+        f"void (nothing-at-all 1.0): error: its entry point is {value!r}; expected module:object\n"
+    )

@@ -77,7 +77,7 @@ def test_the_bound_of_a_run_counts(cli: Cli) -> None:
 
 def test_the_other_settings_of_a_flow_stay() -> None:
     flow = Flow("f").using(errors="continue", max_concurrency=7, timeout=9.0, keep=False)
-    limited = Options(False, False, False, False, (), None, 2).limited(flow)
+    limited = Options(max_concurrency=2).limited(flow)
     assert limited.settings == Settings("continue", 2, None, 9.0, False)
 
 
@@ -108,10 +108,56 @@ def test_a_trace_tells_of_attempts(cli: Cli, tmp_path: Path) -> None:
         "nodes: {n: {type: own.no, values: {x: 1}, policy: {retry: {retries: 1}}}}\noutputs: {out: n}\n"
     )
     done = cli("run", str(tmp_path / "f.yaml"), "--trace")
-    assert "    attempt 1 failed: ValueError: no luck" in done.err.splitlines()
+    assert "attempt 1 of n failed: ValueError: no luck" in done.err.splitlines()
 
 
 def test_a_trace_of_what_does_not_fit_has_no_inputs(cli: Cli) -> None:
     done = cli("run", ":misfit", "--trace")
     assert done.code == 1
     assert "got a value on port 'name' that does not fit" in done.err
+
+
+def test_what_nodes_print_does_not_get_into_a_bare_value(cli: Cli) -> None:
+    done = cli("run", ":chats", "--output", "out", "--input", "x=1")
+    assert done.out == "1\n"
+    assert "printed\n" in done.err
+
+
+def test_what_nodes_log_is_told(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "f.yaml").write_text(
+        "dataflow: 1\nnodes:\n"
+        "  low: {type: control.log, values: {value: low}, config: {level: debug}}\n"
+        "  high: {type: control.log, values: {value: a}, config: {level: error, message: '{{ value }}!'}}\n"
+    )
+    told = [line for line in cli("run", str(tmp_path / "f.yaml")).err.splitlines() if "done" not in line]
+    assert told[0] == "error: high: a!"
+    assert len(told) == 2  # and how the run ended
+
+
+def test_why_a_failure_was_handled_is_told(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text("async def no(x: int) -> int:\n    raise ValueError('no luck')\n")
+    (tmp_path / "f.yaml").write_text(
+        "dataflow: 1\nuses: {own: ./own.py}\n"
+        "nodes: {n: {type: own.no, values: {x: 1}, policy: {default: 7}}}\noutputs: {out: n}\n"
+    )
+    done = cli("run", str(tmp_path / "f.yaml"))
+    assert done.out == "out: 7\n"
+    assert done.err.splitlines()[0].split("  ")[-1] == "(n failed: ValueError: no luck)"
+
+
+def test_a_document_finds_the_modules_beside_it(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "beside_document.py").write_text("async def one() -> int:\n    return 1\n")
+    (tmp_path / "f.yaml").write_text(
+        "dataflow: 1\nnodes: {n: {type: 'beside_document:one'}}\noutputs: {out: n}\n"
+    )
+    assert cli("run", str(tmp_path / "f.yaml")).out == "out: 1\n"
+    assert cli("check", str(tmp_path / "f.yaml")).out.endswith("beside_document:one\n")
+
+
+def test_a_port_with_an_odd_name_is_offered_as_it_can_be_given(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "f.yaml").write_text(
+        "dataflow: 1\nnodes: {'a b.c': {type: control.value, config: {value: 3}}}\n"
+    )
+    done = cli("run", str(tmp_path / "f.yaml"), "--pull", "nothing")
+    offered = done.err.splitlines()[0].rpartition("choices: ")[2]
+    assert cli("run", str(tmp_path / "f.yaml"), "--pull", offered).out == "3\n"

@@ -1,10 +1,10 @@
 """Reading the pages of the documentation: blocks, a program of the Python, a script of the commands.
 
-A block is what stands between two fences. A comment on the line above one says what it is for:
+A block is what stands between two fences. What stands right above it may say what it is for:
 
-- `<!-- file: NAME -->`: the reader writes it to a file
-- `<!-- append: NAME -->`: the reader puts it at the end of a file
-- `<!-- unless: installed -->`: the commands are for a machine without `dataflow`
+- a paragraph "File `NAME`:": the reader writes it to a file
+- a paragraph "At the end of `NAME`:": the reader puts it at the end of a file
+- the comment `<!-- unless: installed -->`: the commands are for a machine without `dataflow`
 
 A `text` block right after Python or shell shows what it prints. YAML, JSON and TOML always are files.
 """
@@ -12,7 +12,8 @@ A `text` block right after Python or shell shows what it prints. YAML, JSON and 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import Enum
 from pathlib import Path
 from typing import Final
 
@@ -25,7 +26,23 @@ PAGES: Final = {
 }
 
 FENCE: Final = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-MARKER: Final = re.compile(r"<!-- (\w+): (.+) -->\n\Z")
+CAPTION: Final = re.compile(r"^(File|At the end of) `([^`\n]+)`:\n\n\Z", re.MULTILINE)
+UNLESS_INSTALLED: Final = "<!-- unless: installed -->\n"
+
+
+class Writing(Enum):
+    """What the reader does with a file."""
+
+    NEW = ">"
+    AT_THE_END = ">>"
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """Where the reader writes a block to."""
+
+    name: str
+    writing: Writing
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,40 +52,40 @@ class Block:
     language: str
     text: str
     line: int
-    marker: tuple[str, str] | None
+    file: File | None
+    unless_installed: bool
     shows: str | None = None
-
-    @property
-    def file(self) -> str | None:
-        """The name of the file that the reader writes the block to."""
-        return self.marker[1] if self.marker is not None and self.marker[0] in ("file", "append") else None
 
 
 def blocks_of(page: str) -> list[Block]:
     """List the blocks of a page; a `text` block that shows an output is part of the block it belongs to."""
     found: list[Block] = []
-    ends: list[int] = []
     for match in FENCE.finditer(page):
         language, text = match.groups()
-        marker = MARKER.search(page, 0, match.start())
-        line = page.count("\n", 0, match.start()) + 2
-        block = Block(language, text, line, (marker[1], marker[2]) if marker else None)
-        if language == "text" and found and _prints(found[-1]) and marker is None:
-            before = found.pop()
-            block = Block(before.language, before.text, before.line, before.marker, text)
-            ends.pop()
-        found.append(block)
-        ends.append(match.end())
+        file = _file_of(page[: match.start()])
+        if language == "text" and found and _prints(found[-1]) and file is None:
+            found[-1] = replace(found[-1], shows=text)
+        else:
+            line = page.count("\n", 0, match.start()) + 2
+            installs = page.endswith(UNLESS_INSTALLED, 0, match.start())
+            found.append(Block(language, text, line, file, installs))
     return found
+
+
+def _file_of(before: str) -> File | None:
+    caption = CAPTION.search(before)
+    if caption is None:
+        return None
+    return File(caption[2], Writing.NEW if caption[1] == "File" else Writing.AT_THE_END)
 
 
 def write_files(page: str, folder: Path) -> None:
     """Write the files that a page tells its reader to write."""
     for block in blocks_of(page):
-        if block.marker is not None and block.file is not None:
-            mode = "a" if block.marker[0] == "append" else "w"
-            (folder / block.file).parent.mkdir(parents=True, exist_ok=True)
-            with (folder / block.file).open(mode, encoding="utf-8") as file:
+        if block.file is not None:
+            path = folder / block.file.name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("w" if block.file.writing is Writing.NEW else "a", encoding="utf-8") as file:
                 file.write(block.text)
 
 
@@ -93,10 +110,9 @@ def program_of(page: str) -> str:
 HEAD: Final = """\
 #!/usr/bin/env bash
 # The commands of {name}, made from that page by `python -m tests.docs.scripts`. It compares what they print
-# with what the page shows. Without `dataflow` on PATH it installs the project first.
+# with what the page shows.
 set -euo pipefail
 
-project=$(cd "$(dirname "${{BASH_SOURCE[0]}}")/.." && pwd)
 printed=$(mktemp)
 trap 'rm -f "$printed"' EXIT
 
@@ -110,6 +126,8 @@ page_shows() {{
 }}
 """
 ONLY_IF_MISSING: Final = """\
+# Without `dataflow` on PATH the project, in whose sources this script lies, is installed first.
+project=$(cd "$(dirname "${{BASH_SOURCE[0]}}")/.." && pwd)
 if ! command -v dataflow >/dev/null; then
 {}fi
 """
@@ -129,12 +147,11 @@ def script_of(page: str, name: str) -> str:
     """Make a script of the commands of a page and of the files that it tells its reader to write."""
     parts = [HEAD.format(name=name)]
     for block in blocks_of(page):
-        if block.marker is not None and block.file is not None:
-            folder = Path(block.file).parent
+        if block.file is not None:
+            folder = Path(block.file.name).parent
             make = "" if folder == Path() else f"mkdir -p {folder}\n"
-            how = ">>" if block.marker[0] == "append" else ">"
-            parts.append(WRITE.format(make, how, block.file, block.text))
-        elif block.language == "sh" and block.marker == ("unless", "installed"):
+            parts.append(WRITE.format(make, block.file.writing.value, block.file.name, block.text))
+        elif block.language == "sh" and block.unless_installed:
             parts.append(ONLY_IF_MISSING.format(block.text))
         elif block.language == "sh":
             parts.append(block.text if block.shows is None else COMPARE.format(block.text, block.shows))

@@ -28,8 +28,8 @@ LOADED: Final = {
     "stylesheet",
 }
 LLMS: Final = DOCS / "llms.txt"
-#: An entry of llms.txt: the page, and a line on it.
-ENTRY: Final = re.compile(r"^- \[(.+)\]\((.+\.md)\): (.+)$", re.MULTILINE)
+#: An entry of llms.txt: the file of the site, and a line on it.
+ENTRY: Final = re.compile(r"^- \[(.+)\]\((.+\.(?:md|html))\): (.+)$", re.MULTILINE)
 
 
 def navigation() -> list[str]:
@@ -50,8 +50,8 @@ def _pages_in(part: Any) -> Iterator[str]:
                 yield from _pages_in(inner)
 
 
-def told_pages() -> list[str]:
-    """List the pages that llms.txt links to, in order."""
+def told_files() -> list[str]:
+    """List the files of the site that llms.txt links to, in order."""
     return [page for _, page, _ in ENTRY.findall(LLMS.read_text(encoding="utf-8"))]
 
 
@@ -90,7 +90,7 @@ def assets_of(file: Path) -> list[str]:
 
 def problems_of(site: Path) -> Iterator[str]:
     """Tell what a built site lacks, and what it loads from elsewhere."""
-    for name in (*map(html_of, navigation()), LLMS.name, *told_pages()):
+    for name in (*map(html_of, navigation()), LLMS.name, *told_files()):
         if not (site / name).is_file():
             yield f"the site has no {name}"
     for file in sorted((*site.rglob("*.html"), *site.rglob("*.css"))):

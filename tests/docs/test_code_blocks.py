@@ -63,13 +63,21 @@ def is_used(file: str, blocks: list[Block]) -> bool:
         return any(block.language == "sh" and f"./{top}" in block.text for block in blocks)
     stem = file.removesuffix(".py")
     named = re.compile(rf"\b({re.escape(file)}|import {re.escape(stem)}|from {re.escape(stem)} import)\b")
-    return any(block.file != file and named.search(block.text) for block in blocks)
+    others = [block for block in blocks if block.file is None or block.file.name != file]
+    return any(named.search(block.text) for block in others)
+
+
+@EACH_PAGE
+def test_the_reader_sees_what_a_block_is(name: str) -> None:
+    """A comment does not show; these two are for commands that need no name."""
+    comments = re.findall(r"<!--(.*?)-->", TEXTS[name], re.DOTALL)
+    assert not [text for text in comments if not re.fullmatch(r" (unless: installed|command: \w+) ", text)]
 
 
 @EACH_PAGE
 def test_something_on_the_page_uses_each_file(name: str) -> None:
     blocks = [block for block in blocks_of(TEXTS[name]) if block.language in CODE | DATA]
-    files = {block.file for block in blocks if block.file is not None}
+    files = {block.file.name for block in blocks if block.file is not None}
     assert not [file for file in sorted(files) if not is_used(file, blocks)]
 
 

@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 
 from tests.docs.pages import FENCE, PAGES, ROOT
-from tests.docs.site import ENTRY, LLMS, html_of, navigation, problems_of, told_pages
+from tests.docs.site import ENTRY, LLMS, html_of, navigation, problems_of, told_files
 
 PAGES_OF_DOCS: Final = {name: path for name, path in PAGES.items() if path != ROOT / "README.md"}
 HOW_TO: Final = {name: path for name, path in PAGES.items() if name.startswith("how-to/")}
@@ -30,8 +30,10 @@ def test_the_list_of_decisions_has_every_decision() -> None:
 
 
 def test_llms_txt_tells_the_pages_of_the_navigation() -> None:
-    single_decisions = [page for page in navigation() if page.startswith("decisions/0")]
-    assert sorted(told_pages()) == sorted(set(navigation()) - set(single_decisions))
+    """The pages of the reference have their text only in HTML."""
+    pages = [page for page in navigation() if not page.startswith("decisions/0")]
+    files = [html_of(page) if page.startswith("reference/") else page for page in pages]
+    assert sorted(told_files()) == sorted(files)
 
 
 def test_llms_txt_has_a_title_and_a_summary_before_its_sections() -> None:
@@ -81,7 +83,7 @@ def test_a_list_and_a_table_begin_after_an_empty_line(path: Path) -> None:
 @pytest.fixture
 def site(tmp_path: Path) -> Path:
     """Make a site with an empty page for each page of the navigation."""
-    for file in (*map(html_of, navigation()), *told_pages(), LLMS.name):
+    for file in (*map(html_of, navigation()), *told_files(), LLMS.name):
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).touch()
     return tmp_path

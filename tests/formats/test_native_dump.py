@@ -408,7 +408,7 @@ REFUSED: Final[list[tuple[Callable[[], Wiring], list[str]]]] = [
     ),
     (lambda: Wiring(problems=["one", "two", "one"]), ["one", "two"]),
     (lambda: of_node(PlacedNode("", type="t")), ["nodes.: expected a text that is not empty, found ''"]),
-    (lambda: of_node(PlacedNode("$in", type="t")), ["nodes.%24in: no node can be called '$in'"]),
+    (lambda: of_node(PlacedNode("$in", type="t")), ["nodes.$in: no node can be called '$in'"]),
     (lambda: of_node(PlacedNode("a")), ["nodes.a.type: expected a text that is not empty"]),
     (lambda: Wiring(block=Block(outputs={"o": Reference("a", "")})), ["outputs.o: 'a.' is no source"]),
     (lambda: Wiring(name="\ud800"), ["the flow has no document form: .name: expected text"]),

@@ -78,7 +78,7 @@ node: {}
 dataflow: 1
 nodes: {$in: {type: t}}
 ---
-2:9 nodes.%24in: no node can be called '$in', which stands for the inputs of the flow
+2:9 nodes.$in: no node can be called '$in', which stands for the inputs of the flow
 """,
     """\
 dataflow: 1

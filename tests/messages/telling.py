@@ -8,6 +8,8 @@ from typing import Any, NamedTuple, TypeAlias
 from dataflow import DataflowError, Flow, FlowInvalid, RunFailed
 from dataflow.formats.native import load
 from dataflow.formats.native_dump import dump
+from dataflow.functions import import_function
+from dataflow.registry import find_type
 from tests.formats.nesting import nest
 
 __all__ = ["Row", "Stimulus", "document", "dumped", "failing", "played", "told", "wired"]
@@ -18,7 +20,7 @@ Wire: TypeAlias = Callable[[Flow], object]
 
 
 class Row(NamedTuple):
-    """A situation, what brings it about, and the whole message; `...` stands for what is not ours."""
+    """A situation, what brings it about, and the whole message; `…` stands for what is not ours."""
 
     name: str
     stimulus: Stimulus
@@ -54,27 +56,18 @@ def wired(wire: Wire) -> Stimulus:
 def document(text: str, name: str = "flow.yaml") -> Stimulus:
     """Read a document as YAML, or as JSON by its name, and check it; `...` is how each begins."""
 
-    def stimulus() -> list[str]:
-        from dataflow.functions import import_function
-        from dataflow.registry import find_type
-
-        wiring = load(text.replace("...", "dataflow: 1", 1), name, nest)
-        return Flow.from_wiring(wiring, find_type, import_function).check()
-
-    return stimulus
+    return lambda: _flow_of(text, name).check()
 
 
 def played(text: str) -> Stimulus:
     """Run a document."""
 
-    def stimulus() -> object:
-        from dataflow.functions import import_function
-        from dataflow.registry import find_type
+    return lambda: _flow_of(text, "flow.yaml").run_sync()
 
-        wiring = load(text.replace("...", "dataflow: 1", 1), "flow.yaml", nest)
-        return Flow.from_wiring(wiring, find_type, import_function).run_sync()
 
-    return stimulus
+def _flow_of(text: str, name: str) -> Flow:
+    wiring = load(text.replace("...", "dataflow: 1", 1), name, nest)
+    return Flow.from_wiring(wiring, find_type, import_function)
 
 
 def dumped(wire: Wire) -> Stimulus:

@@ -22,6 +22,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -115,14 +116,11 @@ def fuzz(
     numbers: Iterator[int],
     folder: Path,
     examine: Callable[..., list[str]] = examine,
-    goes_on: Callable[[], bool] = lambda: True,
 ) -> Report:
-    """Try the inputs of these numbers, until one fails or it does not go on."""
+    """Try the inputs of these numbers, until one fails."""
     report = Report()
     warm = 0
     for number in numbers:
-        if not goes_on():
-            break
         chance = random.Random(f"{seed}/{number}")
         name, text = spoilt(chance)
         (folder / name).write_bytes(text.encode(errors="surrogatepass"))
@@ -193,7 +191,7 @@ def main() -> int:
     end = time.monotonic() + given.seconds
     numbers = itertools.islice(itertools.count(given.first), given.count)
     with tempfile.TemporaryDirectory() as folder:
-        report = fuzz(given.seed, numbers, Path(folder), goes_on=lambda: time.monotonic() < end)
+        report = fuzz(given.seed, takewhile(lambda _: time.monotonic() < end, numbers), Path(folder))
     _tell(report, given.seed)
     return int(bool(report.failure))
 

@@ -28,36 +28,13 @@ WORDS: Final = r"""
 1e999 -0 0x é 🙂 {value:1} loop: map: flow: each: nodes: edges: $in $in.x $carry.c $item.x out $done $error
 type: dataflow: %YAML
 """
+# fmt: off
 FRAGMENTS: Final = [
     *WORDS.split(),
-    *(
-        ": ",
-        "- ",
-        " #",
-        "? ",
-        "\n",
-        "\n  ",
-        "\n---\n",
-        "%YAML 1.1\n---\n",
-        "\t",
-        "\r",
-        "\r\n",
-        "\x00",
-        "\x1b[2J",
-    ),
-    *(
-        "\x85",
-        "\u2028",
-        "\ufeff",
-        "\ud800",
-        "\u202e",
-        "9" * 1001,
-        "[" * 120,
-        "{a: " * 120,
-        "&a [*a]",
-        "(" * 30,
-    ),
+    ": ", "- ", " #", "? ", "\n", "\n  ", "\n---\n", "%YAML 1.1\n---\n", "\t", "\r", "\r\n", "\x00", "\x1b[2J",
+    "\x85", "\u2028", "\ufeff", "\ud800", "\u202e", "9" * 1001, "[" * 120, "{a: " * 120, "&a [*a]", "(" * 30,
 ]
+# fmt: on
 NAMES: Final = [
     *(
         "$in",
