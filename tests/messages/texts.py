@@ -39,8 +39,6 @@ EXEMPT: Final[dict[str, str]] = {
     "Value error,": "taken off what pydantic says",
     "is no expression": "jinja2 tells more",
     "a part of the kind": "of what a later jinja2 may parse",
-    "Circular reference": "recognised in what json says",
-    "Exceeds the limit": "recognised in what json says",
     "nesting depth": "recognised in what libyaml says",
     r"expected a JSON value, found \1": "a template of a replacement",
 }
