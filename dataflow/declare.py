@@ -52,7 +52,7 @@ class Node(Generic[P, R]):
         self._in_thread = in_thread
         update_wrapper(self, function, updated=())
 
-    async def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+    async def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
         """Call the function; an async generator is read to its end and gives the list of its yields."""
         if self._in_thread:
             result: R = await call_in_thread(self._function, args, kwargs)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -13,6 +10,7 @@ from typing import Final
 import pytest
 
 import dataflow
+from tests.processes import modules_after
 from tests.source import PACKS, Import, Module, imports_of, modules_of
 
 # The rows from the top down. A module may import from the rows below its own and, without a cycle, from its
@@ -201,9 +199,7 @@ def test_the_reference_knows_only_documents(name: str) -> None:
 
 
 def test_importing_the_engine_loads_nothing_heavy() -> None:
-    code = "import dataflow, json, sys; print(json.dumps(list(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    loaded = {name.partition(".")[0] for name in json.loads(done.stdout)}
+    loaded = {name.partition(".")[0] for name in modules_after("import dataflow")}
     assert not sorted(loaded & NOT_AT_IMPORT)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import tarfile
 import zipfile
 from configparser import ConfigParser
@@ -12,24 +10,16 @@ from pathlib import Path
 
 import pytest
 
+from tests.processes import build
 from tests.source import PACKAGES
 
 ROOT = Path(__file__).parents[1]
 
 
-def build(kind: str, folder: Path) -> Path:
-    """Build one archive with the build backend itself; return its path."""
-    command = [sys.executable, "-m", "hatchling", "build", "--target", kind, "--directory", str(folder)]
-    done = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    (archive,) = folder.iterdir()
-    return archive
-
-
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Return the text of every file in the wheel."""
-    with zipfile.ZipFile(build("wheel", tmp_path_factory.mktemp("wheel"))) as archive:
+    with zipfile.ZipFile(build(ROOT, "wheel", tmp_path_factory.mktemp("wheel"))) as archive:
         return {name: archive.read(name).decode() for name in archive.namelist()}
 
 
@@ -67,7 +57,7 @@ def test_a_wheel_carries_the_licence(wheel: dict[str, str]) -> None:
 
 
 def test_a_source_archive_holds_what_the_tests_need(tmp_path: Path) -> None:
-    with tarfile.open(build("sdist", tmp_path)) as archive:
+    with tarfile.open(build(ROOT, "sdist", tmp_path)) as archive:
         names = {name.split("/")[1] for name in archive.getnames()}
     folders = {"benchmarks", "dataflow", "docs", "nodes", "tests"}
     files = {"LICENSE", "README.md", "mkdocs.yml", "pyproject.toml"}

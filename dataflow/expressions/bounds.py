@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Final, TypeGuard
+from typing import Any, Final, NamedTuple, TypeGuard, assert_never
 
 from dataflow.errors import MOST_CHOICES, choices
 
@@ -18,8 +18,12 @@ __all__ = [
     "checked_number",
     "described",
     "is_number",
+    "items_of",
+    "length",
     "listed",
+    "reading_steps",
     "short",
+    "steps_of_items",
 ]
 
 #: The characters of a text that an expression makes, and the items of a list.
@@ -28,6 +32,21 @@ LONGEST: Final = 1_000_000
 MOST_STEPS: Final = 10 * LONGEST
 #: The bits of an integer, which are about 1,200 digits.
 MOST_BITS: Final = 4_096
+
+
+class Size(NamedTuple):
+    """How a kind of value is measured, and how much of it is gone through in one step."""
+
+    of: Callable[[Any], int]
+    at_once: int
+
+
+#: The kinds of values that can be long; of an integer as many bits are gone through as ten bytes have.
+SIZES: Final[Mapping[type, Size]] = {
+    str: Size(str.__len__, 10),
+    bytes: Size(bytes.__len__, 10),
+    int: Size(int.bit_length, 80),
+}
 
 
 class Refused(Exception):
@@ -40,6 +59,11 @@ class Evaluation:
 
     names: Mapping[str, Any]
     left: int = MOST_STEPS
+
+    @property
+    def taken(self) -> int:
+        """The steps that were taken."""
+        return MOST_STEPS - self.left
 
     def make(self, size: int) -> None:
         """Count a text or list that is about to be made."""
@@ -57,8 +81,59 @@ class Evaluation:
 
     def join(self, texts: Sequence[str]) -> str:
         """Put texts one after the other."""
-        self.make(sum(map(len, texts)))
+        self.make(sum(map(str.__len__, texts)))
         return "".join(texts)
+
+
+def length(value: str | list[Any] | tuple[Any, ...] | dict[Any, Any]) -> int:
+    """Count what is really there: a class of its own may say anything."""
+    match value:
+        case str():
+            return str.__len__(value)
+        case list():
+            return list.__len__(value)
+        case tuple():
+            return tuple.__len__(value)
+        case dict():
+            return dict.__len__(value)
+        case _:
+            assert_never(value)
+
+
+def items_of(value: list[Any] | tuple[Any, ...]) -> list[Any] | tuple[Any, ...]:
+    """Take the items that are really there."""
+    if isinstance(value, list):
+        return list.copy(value)
+    return tuple.__getitem__(value, slice(None))
+
+
+def reading_steps(*values: object) -> int:
+    """Count the steps of going through the shortest of some texts, bytes or integers once."""
+    return 1 + min(map(_steps_of_one, values))
+
+
+def _steps_of_one(value: object) -> int:
+    size = _size_of(type(value))
+    return int(size.of(value)) // size.at_once if size is not None else 0
+
+
+def steps_of_items(container: list[Any] | tuple[Any, ...] | dict[Any, Any]) -> int:
+    """Count the steps of going through all items of a container once, but not through what is in them."""
+    items = [*dict.keys(container), *dict.values(container)] if isinstance(container, dict) else container
+    kinds = set(map(type, items))
+    steps = length(container)
+    for kind in kinds:
+        size = _size_of(kind)
+        if size is not None:
+            those = items if len(kinds) == 1 else [item for item in items if type(item) is kind]
+            steps += sum(map(size.of, those)) // size.at_once
+    return steps
+
+
+def _size_of(kind: type) -> Size | None:
+    if kind in SIZES:
+        return SIZES[kind]
+    return next((SIZES[base] for base in SIZES if issubclass(kind, base)), None)
 
 
 def described(value: object) -> str:

@@ -12,7 +12,14 @@ from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any, Final, TypeAlias
 
-from dataflow.expressions.bounds import Evaluation, Refused, described
+from dataflow.expressions.bounds import (
+    Evaluation,
+    Refused,
+    described,
+    length,
+    reading_steps,
+    steps_of_items,
+)
 
 __all__ = ["COMPARISONS", "checked_key"]
 
@@ -20,8 +27,10 @@ Comparison: TypeAlias = Callable[[Evaluation, Any, Any], bool]
 
 #: What is gone through item by item.
 CONTAINERS: Final = (list, tuple, dict)
-#: What going into a container counts for: as much as making so many characters.
+#: What going into a container counts for, besides its items: as much as making so many characters.
 STEP: Final = 100
+#: What comparing two values in it counts for, besides what is in them.
+PAIR: Final = 10
 
 
 def checked_key(value: Any) -> Any:
@@ -64,6 +73,7 @@ def _equal(evaluation: Evaluation, left: Any, right: Any) -> bool:
 def _same(evaluation: Evaluation, left: Any, right: Any) -> bool:
     """Compare as Python does, what is inside lists and mappings too, but in counted steps."""
     if not isinstance(left, CONTAINERS):
+        evaluation.spend(reading_steps(left, right))
         return _answer(left == right)
     waiting: list[Iterator[tuple[Any, Any]]] = [iter([(left, right)])]
     while waiting:
@@ -75,11 +85,13 @@ def _same(evaluation: Evaluation, left: Any, right: Any) -> bool:
         if one is other:
             continue
         if _is_flat(one):
-            evaluation.spend(len(one) if isinstance(one, CONTAINERS) else 1)
+            evaluation.spend(
+                PAIR + (steps_of_items(one) if isinstance(one, CONTAINERS) else reading_steps(one, other))
+            )
             if not _answer(one == other):
                 return False
             continue
-        evaluation.spend(STEP)
+        evaluation.spend(STEP + steps_of_items(one))
         if not _are_alike(one, other):
             return False
         waiting.append(_pairs(one, other))
@@ -98,7 +110,7 @@ def _are_alike(left: Any, right: Any) -> bool:
     """Tell whether two containers are of one kind, of one length and have the same keys."""
     if not any(isinstance(left, kind) and isinstance(right, kind) for kind in CONTAINERS):
         return False
-    return len(left) == len(right) and (not isinstance(left, dict) or all(key in right for key in left))
+    return length(left) == length(right) and (not isinstance(left, dict) or all(key in right for key in left))
 
 
 def _pairs(left: Any, right: Any) -> Iterator[tuple[Any, Any]]:
@@ -108,8 +120,9 @@ def _pairs(left: Any, right: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def _ordered(sign: str, compare: Callable[[Any, Any], object]) -> Comparison:
-    def holds(_: Evaluation, left: object, right: object) -> bool:
+    def holds(evaluation: Evaluation, left: object, right: object) -> bool:
         _check_kinds(left, right)
+        evaluation.spend(reading_steps(left, right))
         if isinstance(left, bool | list | tuple | AbstractSet):
             raise Refused(f"`{sign}` orders numbers, texts, dates and the like, found {described(left)}")
         return _answer(compare(left, right))
@@ -122,11 +135,15 @@ def _contains(evaluation: Evaluation, item: Any, container: Any) -> bool:
         case str():
             if not isinstance(item, str):
                 raise Refused(f"`in` looks for a text in a text, found {described(item)}")
+            evaluation.spend(reading_steps(container))
             return item in container
         case Mapping() | AbstractSet():
             return checked_key(item) in container
         case list() | tuple() | deque():
             if not isinstance(item, CONTAINERS):
+                evaluation.spend(
+                    len(container) if isinstance(container, deque) else steps_of_items(container)
+                )
                 return item in container
             return any(_same(evaluation, item, one) for one in container)
         case _:

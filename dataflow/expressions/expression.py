@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from dataflow.errors import ExpressionError, choices
-from dataflow.expressions.bounds import LONGEST, Evaluation, Refused, boolean
+from dataflow.expressions.bounds import LONGEST, Evaluation, Refused, boolean, length
 from dataflow.failure import text_of_error
 from dataflow.functions import NamedFunction, is_function_name
 
@@ -43,19 +43,26 @@ class Expression:
         object.__setattr__(self, "_compute", compiled)
         object.__setattr__(self, "names", names)
 
-    def evaluate(self, names: Mapping[str, Any]) -> Any:
-        """Compute the value with these names; raises ExpressionError, whatever goes wrong."""
-        return _told(self.source, lambda: self._result(names))
+    def evaluate(self, names: Mapping[str, Any], spend: Callable[[int], object] | None = None) -> Any:
+        """Compute the value with these names; raises ExpressionError, whatever goes wrong.
 
-    def _result(self, names: Mapping[str, Any]) -> Any:
-        value = self._compute(Evaluation(names))
-        if isinstance(value, str) and len(value) > LONGEST:
-            raise Refused(f"gives a text of {len(value):,} characters; at most {LONGEST:,}")
-        return value
+        Who evaluates many times and bounds the work of all gives `spend`, which is called with the steps that
+        were taken: about as many as the source has characters, and as were made and compared.
+        """
+        return self._computed(names, spend, _not_too_long)
 
-    def holds(self, names: Mapping[str, Any]) -> bool:
+    def holds(self, names: Mapping[str, Any], spend: Callable[[int], object] | None = None) -> bool:
         """Compute a condition; anything but a boolean is an ExpressionError (S16.3)."""
-        return _told(self.source, lambda: boolean(self._compute(Evaluation(names))))
+        return self._computed(names, spend, boolean)
+
+    def _computed(
+        self, names: Mapping[str, Any], spend: Callable[[int], object] | None, check: Callable[[Any], T]
+    ) -> T:
+        evaluation = Evaluation(names)
+        value = _told(self.source, lambda: check(self._compute(evaluation)))
+        if spend is not None:
+            spend(len(self.source) + evaluation.taken)
+        return value
 
     @classmethod
     def __get_pydantic_core_schema__(cls, *_: object) -> CoreSchema:
@@ -103,6 +110,12 @@ class Template:
         from dataflow.expressions.fields import schema_of_source
 
         return schema_of_source(cls)
+
+
+def _not_too_long(value: Any) -> Any:
+    if isinstance(value, str) and length(value) > LONGEST:
+        raise Refused(f"gives a text of {length(value):,} characters; at most {LONGEST:,}")
+    return value
 
 
 def _told(source: str, work: Callable[[], T], kind: str = "expression") -> T:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Mapping, Sized
 from contextlib import suppress
 from datetime import date, time, timedelta
@@ -11,7 +12,15 @@ from pathlib import PurePath
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from dataflow.expressions.bounds import LONGEST, Evaluation, Refused, checked_number, described, is_number
+from dataflow.expressions.bounds import (
+    LONGEST,
+    Evaluation,
+    Refused,
+    checked_number,
+    described,
+    is_number,
+    length,
+)
 
 __all__ = ["FUNCTIONS", "Function", "text_of"]
 
@@ -39,9 +48,20 @@ _JSON: Final = json.JSONEncoder(ensure_ascii=False, default=_stand_in)
 def text_of(evaluation: Evaluation, value: object) -> str:
     """Write a value: a text as it is, lists and mappings as JSON, truth values, None, dates as `str` does."""
     if isinstance(value, str):
-        return value
+        return str.__str__(value)  # of a class of its own the text that is really there
     if value is None or isinstance(value, (bool, *PLAIN)):
-        return str(value)
+        text = str(value)
+        evaluation.make(len(text))
+        return text
+    try:
+        return _as_json(evaluation, value)
+    except ValueError as error:
+        if (told := _in_our_words(error)) is None:
+            raise
+        raise Refused(told) from error
+
+
+def _as_json(evaluation: Evaluation, value: object) -> str:
     pieces: list[str] = []
     size = 0
     for piece in _JSON.iterencode(value):  # piece by piece: a list may hold one large list many times
@@ -53,12 +73,22 @@ def text_of(evaluation: Evaluation, value: object) -> str:
     return "".join(pieces)
 
 
+def _in_our_words(error: ValueError) -> str | None:
+    """Say in our words what the JSON writer has refused; what a value of a user raised stays as it is."""
+    if "Circular reference" in str(error):
+        return "a value that holds itself cannot be written in a text"
+    if "Exceeds the limit" in str(error):
+        most = f"{sys.get_int_max_str_digits():,}"
+        return f"an integer cannot be written in a text: it has more than {most} digits"
+    return None
+
+
 def _changed(name: str, change: Callable[[str], str]) -> Callable[[Evaluation, Any], str]:
     def changed(evaluation: Evaluation, text: object) -> str:
         if not isinstance(text, str):
             raise Refused(f"{name}() takes a text, found {described(text)}")
-        evaluation.make(len(text))
-        made = change(text)
+        evaluation.make(length(text))
+        made = change(str.__str__(text))
         evaluation.make(len(made))  # upper case may be longer
         return made
 
@@ -66,6 +96,8 @@ def _changed(name: str, change: Callable[[str], str]) -> Callable[[Evaluation, A
 
 
 def _length(_: Evaluation, value: object) -> int:
+    if isinstance(value, str | list | tuple | dict):
+        return length(value)
     if not isinstance(value, Sized):
         raise Refused(f"len() takes a text, list or mapping, found {described(value)}")
     return len(value)

@@ -19,6 +19,8 @@ from dataflow.expressions.bounds import (
     checked_number,
     described,
     is_number,
+    items_of,
+    length,
     listed,
     short,
 )
@@ -54,8 +56,8 @@ def _plus(evaluation: Evaluation, left: Any, right: Any) -> Any:
     if isinstance(left, str) and isinstance(right, str):
         return evaluation.join((left, right))
     if isinstance(left, list | tuple) and isinstance(right, list | tuple):
-        evaluation.make(len(left) + len(right))
-        return [*left, *right]
+        evaluation.make(length(left) + length(right))
+        return [*items_of(left), *items_of(right)]
     if is_number(left) and is_number(right):
         return checked_number(checked_number(left) + checked_number(right))
     raise Refused(

@@ -18,6 +18,7 @@ from dataflow.expressions.comparing import COMPARISONS, checked_key
 from dataflow.expressions.functions import FUNCTIONS, text_of
 from dataflow.expressions.operators import ARITHMETIC, item_of, negative, positive
 from dataflow.expressions.scanning import KEYWORD, MOST_DEPTH, prepared_expression
+from dataflow.expressions.wording import in_our_words
 
 __all__ = ["ENVIRONMENT", "Compute", "Parts", "not_allowed", "parse_expression", "parsed"]
 
@@ -59,12 +60,7 @@ def parsed(parse: Callable[[], Any]) -> Any:
     try:
         return parse()
     except TemplateSyntaxError as error:
-        text = (error.message or "is no expression")[:200]
-        if "end of template" in text:
-            text = "ends too early"
-        elif text.startswith("unexpected char "):
-            text = f"unexpected {text.split()[2]}"  # its place is one in what was prepared
-        raise Refused(f"{text}{_in_line(error)}") from error
+        raise Refused(f"{in_our_words(error.message or 'is no expression')}{_in_line(error)}") from error
     except RecursionError as error:
         raise _too_deep() from error
     except ValueError as error:  # an integer with thousands of digits

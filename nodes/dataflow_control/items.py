@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Final, TypeVar
 
-from anyio.lowlevel import checkpoint
 from pydantic import AfterValidator, Field
 
 from dataflow import Expression, Ports, node
-from dataflow_control.settings import Settings, ports_for, without_names
+from dataflow_control.comparing import Key, Kind, described, key_of, ordered
+from dataflow_control.configs import StrictConfig
+from dataflow_control.names import ports_for, without_names
+from dataflow_control.plain import plain_list
+from dataflow_control.work import Work
 
 __all__ = ["Filter", "Sort", "Unique", "filter_list", "sort_list", "unique_list"]
 
@@ -17,15 +20,11 @@ R = TypeVar("R")
 T = TypeVar("T")
 
 ITEM: Final = "item"
-#: The kinds that are compared, each with its own only.
-COMPARED: Final = frozenset({"boolean", "number", "text", "NoneType"})
-#: How many items are looked at before others get a turn.
-AT_ONCE: Final = 1_000
 
 OverItem = Annotated[Expression, AfterValidator(without_names("config", "items"))]
 
 
-class Filter(Settings):
+class Filter(StrictConfig):
     """Config of `control.filter_list`."""
 
     condition: OverItem = Field(
@@ -33,7 +32,7 @@ class Filter(Settings):
     )
 
 
-class Sort(Settings):
+class Sort(StrictConfig):
     """Config of `control.sort_list`."""
 
     key: OverItem | None = Field(
@@ -43,7 +42,7 @@ class Sort(Settings):
     descending: bool = Field(default=False, description="whether the largest comes first")
 
 
-class Unique(Settings):
+class Unique(StrictConfig):
     """Config of `control.unique_list`."""
 
     key: OverItem | None = Field(
@@ -64,9 +63,11 @@ def _ports_of_key(config: Sort | Unique) -> Ports:
 async def filter_list(items: list[T], config: Filter, **values: Any) -> list[T]:
     """Keep the items for which a condition holds, in their order.
 
-    Raises ExpressionError for a condition that gives no boolean or cannot be computed.
+    Raises ExpressionError for a condition that gives no boolean or cannot be computed, ValueError if all
+    items together take too much work.
     """
-    held = await _of_each(config.condition.holds, items, values)
+    items = plain_list(items)
+    held = await _of_each(config.condition.holds, items, values, Work())
     return [item for item, holds in zip(items, held, strict=True) if holds]
 
 
@@ -75,15 +76,17 @@ async def sort_list(items: list[T], config: Sort = Sort(), **values: Any) -> lis
     """Sort the items, by themselves or by a key of each; equal ones keep their order.
 
     What is compared is all numbers or all texts, and texts by their code points. Raises ValueError for
-    anything else, ExpressionError for a key that cannot be computed.
+    anything else, or if all items together take too much work, ExpressionError for a key that cannot be
+    computed.
     """
-    keys = await _keys(config, items, values)
-    kinds = {_kind(key) for key in keys}
-    if not (kinds <= {"number"} or kinds <= {"text"}):
-        found = " and ".join(sorted(f"a {kind}" for kind in kinds))
-        raise ValueError(f"found {found} to sort by; expected all numbers or all texts")
-    order = sorted(range(len(items)), key=keys.__getitem__, reverse=config.descending)
-    return [items[position] for position in order]
+    items, work = plain_list(items), Work()
+    expected = "all numbers or all texts"
+    keys = await _keys(items, config.key, values, work, expected)
+    kinds = {key.kind for key in keys}
+    if not (kinds <= {Kind.NUMBER} or kinds <= {Kind.TEXT}):
+        found = " and ".join(sorted(kind.value for kind in kinds))
+        raise ValueError(f"found {found} to sort by; expected {expected}")
+    return [items[position] for position in await ordered(keys, work, descending=config.descending)]
 
 
 @node(ports=_ports_of_key)
@@ -91,47 +94,45 @@ async def unique_list(items: list[T], config: Unique = Unique(), **values: Any) 
     """Keep the first of the items that are equal, or whose keys are, in their order.
 
     What is compared are numbers, texts, booleans and None, each only with their own kind: 1 is 1.0, but
-    neither "1" nor true. Raises ValueError for anything else, ExpressionError for a key that cannot be
-    computed.
+    neither "1" nor true. Raises ValueError for anything else, or if all items together take too much work,
+    ExpressionError for a key that cannot be computed.
     """
+    items, work = plain_list(items), Work()
+    keys = await _keys(items, config.key, values, work, "a number, a text, a boolean or null")
     first: dict[object, T] = {}
-    for item, key in zip(items, await _keys(config, items, values), strict=True):
-        first.setdefault((_kind(key), key), item)
+    for item, key in zip(items, keys, strict=True):
+        first.setdefault(key.identity, item)
+        work.spend(key.steps)
+        await work.turn()
     return list(first.values())
 
 
 async def _of_each(
-    compute: Callable[[Mapping[str, Any]], R], items: list[Any], values: Mapping[str, Any]
+    compute: Callable[[Mapping[str, Any], Callable[[int], None]], R],
+    items: list[Any],
+    values: Mapping[str, Any],
+    work: Work,
 ) -> list[R]:
     """Compute something of each item, and let others have their turn in between."""
     found: list[R] = []
-    for count, item in enumerate(items, 1):
-        found.append(compute({**values, ITEM: item}))
-        if count % AT_ONCE == 0:
-            await checkpoint()
+    for item in items:
+        found.append(compute({**values, ITEM: item}, work.spend))
+        await work.turn()
     return found
 
 
-async def _keys(config: Sort | Unique, items: list[Any], values: Mapping[str, Any]) -> list[Any]:
+async def _keys(
+    items: list[Any], key: Expression | None, values: Mapping[str, Any], work: Work, expected: str
+) -> list[Key]:
     """Return what is compared of each item; raises ValueError for what cannot be."""
-    keys = items if config.key is None else await _of_each(config.key.evaluate, items, values)
-    for position, key in enumerate(keys):
-        if _kind(key) not in COMPARED or key != key:  # nan is not equal to itself
-            what = "item" if config.key is None else "the key of item"
-            advice = "; give a key that is one" if config.key is None else ""
-            found = f"a {_kind(key)}" if _kind(key) not in COMPARED else "nan"
-            raise ValueError(f"{what} {position} is {found}; expected a number or a text{advice}")
+    given = items if key is None else await _of_each(key.evaluate, items, values, work)
+    keys: list[Key] = []
+    for position, value in enumerate(given):
+        found = key_of(value)
+        if found is None:
+            what, advice = ("item", "; give a key that is one") if key is None else ("the key of item", "")
+            raise ValueError(f"{what} {position} is {described(value)}; expected {expected}{advice}")
+        keys.append(found)
+        work.spend(found.steps)
+        await work.turn()
     return keys
-
-
-def _kind(key: object) -> str:
-    """Name the kind of what is compared; one of another kind is never equal to it."""
-    match key:
-        case bool():
-            return "boolean"
-        case int() | float():
-            return "number"
-        case str():
-            return "text"
-        case _:
-            return type(key).__name__

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from collections.abc import Iterable
+from typing import Final, TypeVar
 
 from dataflow_control.bounds import check_items
+from dataflow_control.plain import plain_list
 
 __all__ = ["flatten_list", "join_lists", "numbers", "slice_list"]
 
 T = TypeVar("T")
 
+#: The bits of the numbers that are counted with; a million large ones would be a huge list.
+MOST_BITS: Final = 256
+
 
 async def numbers(stop: int, start: int = 0, step: int = 1) -> list[int]:
     """List the whole numbers from `start` up to, and without, `stop`; with a negative step down to it.
 
-    At most 1,000,000 numbers. Raises ValueError for step 0 or more numbers.
+    At most 1,000,000 numbers of at most 256 bits. Raises ValueError for step 0, more or larger numbers.
     """
     if step == 0:
         raise ValueError("step is 0; expected a number to count by")
+    for name, number in (("start", start), ("stop", stop)):
+        if number.bit_length() > MOST_BITS:
+            raise ValueError(f"{name} has {number.bit_length():,} bits; expected at most {MOST_BITS}")
     check_items(-((start - stop) // step))  # without len(), which has no room for a huge range
     return list(range(start, stop, step))
 
@@ -35,12 +43,13 @@ async def flatten_list(lists: list[list[T]]) -> list[T]:
 
     At most 1,000,000 items. Raises ValueError for more.
     """
-    return _joined(lists)
+    return _joined(plain_list(lists))
 
 
-def _joined(lists: list[list[T]] | tuple[list[T], ...]) -> list[T]:
-    check_items(sum(map(len, lists)))
-    return [item for one in lists for item in one]
+def _joined(lists: Iterable[list[T]]) -> list[T]:
+    plain = [plain_list(one) for one in lists]
+    check_items(sum(map(len, plain)))
+    return [item for one in plain for item in one]
 
 
 async def slice_list(items: list[T], start: int = 0, stop: int | None = None) -> list[T]:
@@ -49,4 +58,4 @@ async def slice_list(items: list[T], start: int = 0, stop: int | None = None) ->
     Positions count from 0, negative ones from the end, `stop` None is the end. Positions outside the list
     take what is there.
     """
-    return items[start:stop]
+    return plain_list(items)[start:stop]

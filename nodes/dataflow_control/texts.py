@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Final, NoReturn
-
-from anyio.lowlevel import checkpoint
+import sys
+from math import isinf
+from typing import Any, NoReturn
 
 from dataflow_control.bounds import check_characters, check_items
+from dataflow_control.plain import plain_list, plain_text
+from dataflow_control.work import Work
 
 __all__ = ["join_text", "parse_json", "replace_text", "split_lines", "split_text", "write_json"]
 
@@ -20,6 +22,7 @@ async def split_text(text: str, separator: str) -> list[str]:
     """
     if not separator:
         raise ValueError("the separator is empty; expected at least one character")
+    text = plain_text(text)
     check_items(text.count(separator) + 1)
     return text.split(separator)
 
@@ -30,6 +33,7 @@ async def split_lines(text: str) -> list[str]:
     An end at the very end begins no further line; an empty text has no lines. At most 1,000,000 lines. Raises
     ValueError for more.
     """
+    text = plain_text(text)
     ended = text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n")
     if not text:
         return []
@@ -42,6 +46,7 @@ async def join_text(texts: list[str], separator: str = "") -> str:
 
     No texts give an empty one. At most 10,000,000 characters. Raises ValueError for more.
     """
+    texts, separator = [plain_text(text) for text in plain_list(texts)], plain_text(separator)
     check_characters(sum(map(len, texts)) + len(separator) * max(0, len(texts) - 1))
     return separator.join(texts)
 
@@ -53,34 +58,49 @@ async def replace_text(text: str, old: str, new: str) -> str:
     """
     if not old:
         raise ValueError("the text to replace is empty; expected at least one character")
+    text, old, new = plain_text(text), plain_text(old), plain_text(new)
     check_characters(len(text) + text.count(old) * (len(new) - len(old)))
     return text.replace(old, new)
-
-
-def _no_json(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON; expected a number, text, boolean, null, list or object")
 
 
 async def parse_json(text: str) -> Any:
     """Read a JSON text.
 
     Of two equal keys the last counts. At most 10,000,000 characters. Raises ValueError (json.JSONDecodeError
-    with line and column) for what is no JSON, NaN and Infinity included, nested too deep or too long.
+    with line and column) for what is no JSON, NaN and Infinity included, for a number that is too large,
+    nested too deep or too long.
     """
+    text = plain_text(text)
     check_characters(len(text))
     try:
-        return json.loads(text, parse_constant=_no_json)
+        return json.loads(text, parse_constant=_no_json, parse_int=_integer, parse_float=_finite)
     except RecursionError as error:
         raise ValueError("the JSON is nested too deep") from error
 
 
-#: How many pieces of JSON are written before others get a turn.
-AT_ONCE: Final = 10_000
+def _no_json(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON; expected a number, text, boolean, null, list or object")
 
-_WRITERS: Final = {
-    indented: json.JSONEncoder(ensure_ascii=False, allow_nan=False, indent=2 if indented else None)
-    for indented in (False, True)
-}
+
+def _integer(digits: str) -> int:
+    try:
+        return int(digits)
+    except ValueError as error:  # its own text is advice for whoever runs Python
+        count = len(digits.removeprefix("-"))
+        raise ValueError(f"an integer has {count:,} digits; expected at most {_most_digits()}") from error
+
+
+def _finite(digits: str) -> float:
+    """Read a number that stays one: infinity could not be written as JSON again."""
+    number = float(digits)
+    if isinf(number):
+        shown = digits if len(digits) <= 20 else f"{digits[:17]}..."
+        raise ValueError(f"the number {shown} is too large; expected one of a magnitude below 1.8e308")
+    return number
+
+
+def _most_digits() -> str:
+    return f"{sys.get_int_max_str_digits():,}"
 
 
 async def write_json(value: Any, indented: bool = False) -> str:
@@ -90,15 +110,32 @@ async def write_json(value: Any, indented: bool = False) -> str:
     Raises TypeError for a value that JSON has not, ValueError for nan, infinity, a value that holds itself,
     one that is nested too deep, or more characters.
     """
+    writer = json.JSONEncoder(ensure_ascii=False, allow_nan=False, indent=2 if indented else None)
     pieces: list[str] = []
-    size = 0
+    size, work = 0, Work()
     try:
-        for count, piece in enumerate(_WRITERS[indented].iterencode(value), 1):
+        for piece in writer.iterencode(value):
             size += len(piece)
             check_characters(size)  # at once: a small value may hold one list many times
             pieces.append(piece)
-            if count % AT_ONCE == 0:
-                await checkpoint()
+            work.spend(1 + len(piece))
+            await work.turn()
     except RecursionError as error:
         raise ValueError("the value is nested too deep for JSON") from error
+    except ValueError as error:
+        if (told := _in_our_words(error)) is None:
+            raise
+        raise ValueError(told) from error
     return "".join(pieces)
+
+
+def _in_our_words(error: ValueError) -> str | None:
+    """Say what the JSON writer has refused in words that are not for whoever programs in Python."""
+    for theirs, ours in (
+        ("Circular reference", "the value holds itself, which JSON cannot"),
+        ("Out of range float", "the value has nan or infinity, which JSON has not"),
+        ("Exceeds the limit", f"an integer has more than {_most_digits()} digits"),
+    ):
+        if theirs in str(error):
+            return ours
+    return None

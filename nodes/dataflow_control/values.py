@@ -8,18 +8,19 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field, JsonValue
 
 from dataflow import Expression, Ports, Template, node
-from dataflow_control.settings import Settings, ports_for, without_names
+from dataflow_control.configs import StrictConfig
+from dataflow_control.names import ports_for, without_names
 
 __all__ = ["Compute", "Fill", "Given", "expression", "template", "value"]
 
 
-class Given(Settings):
+class Given(StrictConfig):
     """Config of `control.value`."""
 
     value: JsonValue = Field(description="the value: anything that JSON can carry")
 
 
-class Fill(Settings):
+class Fill(StrictConfig):
     """Config of `control.template`."""
 
     template: Annotated[Template, AfterValidator(without_names("config"))] = Field(
@@ -27,7 +28,7 @@ class Fill(Settings):
     )
 
 
-class Compute(Settings):
+class Compute(StrictConfig):
     """Config of `control.expression`."""
 
     expression: Annotated[Expression, AfterValidator(without_names("config"))] = Field(
@@ -52,9 +53,9 @@ async def value(config: Given) -> Any:
 async def template(config: Fill, **values: Any) -> str:
     """Fill a template with the values of the ports that its names are.
 
-    A text stands there as it is, lists and mappings as JSON, anything else as Python writes it: `0`, `False`,
-    `None`; what comes from a value is never read as a template. At most 1,000,000 characters. Raises
-    ExpressionError, also for a key that a value lacks.
+    A text stands there as it is, lists and mappings as JSON, numbers, booleans, None and dates as `str` does
+    in Python; nothing else can be written (S16.1). What comes from a value is never read as a template. At
+    most 1,000,000 characters. Raises ExpressionError, also for a key that a value lacks.
     """
     return config.template.fill(values)
 

@@ -42,6 +42,9 @@ class Recurses:
     __hash__ = None
 
 
+ITSELF: Final[list[Any]] = []
+ITSELF.append(ITSELF)
+
 # fmt: off
 ROWS: Final = [
     Row("an empty one", evaluated(''), "expression '': is empty"),
@@ -57,6 +60,12 @@ ROWS: Final = [
     Row("levels", evaluated('not ' * 30 + 'a'), "expression 'not not not not not not not not not not not not not not not not not not not not not not not not n...': is nested too deep; at most 20 levels"),
     Row("two values", evaluated('a b'), "expression 'a b': unexpected 'b'"),
     Row("too early", evaluated('a +'), "expression 'a +': ends too early"),
+    Row("an empty hole", filled('{{ }}'), "template '{{ }}': what stands in {{ }} ends too early"),
+    Row("an empty condition", filled('{% if %}{% endif %}'), "template '{% if %}{% endif %}': what stands in {% %} ends too early"),
+    Row("no end", filled('{% if a %}'), "template '{% if a %}': ends too early: {% endif %} is missing"),
+    Row("an end of nothing", filled('{% endif %}'), "template '{% endif %}': '{% endif %}' belongs to no {% if %}"),
+    Row("no name", evaluated('a.'), "expression 'a.': expected a name after '.'"),
+    Row("no comma", evaluated('[a b]'), "expression '[a b]': expected ',', found 'b'"),
     Row("no syntax", evaluated('a + * b'), "expression 'a + * b': unexpected '*'"),
     Row("a filter", evaluated('a | upper'), "expression 'a | upper': a filter `|` is not allowed; there are literals, names, items, comparisons, and, or, not, in, arithmetic, `~`, `a if b else c` and the functions len, lower, upper, trim, round, int, float, str"),
     Row("a slice", evaluated('a[1:2]', a='x'), "expression 'a[1:2]': a slice `[:]` is not allowed; there are literals, names, items, comparisons, and, or, not, in, arithmetic, `~`, `a if b else c` and the functions len, lower, upper, trim, round, int, float, str"),
@@ -95,6 +104,8 @@ ROWS: Final = [
     Row("digits", evaluated('round(1.5, 999)'), "expression 'round(1.5, 999)': round() keeps at most 400 digits, found the number 999"),
     Row("no number in a text", evaluated('int(a)', a='x'), "expression 'int(a)': int() takes a number, or the text of one with at most 1,200 characters, found the text 'x'"),
     Row("no text of a value", filled('{{ a }}', a=object()), "template '{{ a }}': a value of type object cannot be written in a text; take a field of it"),
+    Row("a text of itself", filled('{{ a }}', a=ITSELF), "template '{{ a }}': a value that holds itself cannot be written in a text"),
+    Row("a text of a long integer", filled('{{ a }}', a=[10 ** 5000]), "template '{{ a }}': an integer cannot be written in a text: it has more than 4,300 digits"),
     Row("a full template", filled('{{ a }}{{ a }}', a='x' * 600000), "template '{{ a }}{{ a }}': fills to more than 1,000,000 characters"),
     Row("a result too long", lambda: Expression('a').evaluate({'a': 'x' * 1000001}), "expression 'a': gives a text of 1,000,001 characters; at most 1,000,000"),
     Row("a value nested too deep", evaluated("a == b", a=Recurses(), b=Recurses()), "expression 'a == b': meets a value that is nested too deep"),

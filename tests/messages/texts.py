@@ -39,8 +39,6 @@ EXEMPT: Final[dict[str, str]] = {
     "Value error,": "taken off what pydantic says",
     "is no expression": "jinja2 tells more",
     "a part of the kind": "of what a later jinja2 may parse",
-    "end of template": "recognised in what jinja2 says",
-    "unexpected char": "recognised in what jinja2 says",
     "nesting depth": "recognised in what libyaml says",
     r"expected a JSON value, found \1": "a template of a replacement",
 }

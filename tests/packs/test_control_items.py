@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Awaitable, Iterator
 from typing import Any
 
 import anyio
@@ -11,7 +13,8 @@ from hypothesis import strategies as st
 
 from dataflow import Expression, ExpressionError
 from dataflow_control import Filter, Sort, Unique, filter_list, sort_list, unique_list
-from dataflow_control.items import AT_ONCE
+from dataflow_control.comparing import PIECE, Key, Kind, key_of, ordered
+from dataflow_control.work import A_TURN, Work
 from tests.packs.playing import played, problems_of
 from tests.packs.values import typed
 
@@ -73,10 +76,13 @@ async def test_the_first_item_of_each_key_is_kept(items: list[Any]) -> None:
         (filter_list, Filter(condition=Expression("item.a")), [{}], ExpressionError, "no key 'a'"),
         (sort_list, Sort(), [1, "a"], ValueError, "found a number and a text to sort by"),
         (sort_list, Sort(), [True, False], ValueError, "found a boolean to sort by"),
-        (sort_list, Sort(), [0.0, float("nan")], ValueError, "item 1 is nan; expected a number or a text"),
+        (sort_list, Sort(), [None], ValueError, "found null to sort by; expected all numbers or all texts"),
+        (sort_list, Sort(), [0.0, float("nan")], ValueError, "item 1 is nan; expected all numbers or all"),
+        (sort_list, Sort(), [object()], ValueError, "item 0 is a value of type object; expected all numbers"),
         (sort_list, Sort(key=Expression("item.a")), [{"a": [1]}], ValueError, "the key of item 0 is a list"),
         (sort_list, Sort(key=Expression("item.a")), [{}], ExpressionError, "no key 'a'"),
-        (unique_list, Unique(), [1, {}], ValueError, "item 1 is a dict; expected a number or"),
+        (unique_list, Unique(), [1, {}], ValueError, "item 1 is a mapping; expected a number, a text, a"),
+        (unique_list, Unique(), [{}], ValueError, "a boolean or null; give a key that is one"),
     ],
 )  # fmt: skip
 async def test_what_cannot_be_compared_is_told(
@@ -104,7 +110,95 @@ def test_a_config_that_cannot_be_is_a_problem(function: Any, config: Any, proble
     assert problem in found
 
 
-async def test_others_have_their_turn_while_a_long_list_is_looked_at() -> None:
+#: Hashes of integers are what remains of a division by this.
+MODULUS = sys.hash_info.modulus
+large = st.integers(-(10**400), 10**400) | st.integers(-3, 3).map(lambda factor: factor * MODULUS)
+
+
+@given(large | st.floats(allow_nan=False), large | st.floats(allow_nan=False))
+def test_numbers_have_one_identity_if_they_are_equal(one: float, other: float) -> None:
+    left, right = key_of(one), key_of(other)
+    assert left is not None
+    assert right is not None
+    assert (left.identity == right.identity) is (one == other)
+
+
+def test_numbers_whose_hashes_are_equal_have_identities_whose_hashes_are_not() -> None:
+    numbers = [factor * MODULUS for factor in range(1_000)]
+    assert len({*map(hash, numbers)}) == 1
+    keys = [key_of(number) for number in numbers]
+    assert len({hash(key.identity) for key in keys if key is not None}) > 990
+
+
+class Odd(int):
+    """A number that compares as no other does."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        raise TypeError("not equal")
+
+    def __lt__(self, other: object) -> bool:
+        raise TypeError("not less")
+
+    def __index__(self) -> int:
+        raise TypeError("no index")
+
+
+class Text(str):
+    """A text that compares as no other does."""
+
+    __slots__ = ()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        raise TypeError("not equal")
+
+    def __lt__(self, other: object) -> bool:
+        raise TypeError("not less")
+
+    def __str__(self) -> str:
+        raise TypeError("no text")
+
+
+@pytest.mark.parametrize("kind", [Odd, Text])
+async def test_of_classes_of_their_own_the_plain_value_is_compared(kind: Any) -> None:
+    one, two, again = kind("1"), kind("2"), kind("1")
+    assert [item is one for item in await unique_list([one, again])] == [True]
+    found = await sort_list([two, one, again])
+    assert [item is wanted for item, wanted in zip(found, (one, again, two), strict=True)] == [True] * 3
+
+
+class Empty(list[Any]):
+    """A list that says that it has nothing in it."""
+
+    def __len__(self) -> int:
+        return 0
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(())
+
+
+@pytest.mark.parametrize(
+    ("function", "settings"),
+    [(filter_list, {"config": Filter(condition=Expression("item > 0"))}), (sort_list, {}), (unique_list, {})],
+)
+async def test_what_is_really_in_a_list_is_looked_at(function: Any, settings: dict[str, Any]) -> None:
+    found = await function(Empty([1, 2]), **settings)
+    assert (type(found), found) == (list, [1, 2])
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 999, 1_000, 1_001, 2_001, 3_500])
+@pytest.mark.parametrize("descending", [False, True])
+async def test_a_long_list_is_sorted_like_a_short_one(count: int, descending: bool) -> None:
+    items = [{"key": position * 7_919 % 101, "at": position} for position in range(count)]
+    expected = sorted(items, key=lambda item: item["key"], reverse=descending)
+    assert await sort_list(items, Sort(key=Expression("item.key"), descending=descending)) == expected
+
+
+async def turns_during(work: Awaitable[object]) -> int:
+    """Count the turns that others have while some work is done."""
     turns = 0
 
     async def others() -> None:
@@ -115,6 +209,57 @@ async def test_others_have_their_turn_while_a_long_list_is_looked_at() -> None:
 
     async with anyio.create_task_group() as group:
         group.start_soon(others)
-        await filter_list([1] * (10 * AT_ONCE), Filter(condition=Expression("item > 0")))
+        await work
         group.cancel_scope.cancel()
-    assert turns > 5
+    return turns
+
+
+@pytest.mark.parametrize(
+    ("function", "config"),
+    [
+        (filter_list, Filter(condition=Expression("a == b"))),
+        (sort_list, Sort(key=Expression("1 if a == b else 2"))),
+        (unique_list, Unique(key=Expression("a == b"))),
+    ],
+)
+async def test_others_have_their_turn_for_each_item_that_takes_long(function: Any, config: Any) -> None:
+    lists = {"a": [0] * A_TURN, "b": [0.0] * A_TURN}
+    assert await turns_during(function([1] * 20, config, **lists)) > 10
+
+
+@pytest.mark.parametrize(
+    ("function", "config"),
+    [
+        (filter_list, Filter(condition=Expression("item > 0"))),
+        (sort_list, Sort(key=Expression("item"))),
+        (sort_list, Sort()),
+        (unique_list, Unique()),
+    ],
+)
+async def test_others_have_their_turn_while_a_long_list_is_looked_at(function: Any, config: Any) -> None:
+    assert await turns_during(function([*range(1, 4 * A_TURN)], config)) > 1
+
+
+async def test_others_have_their_turn_between_the_pieces_that_are_sorted() -> None:
+    keys = [Key(Kind.NUMBER, number) for number in range(4 * PIECE)]
+    assert await turns_during(ordered(keys, Work(), descending=True)) > 4
+
+
+#: Two texts that are equal, but not the same; reading one takes a million steps.
+LONG, AS_LONG = (f"{'a' * 10_000_000}{end}" for end in ("b", "b"))
+
+
+@pytest.mark.parametrize(
+    ("function", "settings"),
+    [
+        (filter_list, {"config": Filter(condition=Expression("a == item")), "a": AS_LONG}),
+        (sort_list, {}),
+        (sort_list, {"config": Sort(key=Expression("a == item")), "a": AS_LONG}),
+        (unique_list, {}),
+        (unique_list, {"config": Unique(key=Expression("a == item")), "a": AS_LONG}),
+    ],
+    ids=["filter", "sort", "sort by a key", "unique", "unique by a key"],
+)
+async def test_all_the_work_of_a_node_has_a_bound(function: Any, settings: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"take too much work; expected at most 1,000,000,000 steps"):
+        await function([LONG] * 1_100, **settings)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -15,6 +16,19 @@ from tests.packs.values import json_values, typed
 
 lists = st.lists(json_values, max_size=6)
 small = st.integers(-30, 30)
+
+
+class Short(list[Any]):
+    """A list that says that it is short."""
+
+    def __len__(self) -> int:
+        return 1
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(["lie"])
+
+    def __getitem__(self, _: object) -> Any:
+        return ["lie"]
 
 
 @given(small, small, small.filter(bool))
@@ -58,6 +72,18 @@ async def test_a_slice_has_the_items_that_python_takes(
         (numbers, {"stop": 3, "step": 0}, "step is 0; expected a number to count by"),
         (numbers, {"stop": 1_000_001}, "1,000,001 items; expected at most 1,000,000"),
         (numbers, {"stop": -(10**30), "step": -1}, "items; expected at most 1,000,000"),
+        (numbers, {"stop": 2**256}, "stop has 257 bits; expected at most 256"),
+        (numbers, {"start": -(2**16_609), "stop": 0}, "start has 16,610 bits; expected at most 256"),
+        (
+            flatten_list,
+            {"lists": [Short([0] * 1_001)] * 1_000},
+            "1,001,000 items; expected at most 1,000,000",
+        ),
+        (
+            flatten_list,
+            {"lists": Short([[0] * 1_001] * 1_000)},
+            "1,001,000 items; expected at most 1,000,000",
+        ),
         (flatten_list, {"lists": [[0] * 1_001] * 1_000}, "1,001,000 items; expected at most 1,000,000"),
     ],
 )
@@ -69,3 +95,22 @@ async def test_what_would_be_too_much_is_refused(function: Any, inputs: dict[str
 
 async def test_as_many_numbers_as_are_allowed_are_listed() -> None:
     assert len(await numbers(1_000_000)) == len(await numbers(0, 3_000_000, -3)) == 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("function", "inputs", "value"),
+    [
+        (flatten_list, {"lists": Short([Short([1, 2]), [3]])}, [1, 2, 3]),
+        (slice_list, {"items": Short([1, 2, 3]), "start": 1}, [2, 3]),
+    ],
+)
+async def test_of_a_class_of_its_own_the_items_that_are_there_count(
+    function: Any, inputs: dict[str, Any], value: Any
+) -> None:
+    assert typed(await function(**inputs)) == typed(value)
+
+
+async def test_lists_of_a_class_of_their_own_are_joined_by_what_is_in_them() -> None:
+    assert await join_lists(Short([1, 2]), [3]) == [1, 2, 3]
+    with pytest.raises(ValueError, match="1,001,000 items"):
+        await join_lists(*[Short([0] * 1_001)] * 1_000)

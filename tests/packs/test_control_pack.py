@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import inspect
-import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,17 +12,10 @@ import pytest
 from dataflow import Flow, RunFailed
 from dataflow.functions import import_function
 from dataflow_control import pack
+from tests.processes import modules_after
 
 GREETING: Final = Path(__file__).parents[2] / "docs" / "examples" / "greeting.yaml"
 EACH_NAME: Final = pytest.mark.parametrize("name", pack.nodes)
-
-
-def modules_after(code: str) -> list[str]:
-    """Run a program of its own and return the modules that it has imported."""
-    program = f"{code}\nimport json, sys; print(json.dumps(list(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
-    found: list[str] = json.loads(done.stdout)
-    return found
 
 
 def test_listing_the_pack_imports_none_of_its_types() -> None:
@@ -69,7 +59,7 @@ async def test_the_example_greets_each_guest() -> None:
 
 
 async def test_the_example_fails_without_guests() -> None:
-    with pytest.raises(RunFailed, match="nobody: FlowFailed: there is nobody to greet"):
+    with pytest.raises(RunFailed, match="nobody: FailedOnPurpose: there is nobody to greet"):
         await Flow.load(GREETING).run(guests=" ,")
 
 

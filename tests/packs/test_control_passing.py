@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
+from dataclasses import dataclass, field
+from datetime import date
+from decimal import Decimal
+from enum import Enum
+from typing import Any, Final, NamedTuple
 
 import pytest
 import trio
@@ -11,10 +15,47 @@ from hypothesis import given
 from hypothesis import strategies as st
 from trio.testing import MockClock
 
-from dataflow import ExpressionError, Flow, NodeState, RunFailed, Template, merge
-from dataflow_control import Delay, Fail, FlowFailed, Log, delay, fail, log
+from dataflow import DataflowError, ExpressionError, Flow, NodeState, RunFailed, Template, merge
+from dataflow_control import Delay, Fail, FailedOnPurpose, Log, delay, fail, log
 from tests.packs.playing import played, problems_of
 from tests.packs.values import FALSY, json_values, typed
+
+
+class Shade(Enum):
+    DARK = 1
+
+
+@dataclass
+class Spot:
+    line: int
+    secret: str = field(repr=False)
+
+
+class Pair(NamedTuple):
+    one: Any
+    other: Any
+
+
+class Unwilling:
+    def __repr__(self) -> str:
+        raise SystemExit
+
+
+@dataclass
+class Broken:
+    number: int = field(init=False)  # never set
+
+
+ITSELF: Final[list[Any]] = []
+ITSELF.append(ITSELF)
+
+
+def wide(kind: Any) -> Any:
+    """Nest twenty of each in each, many times over."""
+    made: Any = range(20)
+    for _ in range(40):
+        made = kind([kind([made, number]) for number in range(20)] if kind is frozenset else [made] * 20)
+    return made
 
 
 def waiting(seconds: float) -> Flow:
@@ -84,9 +125,17 @@ async def test_a_log_writes_its_message_at_its_level(level: Any, caplog: pytest.
     ("value", "text"),
     [
         ("a %s text", "a %s text"),
+        ("a\n\x1b[31mline", "a\\n\\x1b[31mline"),
         ({"a": None}, "{'a': None}"),
-        (list(range(1000)), f"[{', '.join(map(str, range(20)))}, ...]"),
+        ([1, 2.5, ("a\n",), {3, 1}, Shade.DARK, b"a"], "[1, 2.5, ('a\\n',), set(1, 3), Shade.DARK, b'a']"),
+        (Spot(1, "hidden"), "Spot(line=1)"),
+        (Pair([1], date(2026, 1, 2)), "Pair(one=[1], other=2026-01-02)"),
+        ([Unwilling()], "[<Unwilling>]"),
+        ({10**5_000: Decimal("1.50")}, "{<a long integer>: 1.50}"),
+        (ITSELF, "[[[[[[[[...]]]]]]]]"),
+        (Broken(), "<a value that raised AttributeError>"),
     ],
+    ids=lambda given: type(given).__name__,
 )
 async def test_a_log_without_a_message_writes_its_value(
     value: Any, text: str, caplog: pytest.LogCaptureFixture
@@ -96,20 +145,53 @@ async def test_a_log_without_a_message_writes_its_value(
     assert [record.getMessage() for record in caplog.records] == [text]
 
 
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("a" * 501, None), ("\n" * 300, None), ([*range(1000)], None), (["a" * 1_000], None),
+        (wide(list), None), (wide(tuple), None), (Pair("b" * 600, ""), None),
+        ("a" * 1_000_000, "{{ value }}"),
+    ],
+    ids=["text", "lines", "numbers", "texts", "lists", "tuples", "fields", "message"],
+)  # fmt: skip
+async def test_a_record_is_one_line_of_500_characters_at_most(
+    value: Any, message: str | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.INFO, "dataflow.control"):
+        await log(value, Log(message=Template(message) if message is not None else None))
+    (record,) = caplog.records
+    assert len(record.getMessage()) == 500
+    assert record.getMessage().endswith("...")
+    assert "\n" not in record.getMessage()
+
+
+async def test_of_sets_in_sets_little_is_written(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, "dataflow.control"):
+        await log(wide(frozenset))
+    assert [record.getMessage() for record in caplog.records] == [
+        f"frozenset({', '.join(sorted(f'frozenset(..., {number})' for number in range(20)))})"
+    ]
+
+
 async def test_a_log_whose_message_cannot_be_filled_fails_also_when_nobody_reads_it() -> None:
     with pytest.raises(ExpressionError, match="no key 'a'"):
         await log({}, Log(level="debug", message=Template("{{ value.a }}")))
 
 
-@given(st.text(st.characters(exclude_characters="{}\r", exclude_categories=["Cs"])), json_values)
+@given(st.text(st.characters(exclude_characters="{}", exclude_categories=["C", "Z"])), json_values)
 async def test_a_failure_has_the_text_of_its_message(text: str, value: Any) -> None:
     error = await played(fail, Fail(message=Template(text)), value=value)
-    assert isinstance(error, FlowFailed)
+    assert isinstance(error, FailedOnPurpose)
     assert str(error) == text
 
 
+async def test_what_steers_a_terminal_is_an_escape_in_a_failure() -> None:
+    with pytest.raises(DataflowError, match=r"^\\x1b\[31mred$"):
+        await fail(Fail(message=Template("\x1b[31mred")))
+
+
 async def test_a_failure_tells_its_value() -> None:
-    with pytest.raises(FlowFailed, match=r"^no order 7$"):
+    with pytest.raises(FailedOnPurpose, match=r"^no order 7$"):
         await fail(Fail(message=Template("no order {{ value }}")), 7)
 
 
@@ -128,18 +210,18 @@ async def test_a_failure_on_an_exit_that_is_not_taken_does_not_happen() -> None:
 
 
 async def test_a_failure_on_an_exit_that_is_taken_fails_the_run() -> None:
-    with pytest.raises(RunFailed, match="fail: FlowFailed: 0 is too small") as caught:
+    with pytest.raises(RunFailed, match="fail: FailedOnPurpose: 0 is too small") as caught:
         await guarded().run(number=0)
-    assert isinstance(caught.value.__cause__, FlowFailed)
+    assert isinstance(caught.value.__cause__, FailedOnPurpose)
 
 
 @pytest.mark.parametrize(
     ("function", "config", "problem"),
     [
         (log, {"level": "loud"}, "config level: expected 'debug', 'info', 'warning' or 'error'"),
-        (log, {"message": "{{ name }}"}, "config message: unknown name 'name'; choices: value"),
+        (log, {"message": "{{ name }}"}, "config message: unknown name 'name'; expected value"),
         (log, {"message": "{% for %}"}, "config message: template '{% for %}': "),
-        (fail, {"message": "{{ name }}"}, "config message: unknown name 'name'; choices: value"),
+        (fail, {"message": "{{ name }}"}, "config message: unknown name 'name'; expected value"),
         (fail, {}, "config message: is missing"),
     ],
 )

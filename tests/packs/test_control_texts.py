@@ -60,7 +60,23 @@ async def test_reading_gives_what_was_written_as_json(value: Any, indented: bool
     assert text == json.dumps(value, ensure_ascii=False, indent=2 if indented else None)
 
 
-@pytest.mark.parametrize("text", ["", "{", "NaN", "[Infinity]", "-Infinity", "01", "'a'", "[1,]", "\ufeff1"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "NaN",
+        "[Infinity]",
+        "-Infinity",
+        "01",
+        "'a'",
+        "[1,]",
+        "\ufeff1",
+        "1e999",
+        "[-1e999]",
+        '{"a": [1E+400]}',
+    ],
+)
 async def test_what_is_no_json_is_not_read(text: str) -> None:
     assert isinstance(await played(parse_json, text=text), ValueError)
 
@@ -69,7 +85,10 @@ async def test_what_is_no_json_is_not_read(text: str) -> None:
     ("text", "words"),
     [
         ("[" * 1_000_000, "the JSON is nested too deep"),
-        ("1" * 10_000, "Exceeds the limit"),
+        ("1" * 10_000, "an integer has 10,000 digits; expected at most 4,300"),
+        ("[-" + "1" * 5_000 + "]", "an integer has 5,000 digits; expected at most 4,300"),
+        ("1e999", "the number 1e999 is too large; expected one of a magnitude below 1.8e308"),
+        ("1" * 400 + ".5", "the number 11111111111111111... is too large"),
         (
             " " * (MOST_CHARACTERS + 1),
             "10,000,001 characters; expected at most",
@@ -85,13 +104,14 @@ async def test_json_that_is_too_much_is_told(text: str, words: str) -> None:
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        (float("nan"), "Out of range float values are not JSON compliant"),
+        (float("nan"), "the value has nan or infinity, which JSON has not"),
         ({1, 2}, "set is not JSON serializable"),
-        (ITSELF, "Circular reference"),
+        (ITSELF, "the value holds itself, which JSON cannot"),
+        ([10**5_000], "an integer has more than 4,300 digits"),
         (DEEP, "the value is nested too deep for JSON"),
         (LAUGHS, "expected at most 10,000,000"),
     ],
-    ids=["nan", "set", "itself", "deep", "laughs"],
+    ids=["nan", "set", "itself", "digits", "deep", "laughs"],
 )
 async def test_a_value_that_json_cannot_carry_is_told(value: Any, words: str) -> None:
     with pytest.raises((ValueError, TypeError)) as caught:
@@ -118,7 +138,6 @@ async def test_a_value_that_json_cannot_carry_is_told(value: Any, words: str) ->
         (replace_text, {"text": "a", "old": "", "new": "b"}, "the text to replace is empty"),
         (replace_text, {"text": "a" * 10_001, "old": "a", "new": "b" * 1_000}, "10,001,000 characters"),
     ],
-    ids=range(7),
 )
 async def test_what_would_be_too_much_or_endless_is_refused(
     function: Any, inputs: dict[str, Any], words: str
@@ -126,3 +145,57 @@ async def test_what_would_be_too_much_or_endless_is_refused(
     with pytest.raises(ValueError) as caught:
         await function(**inputs)
     assert words in str(caught.value)
+
+
+class Short(str):
+    """A text that says that it is short."""
+
+    __slots__ = ()
+
+    def __len__(self) -> int:
+        return 1
+
+    def __str__(self) -> str:
+        return "lie"
+
+    def split(self, *_: object) -> Any:
+        return ["lie"]
+
+    def replace(self, *_: object) -> Any:
+        return "lie"
+
+    def count(self, *_: object) -> int:
+        return 0
+
+
+@pytest.mark.parametrize(
+    ("function", "inputs", "value"),
+    [
+        (split_text, {"text": Short("a,b"), "separator": ","}, ["a", "b"]),
+        (split_lines, {"text": Short("a\nb")}, ["a", "b"]),
+        (join_text, {"texts": [Short("a"), "b"], "separator": Short(", ")}, "a, b"),
+        (replace_text, {"text": Short("abc"), "old": Short("b"), "new": Short("xy")}, "axyc"),
+        (parse_json, {"text": Short("[12]")}, [12]),
+        (write_json, {"value": Short("ab")}, '"ab"'),
+    ],
+)
+async def test_of_a_class_of_its_own_the_text_that_is_there_counts(
+    function: Any, inputs: dict[str, Any], value: Any
+) -> None:
+    assert typed(await played(function, **inputs)) == typed(value)
+
+
+@pytest.mark.parametrize(
+    ("function", "inputs"),
+    [
+        (split_text, {"text": Short("," * 1_000_001), "separator": ","}),
+        (split_lines, {"text": Short("\n" * 1_000_001)}),
+        (join_text, {"texts": [Short("a" * 10_000_001)]}),
+        (replace_text, {"text": Short("a" * 10_001), "old": "a", "new": "b" * 1_000}),
+        (parse_json, {"text": Short(" " * 10_000_001)}),
+        (write_json, {"value": Short("a" * 10_000_001)}),
+    ],
+)
+async def test_no_bound_is_passed_by_a_class_of_its_own(function: Any, inputs: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="expected at most"):
+        await function(**inputs)

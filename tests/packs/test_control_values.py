@@ -65,6 +65,10 @@ async def test_a_template_writes_what_is_false_like_any_value(given_value: Any, 
     assert await played(template, Fill(template=Template("[{{ x }}]")), x=given_value) == text
 
 
+async def test_any_name_can_be_a_port_of_a_node_that_is_called() -> None:
+    assert await played(template, Fill(template=Template("{{ self }}")), self=1) == "1"
+
+
 @given(plain)
 async def test_what_comes_from_a_value_is_no_template(text: str) -> None:
     hostile = f"{{{{ secret }}}}{text}{{% if %}}"

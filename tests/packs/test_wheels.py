@@ -8,7 +8,8 @@ from typing import Any, Final
 
 import pytest
 
-from tests.packs.wheels import ROOT, Environment, Source, build
+from tests.packs.wheels import ROOT, Environment, Project
+from tests.processes import build
 
 GOOD: Final = """
 from dataflow import Pack
@@ -30,8 +31,8 @@ async def half(text: str) -> str:
 
 pack = Pack("{name}", version="1.0", api={api}, nodes=[half])
 """
-SOURCES: Final = [
-    Source(
+PROJECTS: Final = [
+    Project(
         "good-pack",
         'good = "good_pack:pack"',
         {
@@ -41,9 +42,9 @@ SOURCES: Final = [
         },
         "1.5",
     ),
-    Source("broken-pack", 'broken = "broken_pack:pack"', {"broken_pack/__init__.py": "import not_there\n"}),
-    Source("odd-pack", 'odd = "odd_pack:pack"', {"odd_pack/__init__.py": "pack = 3\n"}),
-    Source(
+    Project("broken-pack", 'broken = "broken_pack:pack"', {"broken_pack/__init__.py": "import not_there\n"}),
+    Project("odd-pack", 'odd = "odd_pack:pack"', {"odd_pack/__init__.py": "pack = 3\n"}),
+    Project(
         "empty-pack",
         'empty = "empty_pack:pack"',
         {
@@ -52,28 +53,28 @@ SOURCES: Final = [
             )
         },
     ),
-    Source(
+    Project(
         "newer-pack",
         'newer = "newer_pack:pack"',
         {"newer_pack/__init__.py": LISTED.format(name="newer", api=7)},
         "3.0",
     ),
-    Source(
+    Project(
         "first-half", 'half = "half_one:pack"', {"half_one/__init__.py": LISTED.format(name="half", api=1)}
     ),
-    Source(
+    Project(
         "second-half",
         'half = "half_two:pack"',
         {"half_two/__init__.py": LISTED.format(name="half", api=1)},
         "2.0",
     ),
-    Source(
+    Project(
         "left-twin", 'left = "twin:pack"', {"twin/__init__.py": LISTED.format(name="left", api=1)}
     ),
-    Source(
+    Project(
         "right-twin", 'right = "twin:pack"', {"twin/__init__.py": LISTED.format(name="right", api=1)}
     ),
-    Source(
+    Project(
         "usurper", 'control = "usurper:pack"', {"usurper/__init__.py": LISTED.format(name="control", api=1)}
     ),
 ]  # fmt: skip
@@ -89,7 +90,7 @@ outputs: {text: it}
 def environment(tmp_path_factory: pytest.TempPathFactory) -> Environment:
     folder = tmp_path_factory.mktemp("packs")
     made = Environment(folder)
-    made.install(build(ROOT, folder / "engine"), *(source.build(folder) for source in SOURCES))
+    made.install(build(ROOT, "wheel", folder / "engine"), *(project.build(folder) for project in PROJECTS))
     return made
 
 

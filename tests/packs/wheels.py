@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from tests.processes import build
+
 ROOT: Final = Path(__file__).parents[2]
-PROJECT: Final = """\
+PYPROJECT: Final = """\
 [build-system]
 requires = ["hatchling"]
 build-backend = "hatchling.build"
@@ -32,7 +34,7 @@ packages = [{packages}]
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class Project:
     """The source of a distribution that offers one pack: `files` are texts by path."""
 
     name: str
@@ -47,18 +49,11 @@ class Source:
             (root / path).parent.mkdir(parents=True, exist_ok=True)
             (root / path).write_text(text, encoding="utf-8")
         tops = sorted({f'"{Path(path).parts[0]}"' for path in self.files})
-        project = PROJECT.format(
+        project = PYPROJECT.format(
             name=self.name, version=self.version, entry=self.entry, packages=", ".join(tops)
         )
         (root / "pyproject.toml").write_text(project, encoding="utf-8")
-        return build(root, folder / "wheels" / self.name)
-
-
-def build(root: Path, folder: Path) -> Path:
-    """Build the wheel of a project."""
-    run([sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(folder)], root)
-    (wheel,) = folder.iterdir()
-    return wheel
+        return build(root, "wheel", folder / "wheels" / self.name)
 
 
 def run(command: Sequence[str], folder: Path) -> str:

@@ -1,21 +1,13 @@
-"""Configs with expressions and templates, whose names become input ports."""
+"""The names in the expressions and templates of configs: which there may be, and the ports they become."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from pydantic import ConfigDict
+from dataflow import Expression, Ports, Template
 
-from dataflow import Config, Expression, Ports, Template
-
-__all__ = ["Settings", "only_names", "ports_for", "without_names"]
-
-
-class Settings(Config):
-    """A config that takes its values as they are: no text becomes a number, nor the other way round."""
-
-    model_config = ConfigDict(strict=True)
+__all__ = ["only_names", "ports_for", "without_names"]
 
 
 def ports_for(names: Iterable[str]) -> Ports:
@@ -41,7 +33,7 @@ def only_names(*known: str) -> Callable[[Expression | Template], Expression | Te
     def check(source: Expression | Template) -> Expression | Template:
         unknown = sorted(source.names - {*known})
         if unknown:
-            raise ValueError(f"unknown name {unknown[0]!r}; choices: {', '.join(known)}")
+            raise ValueError(f"unknown name {unknown[0]!r}; expected {' or '.join(known)}")
         return source
 
     return check
