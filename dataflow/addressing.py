@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from dataflow.errors import DataflowError, choices
+from dataflow.errors import DataflowError
 from dataflow.names import encode, parse_reference
 from dataflow.placeholders import PortRef
 from dataflow.plan import FlowOf, LoopOf, MapOf
 from dataflow.ports import DONE, ERROR
 from dataflow.steps import Step
 from dataflow.wiring import CARRY, INPUT, Reference
+from dataflow.wording import choices
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

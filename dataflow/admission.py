@@ -9,12 +9,12 @@ from functools import partial
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from dataflow.errors import choices
 from dataflow.limits import TAKEN, Gate
 from dataflow.plan import Call, FlowOf
 from dataflow.policy import Limit
 from dataflow.ports import MISSING
 from dataflow.states import READY
+from dataflow.wording import choices
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -9,12 +9,13 @@ from pydantic import Discriminator, Tag, model_serializer, model_validator
 from dataflow.checking import described
 from dataflow.config import Config
 from dataflow.current import this_firing
-from dataflow.errors import NodeFailed, choices
+from dataflow.errors import NodeFailed
 from dataflow.functions import FunctionReference
 from dataflow.names import node_of_path
 from dataflow.nodetype import NodeType
 from dataflow.ports import InPort, OutPort, PortKind, Ports
 from dataflow.signature import Parameters, Shape
+from dataflow.wording import choices
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -14,7 +14,7 @@ from dataflow.branching import IF, SWITCH, Choose, Decide
 from dataflow.checking import check_value
 from dataflow.conversations import CONTEXT, Conversation
 from dataflow.declare import Node
-from dataflow.errors import FlowInvalid, ValueMismatch, choices
+from dataflow.errors import FlowInvalid, ValueMismatch
 from dataflow.looping import Exits, Loop, When
 from dataflow.names import parse_reference
 from dataflow.nodetype import NodeType, derive, opaque_type
@@ -31,6 +31,7 @@ from dataflow.wiring import (
     Reference,
     Wiring,
 )
+from dataflow.wording import choices
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dataflow.attempts import Attempts
 from dataflow.binding import bind
 from dataflow.current import CURRENT, Firing
-from dataflow.errors import NodeFailed, choices
+from dataflow.errors import NodeFailed
 from dataflow.events import EventKind
 from dataflow.isolation import as_coroutine, isolated
 from dataflow.node_output import NodeOutput
@@ -19,6 +19,7 @@ from dataflow.plan import Call
 from dataflow.separation import separate
 from dataflow.signature import Shape
 from dataflow.states import RUNNING
+from dataflow.wording import choices
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataflow.agreement import NOT_ITERABLE, agrees, element_type, holds_any, is_any, type_name
 from dataflow.checking import check_json, check_value
 from dataflow.context_checks import check_contexts
-from dataflow.errors import ValueMismatch, choices
+from dataflow.errors import ValueMismatch
 from dataflow.graph import (
     CallAction,
     Constant,
@@ -25,6 +25,7 @@ from dataflow.placeholders import is_no_constant
 from dataflow.ports import MISSING, InPort, OutPort, PortKind, kind_of, plain_type
 from dataflow.scoping import scope_of, wires_within
 from dataflow.sureness import Sureness
+from dataflow.wording import choices
 
 __all__ = ["check"]
 

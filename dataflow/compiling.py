@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from dataflow.checks import check
 from dataflow.demand import prune
-from dataflow.errors import FlowInvalid, listed
+from dataflow.errors import FlowInvalid
 from dataflow.functions import import_function
 from dataflow.layout import lay_out
 from dataflow.registry import find_type
 from dataflow.resolve import resolve
 from dataflow.scoping import in_order, place
+from dataflow.wording import listed
 
 if TYPE_CHECKING:
     from dataflow.graph import Graph, Vertex

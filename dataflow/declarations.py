@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from dataflow.errors import FlowInvalid, choices
+from dataflow.errors import FlowInvalid
 from dataflow.graph import (
     CallAction,
     CollectAction,
@@ -21,6 +21,7 @@ from dataflow.graph import (
 from dataflow.lookup import Lookup
 from dataflow.nodetype import ConfigProblem, opaque_type
 from dataflow.wiring import PARAMETERS, LoopBlock, MapBlock, PlacedNode
+from dataflow.wording import choices
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from dataflow.errors import visible
 from dataflow.nodetype import NodeType
 from dataflow.wiring import (
     CARRY,
@@ -30,6 +29,7 @@ from dataflow.wiring import (
     Race,
     Reference,
 )
+from dataflow.wording import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from dataflow.checking import check_value
-from dataflow.errors import FlowInvalid, ValueMismatch, choices
+from dataflow.errors import FlowInvalid, ValueMismatch
 from dataflow.ports import MISSING
 from dataflow.separation import separate
+from dataflow.wording import choices
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

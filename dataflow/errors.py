@@ -15,22 +15,19 @@ DataflowError
 
 from __future__ import annotations
 
-import difflib
 import inspect
-import re
-from itertools import chain, islice
 from typing import TYPE_CHECKING, Final, Literal
 
 from dataflow.failure import error_told
+from dataflow.wording import counted, on_one_line, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Sequence
 
     from dataflow.failure import Failure
     from dataflow.result import Result
 
 __all__ = [
-    "MOST_CHOICES",
     "DataflowError",
     "ExpressionError",
     "FlowInvalid",
@@ -42,15 +39,6 @@ __all__ = [
     "PortMisuse",
     "RunFailed",
     "ValueMismatch",
-    "choices",
-    "counted",
-    "listed",
-    "nearest",
-    "on_one_line",
-    "read_place",
-    "visible",
-    "within_file",
-    "write_place",
 ]
 
 
@@ -58,85 +46,8 @@ __all__ = [
 MOST_PROBLEMS: Final = 100
 
 
-#: How many names a message lists.
-MOST_CHOICES: Final = 12
-
 #: How many characters of an expression a message shows.
 MOST_SHOWN: Final = 100
-
-
-#: How many characters of one problem a message shows: a name may be as long as a document.
-LONGEST_PROBLEM: Final = 2_000
-SLACK: Final = 100  # for what is written in place of the rest
-
-# What steers a terminal or changes how the text around it is read: controls, breaks of lines, halves of
-# surrogate pairs, and the marks that turn the direction of writing.
-_UNSEEN: Final = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
-)
-
-
-def visible(text: str) -> str:
-    """Write what cannot be seen as escapes, so that no text of others can steer a terminal; lines stay."""
-    return _UNSEEN.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
-
-
-def on_one_line(text: str) -> str:
-    """Write a problem on one line; of a very long one the middle is left out. Twice is as once."""
-    rest = len(text) - LONGEST_PROBLEM
-    if rest > SLACK:
-        half = LONGEST_PROBLEM // 2
-        text = f"{text[:half]}... {rest:,} characters ...{text[-half:]}"
-    return visible(text).replace("\n", "\\n").replace("\t", "\\t")
-
-
-def choices(*names: Collection[str]) -> str:
-    """Say which names exist, in the order given, shortened when there are many."""
-    count = sum(map(len, names))
-    if not count:
-        return "there are none"
-    return f"choices: {listed(chain.from_iterable(names), count)}"
-
-
-def nearest(names: Iterable[str], meant: str) -> list[str]:
-    """Sort names, those first that are written much like the one that was meant."""
-    known = sorted(names)
-    near = difflib.get_close_matches(meant, known, n=3)
-    return [*near, *(name for name in known if name not in near)]
-
-
-def listed(names: Iterable[str], count: int) -> str:
-    """Write so many names in a row; of many only the first."""
-    shown = ", ".join(islice(names, MOST_CHOICES))
-    rest = count - MOST_CHOICES
-    return f"{shown} and {rest:,} more" if rest > 0 else shown
-
-
-def counted(count: int, noun: str) -> str:
-    """Write a count with its noun: `1 round`, `3 rounds`."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
-
-
-_PLACE: Final = re.compile(r"(\d+):(\d+) ")
-
-
-def write_place(text: str, line: int, column: int) -> str:
-    """Put the place of a problem in a document, both counted from 1, in front of its text."""
-    return f"{line}:{column} {text}"
-
-
-def read_place(problem: str) -> tuple[str, int | None, int | None]:
-    """Take a problem apart: its text, and line and column where they are known."""
-    place = _PLACE.match(problem)
-    if place is None:
-        return problem, None, None
-    return problem[place.end() :], int(place[1]), int(place[2])
-
-
-def within_file(file: str, problem: str) -> str:
-    """Name the file of a problem, in front of its place there."""
-    text, line, column = read_place(problem)
-    return f"{file}: {text}" if line is None else f"{file}:{line}:{column}: {text}"
 
 
 class DataflowError(Exception):

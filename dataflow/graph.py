@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from dataflow.errors import on_one_line, read_place, write_place
+from dataflow.wording import on_one_line, read_place, write_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from dataflow.built_in import BUILT_IN
-from dataflow.errors import DataflowError, FormatError, PackError, choices
+from dataflow.errors import DataflowError, FormatError, PackError
 from dataflow.failure import text_of_error
 from dataflow.formats.native import load
 from dataflow.formats.reading import MOST_BYTES, decode
@@ -24,6 +24,7 @@ from dataflow.functions import SHOWN_NAMES, import_function, importing, is_funct
 from dataflow.nodetype import NodeType, opaque_type
 from dataflow.packs import type_of
 from dataflow.registry import find_type, is_offered
+from dataflow.wording import choices
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

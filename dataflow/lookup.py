@@ -6,12 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from dataflow.branching import VALUE, Choose, Decide
-from dataflow.errors import DataflowError, FlowInvalid, choices, read_place, within_file, write_place
+from dataflow.errors import DataflowError, FlowInvalid
 from dataflow.expressions import ExpressionOf
 from dataflow.functions import NamedFunction, check_plain
 from dataflow.graph import Spot
 from dataflow.merging import POLICIES
 from dataflow.nodetype import NodeType, opaque_type
+from dataflow.wording import choices, read_place, within_file, write_place
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from dataflow.blocks import OpenBlock, name_outside, source_of
-from dataflow.errors import choices
 from dataflow.functions import check_plain
 from dataflow.placeholders import Handle, PortRef, literally
 from dataflow.wiring import CARRY, All, Carried, Literally, LoopBlock, LoopTest, Reference
+from dataflow.wording import choices
 
 if TYPE_CHECKING:
     from collections.abc import Callable

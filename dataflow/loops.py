@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from dataflow.branching import checked_answer
-from dataflow.errors import LoopLimit, counted
+from dataflow.errors import LoopLimit
 from dataflow.events import EventKind
 from dataflow.frames import LoopEnd, OpenedLoop, Unhandled
 from dataflow.plan import LoopOf
 from dataflow.separation import separate
 from dataflow.states import NOT_RUN, RUNNING, WAITING
 from dataflow.tokens import Errored, Skip, is_dead
+from dataflow.wording import counted
 
 if TYPE_CHECKING:
     from dataflow.frames import Frame

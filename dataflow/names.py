@@ -6,8 +6,8 @@ import re
 from typing import Final
 from urllib.parse import unquote
 
-from dataflow.errors import choices
 from dataflow.wiring import PARAMETERS, Reference
+from dataflow.wording import choices
 
 __all__ = ["encode", "node_of_path", "parse_reference", "write_reference"]
 

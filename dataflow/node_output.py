@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
-from dataflow.errors import choices
+from dataflow.wording import choices
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pydantic import ValidationError
 
 from dataflow.checking import described
-from dataflow.errors import FlowInvalid, choices
+from dataflow.errors import FlowInvalid
 from dataflow.failure import text_of_error
 from dataflow.mismatches import PREFIX, requirement
 from dataflow.policy import Policy
@@ -27,6 +27,7 @@ from dataflow.signature import (
     read_raw_parameters,
     read_result,
 )
+from dataflow.wording import choices
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

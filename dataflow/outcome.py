@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, assert_never, get_origin
 
-from dataflow.errors import NodeFailed, choices
+from dataflow.errors import NodeFailed
 from dataflow.node_output import NodeOutput
 from dataflow.ports import CONTEXT, SKIP
 from dataflow.signature import Shape
+from dataflow.wording import choices
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

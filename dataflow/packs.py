@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.builder import Builder
 from dataflow.declare import Node
-from dataflow.errors import FlowInvalid, PackError, choices, nearest
+from dataflow.errors import FlowInvalid, PackError
 from dataflow.functions import import_function, importing, is_function_name
 from dataflow.nodetype import NodeType, derive
+from dataflow.wording import choices, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

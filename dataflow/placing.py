@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 from pydantic import ValidationError
 
 from dataflow.blocks import source_of
-from dataflow.errors import FlowInvalid, counted
+from dataflow.errors import FlowInvalid
 from dataflow.nodetype import config_problems, opaque_type
 from dataflow.placeholders import Placeholder, literally
 from dataflow.wiring import Edge, Many, PlacedNode, Reference, flows_within
+from dataflow.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

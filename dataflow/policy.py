@@ -6,10 +6,10 @@ import math
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from dataflow.errors import choices
 from dataflow.functions import check_plain
 from dataflow.limits import Gate
 from dataflow.markers import MISSING, SKIP
+from dataflow.wording import choices
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

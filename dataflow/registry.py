@@ -10,10 +10,11 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Final
 
 from dataflow.built_in import BUILT_IN
-from dataflow.errors import PackError, choices, nearest
+from dataflow.errors import PackError
 from dataflow.functions import import_function, importing, is_function_name
 from dataflow.offers import GROUP, OURS, Fault, PackStatus, fault_of, is_same_distribution, offers
 from dataflow.packs import Pack, type_of
+from dataflow.wording import choices, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

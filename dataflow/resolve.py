@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dataflow.declarations import Declarations, kind_of_vertex
-from dataflow.errors import choices
 from dataflow.graph import CallAction, Graph, Input, LoopAction, MapAction, Spot, Vertex
 from dataflow.ports import DONE
 from dataflow.sources import Reader, Sources
 from dataflow.wiring import CARRY, All, Literally, LoopBlock, Many, MapBlock, PlacedNode, Reference
+from dataflow.wording import choices
 
 if TYPE_CHECKING:
     from dataflow.declarations import Names

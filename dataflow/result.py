@@ -8,11 +8,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from dataflow.addressing import Addresses, RootPort, let_go, name_of
-from dataflow.errors import DataflowError, choices
+from dataflow.errors import DataflowError
 from dataflow.ports import DONE, MISSING, Signal
 from dataflow.separation import separate
 from dataflow.states import STATES, NodeState
 from dataflow.tokens import LET_GO, UNSETTLED, Errored, Skip, chain, is_dead
+from dataflow.wording import choices
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

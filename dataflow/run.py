@@ -13,12 +13,13 @@ import anyio
 from dataflow.addressing import Addresses, let_go, name_of
 from dataflow.backend import cancellation_types, on_asyncio, open_nursery
 from dataflow.engine import Engine
-from dataflow.errors import DataflowError, RunFailed, choices
+from dataflow.errors import DataflowError, RunFailed
 from dataflow.pieces import PieceStream
 from dataflow.result import Result
 from dataflow.separation import separate
 from dataflow.states import RunStatus
 from dataflow.tokens import LET_GO, UNSETTLED, is_dead
+from dataflow.wording import choices
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Generator, Mapping

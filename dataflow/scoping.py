@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dataflow.errors import MOST_CHOICES
 from dataflow.graph import (
     CollectAction,
     Constant,
@@ -17,6 +16,7 @@ from dataflow.graph import (
     Vertex,
     Wire,
 )
+from dataflow.wording import MOST_CHOICES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,7 +13,6 @@ from typing import Any, Final, TypeVar, get_args, get_origin
 
 from dataflow.config import Config
 from dataflow.context import ExecutionContext
-from dataflow.errors import choices
 from dataflow.functions import module_name
 from dataflow.node_output import NodeOutput
 from dataflow.ports import (
@@ -29,6 +28,7 @@ from dataflow.ports import (
     plain_type,
 )
 from dataflow.type_shapes import keys_of
+from dataflow.wording import choices
 
 __all__ = [
     "Parameters",

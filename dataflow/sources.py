@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dataflow.declarations import kind_of_vertex, output_names
-from dataflow.errors import choices
 from dataflow.graph import (
     CallAction,
     CollectAction,
@@ -43,6 +42,7 @@ from dataflow.wiring import (
     Reference,
     Source,
 )
+from dataflow.wording import choices
 
 if TYPE_CHECKING:
     from dataflow.declarations import Names

@@ -6,10 +6,11 @@ import importlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dataflow.errors import PackError, choices
+from dataflow.errors import PackError
 from dataflow.flows import Flow
 from dataflow.functions import importing, is_function_name
 from dataflow.loading import import_file, read_document
+from dataflow.wording import choices
 
 if TYPE_CHECKING:
     from types import ModuleType

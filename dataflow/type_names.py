@@ -5,8 +5,8 @@ from __future__ import annotations
 from types import NoneType
 from typing import Any, ForwardRef, Literal, get_args, get_origin
 
-from dataflow.errors import MOST_CHOICES
 from dataflow.type_shapes import alternatives, bare
+from dataflow.wording import MOST_CHOICES
 
 __all__ = ["type_name"]
 

@@ -86,7 +86,7 @@ ROWS: Final[list[set[str]]] = [
     {"attempts", "current", "limits", "policy", "ports", "signature", "threads"},
     {"adapters", "agreement", "checking", "mismatches", "type_names", "type_shapes"},
     {"backend", "config", "context", "expressions", "merging"},
-    {"errors", "failure", "functions", "history", "markers", "node_output", "separation"},
+    {"errors", "failure", "functions", "history", "markers", "node_output", "separation", "wording"},
 ]
 
 NEVER: Final = {"hypothesis", "litellm", "mcp", "pytest", "starlette", *PACKS}

@@ -19,7 +19,7 @@ from dataflow import (
     RunFailed,
     ValueMismatch,
 )
-from dataflow.errors import choices
+from dataflow.wording import choices
 
 TEXTS = [
     (FlowInvalid("f", ["a is wrong"]), "flow 'f' has 1 problem:\n  - a is wrong"),

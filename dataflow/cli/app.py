@@ -16,7 +16,7 @@ from dataflow.cli.run import run
 from dataflow.cli.schema import schema
 from dataflow.cli.show import show
 from dataflow.cli.streams import tell, tolerant, write
-from dataflow.errors import visible
+from dataflow.wording import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

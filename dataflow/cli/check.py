@@ -11,7 +11,7 @@ import typer
 from dataflow.cli.exits import ExitCode, Problem, Refused
 from dataflow.cli.streams import write
 from dataflow.cli.targets import FileArgument, load, placed, refusing
-from dataflow.errors import counted, visible
+from dataflow.wording import counted, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,10 +15,11 @@ from dataflow.checking import check_json
 from dataflow.cli.exits import ExitCode, Problem, Refused
 from dataflow.cli.streams import read_stdin
 from dataflow.cli.texts import one_line
-from dataflow.errors import ValueMismatch, choices
+from dataflow.errors import ValueMismatch
 from dataflow.ports import MISSING
 from dataflow.type_names import type_name
 from dataflow.type_shapes import bare
+from dataflow.wording import choices
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 from dataflow.cli.exits import Interrupted, code_of_signal
 from dataflow.cli.streams import shout
-from dataflow.errors import visible
+from dataflow.wording import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 
 from dataflow.cli.streams import tell
 from dataflow.cli.texts import duration
-from dataflow.errors import counted, visible
 from dataflow.events import EventKind
 from dataflow.states import NodeState
+from dataflow.wording import counted, visible
 
 if TYPE_CHECKING:
     from datetime import datetime

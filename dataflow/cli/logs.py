@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from dataflow.cli.streams import tell
-from dataflow.errors import visible
+from dataflow.wording import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,7 @@ import typer
 from dataflow.cli.exits import Problem, Refused
 from dataflow.cli.streams import result_stream, tell, write
 from dataflow.cli.targets import make_importable, refusing
-from dataflow.errors import visible
+from dataflow.wording import visible
 
 if TYPE_CHECKING:
     from typing import TextIO

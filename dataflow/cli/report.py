@@ -9,7 +9,7 @@ from dataflow.cli.carrying import carried, write_json
 from dataflow.cli.exits import ExitCode, code_of_signal
 from dataflow.cli.streams import is_terminal, tell, write
 from dataflow.cli.texts import duration, one_line
-from dataflow.errors import visible
+from dataflow.wording import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -26,7 +26,8 @@ from dataflow.cli.options import (
 from dataflow.cli.streams import is_terminal, result_stream, tell, write
 from dataflow.cli.targets import FileArgument, load, refusing
 from dataflow.cli.texts import one_line
-from dataflow.errors import DataflowError, choices, visible
+from dataflow.errors import DataflowError
+from dataflow.wording import choices, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -9,7 +9,7 @@ import typer
 
 from dataflow.cli.streams import is_terminal, write
 from dataflow.cli.targets import FileArgument, load, refusing
-from dataflow.errors import visible
+from dataflow.wording import visible
 
 __all__ = ["show"]
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from dataflow.cli.exits import Interrupted, Problem, Refused
-from dataflow.errors import DataflowError, FlowInvalid, FormatError, PackError, read_place
+from dataflow.errors import DataflowError, FlowInvalid, FormatError, PackError
+from dataflow.wording import read_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataflow.errors import visible
+from dataflow.wording import visible
 
 __all__ = ["duration", "one_line"]
 

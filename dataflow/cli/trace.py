@@ -11,9 +11,9 @@ from dataflow.cli.carrying import shown
 from dataflow.cli.lines import Lines
 from dataflow.cli.streams import tell
 from dataflow.cli.texts import one_line
-from dataflow.errors import visible
 from dataflow.events import EventKind
 from dataflow.failure import Failure
+from dataflow.wording import visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

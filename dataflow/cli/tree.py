@@ -17,8 +17,8 @@ from rich.text import Text
 from dataflow.cli.board import Board
 from dataflow.cli.streams import is_terminal
 from dataflow.cli.texts import duration
-from dataflow.errors import counted, visible
 from dataflow.states import NodeState
+from dataflow.wording import counted, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable

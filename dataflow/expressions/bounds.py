@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final, NamedTuple, TypeGuard, assert_never
 
-from dataflow.errors import MOST_CHOICES, choices
+from dataflow.wording import MOST_CHOICES, choices
 
 __all__ = [
     "LONGEST",

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from dataflow.errors import ExpressionError, choices
+from dataflow.errors import ExpressionError
 from dataflow.expressions.bounds import LONGEST, Evaluation, Refused, boolean, length
 from dataflow.failure import text_of_error
 from dataflow.functions import NamedFunction, is_function_name
+from dataflow.wording import choices
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

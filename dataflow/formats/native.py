@@ -22,7 +22,7 @@ from dataflow.document.flow import (
     MapNode,
     TypeNode,
 )
-from dataflow.errors import FlowInvalid, FormatError, ValueMismatch, within_file
+from dataflow.errors import FlowInvalid, FormatError, ValueMismatch
 from dataflow.expressions import written_function
 from dataflow.formats.native_dump import dump, dump_yaml
 from dataflow.formats.native_policy import read_policy, read_settings
@@ -47,6 +47,7 @@ from dataflow.wiring import (
     Reference,
     Wiring,
 )
+from dataflow.wording import within_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 from dataflow.document.flow import NODES, FlowDocument, LoopTestPart
 from dataflow.document.parts import Part
 from dataflow.document.sources import EXPRESSIONS
-from dataflow.errors import choices, write_place
 from dataflow.mismatches import requirement
 from dataflow.names import encode
+from dataflow.wording import choices, write_place
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,8 +12,8 @@ import annotated_types
 from pydantic import StringConstraints
 
 from dataflow.adapters import adapter_of
-from dataflow.errors import choices
 from dataflow.type_shapes import union_of
+from dataflow.wording import choices
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
