@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -318,12 +319,15 @@ def test_a_distribution_with_bytes_for_metadata_disables_nothing_else(
     assert [pack.status for pack in installed_packs("(unreadable)")] == [PackStatus.ERROR]
 
 
-def test_a_search_path_may_hold_what_imports_pass_over(
-    installs: Install, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_search_path_may_hold_what_imports_pass_over(installs: Install, tmp_path: Path) -> None:
     installs("shots", "good = made_up_packs:good")
-    monkeypatch.setattr(sys, "path", [*sys.path, 3, None, b"bytes", "a\0b", "/nowhere/at/all"])
-    assert is_offered("good.fetch")  # importing it is the business of others, who may stumble
+    program = (
+        "import sys; from dataflow.registry import find_type; "
+        f"sys.path[:] = [{str(tmp_path)!r}, *sys.path, 3, None, b'bytes', 'a\\0b', '/nowhere/at/all']; "
+        "print(find_type('good.fetch').id)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("good.fetch\n", "")
 
 
 def test_threads_that_look_a_type_up_at_once_get_one(installs: Install) -> None:
