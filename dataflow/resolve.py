@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from dataflow.declarations import Declarations, kind_of_vertex
 from dataflow.graph import CallAction, Graph, Input, LoopAction, MapAction, Spot, Vertex
+from dataflow.names import encode
 from dataflow.ports import DONE
 from dataflow.sources import Reader, Sources
 from dataflow.wiring import CARRY, All, Literally, LoopBlock, Many, MapBlock, PlacedNode, Reference
@@ -56,7 +57,7 @@ class _Connecting:
             spot = Spot(f"port '{edge.target}.{edge.target_port}'", names.scope, steps)
             vertex = names.vertices.get(edge.target)
             if vertex is None:
-                known = f"no node {edge.target!r} in this block; {choices(names.vertices)}"
+                known = f"no node {edge.target!r} in this block; {choices(names.vertices, write=encode)}"
                 self.graph.problem(f"{_described(edge)}: {known}", spot)
             elif not isinstance(vertex.action, CallAction):
                 kind = kind_of_vertex(vertex)

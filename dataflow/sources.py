@@ -23,6 +23,7 @@ from dataflow.graph import (
     Vertex,
     Wire,
 )
+from dataflow.names import encode
 from dataflow.ports import DONE, ERROR
 from dataflow.scoping import body_of
 from dataflow.wiring import (
@@ -189,8 +190,10 @@ class Sources:
                     )
                     return None
                 return self._output(vertex, reference, reader)
-        known = choices(*(names.vertices for names in reader.names.outwards()))
+        known = choices(*(names.vertices for names in reader.names.outwards()), write=encode)
         told = f"{reader.spot} reads '{reference}': no node {reference.node!r}; {known}"
+        if f"${reference.node}" in kinds:
+            told += f"; with a $ in front, ${reference}, it is no node"
         self._graph.problem(told, reader.spot)
         return None
 

@@ -8,7 +8,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable
 
 __all__ = [
     "MOST_CHOICES",
@@ -51,12 +51,12 @@ def on_one_line(text: str) -> str:
     return visible(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
-def choices(*names: Collection[str]) -> str:
-    """Say which names exist, in the order given, shortened when there are many."""
+def choices(*names: Collection[str], write: Callable[[str], str] = str) -> str:
+    """Say which names exist, in the order given, shortened when there are many; `write` writes each."""
     count = sum(map(len, names))
     if not count:
         return "there are none"
-    return f"choices: {listed(chain.from_iterable(names), count)}"
+    return f"choices: {listed(map(write, chain.from_iterable(names)), count)}"
 
 
 def nearest(names: Iterable[str], meant: str) -> list[str]:

@@ -42,6 +42,8 @@ def at(text: str, problem: str) -> str:
 CASES: Final = [
     ("nodes: {a: {type: own.nothing}}", "type: own.nothing", "uses has no such function"),
     ("nodes: {a: {type: own.text, inputs: {x: b}}}", "x: b}", "no node 'b'"),
+    ("nodes: {a: {type: own.text, inputs: {x: in.b}}}", "x: in.b", "a $ in front, $in.b, it is no node"),
+    ("nodes: {a.b: {type: own.rows}, c: {type: own.text, inputs: {x: a.b}}}", "x: a.b", "choices: a%2Eb, c"),
     ("nodes: {a: {type: own.text, inputs: {x: $in.b}}}", "x: $in.b", "does not exist here"),
     ("nodes: {a: {type: own.number, inputs: {y: a}}}", "y: a}", "has no input port 'y'"),
     ("nodes: {a: {type: own.number, values: {y: 1}}}", "y: 1}", "has no input port 'y'"),

@@ -57,7 +57,7 @@ OutputOption: TypeAlias = Annotated[
     ),
 ]
 PullOption: TypeAlias = Annotated[
-    str | None,
+    list[str] | None,
     typer.Option(
         metavar="PORT",
         help="Run only what this port (node.port) or output needs, and write its bare value.",
@@ -84,13 +84,18 @@ class Options:
     trace: bool = False
     tracebacks: bool = False
     outputs: Sequence[str] = ()
-    pull: str | None = None
+    pulled: Sequence[str] = ()
     max_concurrency: int | None = None
 
     @property
     def is_bare(self) -> bool:
         """Whether a single value is asked for, which needs no name."""
-        return self.pull is not None or len(self.outputs) == 1
+        return len(self.pulled) == 1 or len(self.outputs) == 1
+
+    @property
+    def port(self) -> str | None:
+        """The port that is pulled, if one is."""
+        return self.pulled[0] if self.pulled else None
 
     def wanted(self, declared: Sequence[str]) -> Sequence[str]:
         """Return the names of the outputs to be written."""

@@ -69,7 +69,7 @@ def run(
         trace=trace,
         tracebacks=tracebacks,
         outputs=tuple(dict.fromkeys(outputs or ())),
-        pull=pull,
+        pulled=tuple(dict.fromkeys(pull or ())),
         max_concurrency=max_concurrency,
     )
     interrupts = context.ensure_object(Interrupts)
@@ -129,7 +129,7 @@ class _Run:
                 return self._write_event(event)
 
             outcome = await execute(
-                flow, inputs, see, self._interrupts, port=options.pull, with_inputs=options.trace
+                flow, inputs, see, self._interrupts, port=options.port, with_inputs=options.trace
             )
         wanted = options.wanted(outcome.result.declared)
         if options.as_json:
@@ -178,11 +178,11 @@ def _compiled(file: str, flow: Flow, options: Options) -> FlowPlan:
     with refusing(file):
         plan = flow.compile()
     problems = list(_unusable(options, plan))
-    if options.pull is not None:
+    if options.port is not None:
         try:
-            plan = flow.compile_for(options.pull)
+            plan = flow.compile_for(options.port)
         except DataflowError as error:
-            problems.append(f"--pull {options.pull}: {error}")
+            problems.append(f"--pull {options.port}: {error}")
     if problems:
         raise Refused([Problem(one_line(problem)) for problem in problems], ExitCode.USAGE)
     return plan
@@ -193,5 +193,7 @@ def _unusable(options: Options, plan: FlowPlan) -> Iterator[str]:
     for name in options.outputs:
         if name not in plan.outputs:
             yield f"--output {name}: there is no such output; {choices(plan.outputs)}"
-    if options.pull is not None and options.outputs:
+    if options.pulled and options.outputs:
         yield "--pull writes one port, so it does not go with --output"
+    if len(options.pulled) > 1:
+        yield f"--pull writes one port, found {' and '.join(options.pulled)}"

@@ -13,6 +13,7 @@ from dataflow.cli.streams import tell
 from dataflow.cli.texts import one_line
 from dataflow.events import EventKind
 from dataflow.failure import Failure
+from dataflow.states import NodeState
 from dataflow.wording import visible
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class Trace:
             case EventKind.ATTEMPT_FAILED:
                 attempt = f"attempt {event.data['attempt']} of {visible(event.path)}"
                 tell(f"{attempt} failed: {_told(event.data['error'])}")
-            case EventKind.NODE_FINISHED:
+            case EventKind.NODE_FINISHED if event.data["state"] != NodeState.NOT_RUN.value:
                 for name, value in self._given.pop(event.path, {}).items():
                     tell(f"{INDENT}{name} = {_short(value)}")
                 for name, token in event.data["ports"].items():

@@ -291,7 +291,9 @@ def _clip(text: str) -> str:
 
 def _described(key: object) -> str:
     if isinstance(key, list | dict):
-        return "a list" if isinstance(key, list) else "a mapping"
+        return (
+            "a list" if isinstance(key, list) else "a mapping; put a text that begins with a brace in quotes"
+        )
     kinds = {bool: "the boolean", int: "the number", float: "the number"}
     kind = kinds.get(type(key), "")
     return f"{kind} {json.dumps(key)}; put it in quotes".lstrip()

@@ -53,9 +53,10 @@ async def value(config: Given) -> Any:
 async def template(config: Fill, **values: Any) -> str:
     """Fill a template with the values of the ports that its names are.
 
-    A text stands there as it is, lists and mappings as JSON, numbers, booleans, None and dates as `str` does
-    in Python; nothing else can be written (S16.1). What comes from a value is never read as a template. At
-    most 1,000,000 characters. Raises ExpressionError, also for a key that a value lacks.
+    A text stands there as it is, lists and mappings as JSON, numbers, booleans, None, dates, decimals, UUIDs
+    and paths as `str` does in Python; nothing else can be written (S16.1). What comes from a value is never
+    read as a template. At most 1,000,000 characters. Raises ExpressionError, also for a key that a value
+    lacks.
     """
     return config.template.fill(values)
 

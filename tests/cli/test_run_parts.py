@@ -60,6 +60,7 @@ def test_a_pulled_port_without_a_value_is_told(cli: Cli) -> None:
         ),
         (["--pull", "."], "error: --pull .: "),
         (["--pull", "text", "--output", "text"], "error: --pull writes one port, so it does not go with"),
+        (["--pull", "text", "--pull", "hello"], "error: --pull writes one port, found text and hello"),
         (["--max-concurrency", "0"], "Error: Invalid value for '--max-concurrency'"),
         (["--max-concurrency", "many"], "Error: Invalid value for '--max-concurrency'"),
     ],
@@ -161,3 +162,13 @@ def test_a_port_with_an_odd_name_is_offered_as_it_can_be_given(cli: Cli, tmp_pat
     done = cli("run", str(tmp_path / "f.yaml"), "--pull", "nothing")
     offered = done.err.splitlines()[0].rpartition("choices: ")[2]
     assert cli("run", str(tmp_path / "f.yaml"), "--pull", offered).out == "3\n"
+
+
+def test_a_trace_has_no_ports_of_what_never_ran(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "f.yaml").write_text(
+        "dataflow: 1\nnodes:\n"
+        "  bad: {type: control.parse_json, values: {text: '{'}}\n"
+        "  behind: {type: control.write_json, inputs: {value: bad}}\noutputs: {out: behind}\n"
+    )
+    told = cli("run", str(tmp_path / "f.yaml"), "--trace").err
+    assert told.count("-> out failed") == 1

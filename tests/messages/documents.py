@@ -40,6 +40,8 @@ ROWS: Final = [
     Row("a key that is no text", document('...\nmeta: {1: a}'), "flow.yaml:2:8: a key must be text, found the number 1; put it in quotes"),
     Row("a key that is a list", document('...\nmeta: {[]: a}'), "flow.yaml:2:8: a key must be text, found a list"),
     Row("a key twice", document('...\nname: a\nname: b'), "flow.yaml:3:1: key 'name' stands here for the second time; the first is in line 2"),
+    Row("a key that is a mapping", document('...\nname: {{ x }}'), "flow.yaml:2:8: a key must be text, found a mapping; put a text that begins with a brace in quotes"),
+    Row("an input without its $", document('...\ninputs: {x: {}}\noutputs: {o: in.x}'), "3:11 output 'o' reads 'in.x': no node 'in'; there are none; with a $ in front, $in.x, it is no node"),
     Row("an alias of nothing", document('...\nname: *a'), "flow.yaml:2:7: alias *a names no anchor that comes before it"),
     Row("an alias of itself", document('...\nmeta: &a {b: *a}'), "flow.yaml:2:14: alias *a stands inside its own anchor"),
     Row("aliases that grow", document('...\nmeta: {a: &a [' + 'x, ' * 1000 + '], b: &b [' + '*a, ' * 100 + '], c: [' + '*b, ' * 100 + ']}'), "flow.yaml:2:3464: the aliases up to here expand to more than 10 MB"),
