@@ -15,8 +15,6 @@ from dataflow.wording import counted, visible
 
 if TYPE_CHECKING:
     from datetime import datetime
-    from types import TracebackType
-    from typing import Self
 
     from dataflow.events import Event
 
@@ -38,14 +36,6 @@ class Lines:
         self._every_item = every_item
         self._maps: dict[str, int] = {}  # maps that are open by their path, with their items
         self._began: dict[str, datetime] = {}
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        return None
 
     def see(self, event: Event) -> None:
         """Take in an event."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,7 @@ from dataflow.wording import choices, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from contextlib import AbstractContextManager
     from typing import TextIO
 
     from dataflow.cli.lines import Lines
@@ -142,11 +144,11 @@ class _Run:
             self._interrupts.told(code)
         return code
 
-    def _progress(self, flow: Flow, plan: FlowPlan) -> Lines | Trace | Tree:
+    def _progress(self, flow: Flow, plan: FlowPlan) -> AbstractContextManager[Lines | Trace | Tree]:
         if self._options.trace:
             from dataflow.cli.trace import Trace
 
-            return Trace()
+            return nullcontext(Trace())
         from dataflow.cli.tree import Tree, can_be_live
 
         draws_over_events = self._options.events and is_terminal(self._out)
@@ -155,7 +157,7 @@ class _Run:
             return Tree(flow.name, plan, lambda: self._interrupts.caught is not None)
         from dataflow.cli.lines import Lines
 
-        return Lines()
+        return nullcontext(Lines())
 
     def _write_event(self, event: Event) -> bool:
         from dataflow.cli.carrying import event_line

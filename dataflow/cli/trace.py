@@ -18,8 +18,6 @@ from dataflow.wording import visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from types import TracebackType
-    from typing import Self
 
     from dataflow.events import Event
 
@@ -35,14 +33,6 @@ class Trace:
     def __init__(self) -> None:
         self._lines = Lines(every_item=True)
         self._given: dict[str, Mapping[str, Any]] = {}  # the inputs of what is running, by path
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        return None
 
     def running(self) -> list[str]:
         """Return the paths of what is running."""

@@ -17,7 +17,7 @@ from dataflow.formats.reading import read
 from dataflow.formats.yaml_writing import write_yaml
 from tests.properties.random_flows import sample
 
-__all__ = ["corpus", "spoilt"]
+__all__ = ["corpus", "places", "spoilt"]
 
 ROOT: Final = Path(__file__).parents[2]
 FROM_GRAMMAR: Final = 60
@@ -198,7 +198,7 @@ def _garbled(text: str, chance: random.Random) -> str:
     return text
 
 
-def _places(value: Any) -> list[tuple[Any, Any]]:
+def places(value: Any) -> list[tuple[Any, Any]]:
     """List every place in a value: the container, and the key or index."""
     found: list[tuple[Any, Any]] = []
     waiting = [value]
@@ -213,7 +213,7 @@ def _places(value: Any) -> list[tuple[Any, Any]]:
 
 def _reshape(data: Any, chance: random.Random) -> None:
     """Put something else into a place, or add an entry that does not belong there."""
-    places = _places(data)
+    places = places(data)
     if not places:
         return
     container, step = chance.choice(places)
@@ -228,11 +228,11 @@ def _reshape(data: Any, chance: random.Random) -> None:
 
 def _rename(data: Any, chance: random.Random) -> None:
     """Give a name another one wherever it stands, in keys and in references."""
-    names = [step for _, step in _places(data) if isinstance(step, str) and step]
+    names = [step for _, step in places(data) if isinstance(step, str) and step]
     if not names:
         return
     old, new = chance.choice(names), chance.choice(NAMES)
-    for container, step in reversed(_places(data)):
+    for container, step in reversed(places(data)):
         if isinstance(container, dict) and step not in container:
             continue  # it has been renamed over
         item = container[step]
@@ -244,7 +244,7 @@ def _rename(data: Any, chance: random.Random) -> None:
 
 def _splice(data: Any, chance: random.Random) -> None:
     """Put a part of another document into a place of this one."""
-    others, places = _places(chance.choice(corpus())), _places(data)
+    others, places = places(chance.choice(corpus())), places(data)
     if others and places:
         (source, key), (container, step) = chance.choice(others), chance.choice(places)
         container[step] = copy.deepcopy(source[key])

@@ -15,6 +15,7 @@ from dataflow.formats.native import dump, dump_yaml, load
 from dataflow.formats.yaml_writing import write_yaml
 from tests.formats.nesting import nest
 from tests.properties.documents import constants, documents
+from tests.properties.mutating import places
 
 DIGEST: Final = Path("docs/examples/digest.yaml").read_text("utf-8")
 WORDS: Final = r"""
@@ -40,20 +41,6 @@ def mutated(draw: st.DrawFn) -> str:
         end = start + draw(st.integers(0, 6))
         text = text[:start] + draw(texts) + text[end:]
     return text
-
-
-def places(value: Any) -> list[tuple[Any, Any]]:
-    """List every place in a value: the container, and the key or index."""
-    found: list[tuple[Any, Any]] = []
-    waiting = [value]
-    while waiting:
-        container = waiting.pop()
-        entries = container.items() if isinstance(container, dict) else enumerate(container)
-        for step, item in list(entries):
-            found.append((container, step))
-            if isinstance(item, dict | list):
-                waiting.append(item)
-    return found
 
 
 @st.composite
