@@ -17,7 +17,7 @@ from dataflow.formats.reading import read
 from dataflow.formats.yaml_writing import write_yaml
 from tests.properties.random_flows import sample
 
-__all__ = ["corpus", "places", "spoilt"]
+__all__ = ["corpus", "places_in", "spoilt"]
 
 ROOT: Final = Path(__file__).parents[2]
 FROM_GRAMMAR: Final = 60
@@ -198,7 +198,7 @@ def _garbled(text: str, chance: random.Random) -> str:
     return text
 
 
-def places(value: Any) -> list[tuple[Any, Any]]:
+def places_in(value: Any) -> list[tuple[Any, Any]]:
     """List every place in a value: the container, and the key or index."""
     found: list[tuple[Any, Any]] = []
     waiting = [value]
@@ -213,7 +213,7 @@ def places(value: Any) -> list[tuple[Any, Any]]:
 
 def _reshape(data: Any, chance: random.Random) -> None:
     """Put something else into a place, or add an entry that does not belong there."""
-    places = places(data)
+    places = places_in(data)
     if not places:
         return
     container, step = chance.choice(places)
@@ -244,7 +244,7 @@ def _rename(data: Any, chance: random.Random) -> None:
 
 def _splice(data: Any, chance: random.Random) -> None:
     """Put a part of another document into a place of this one."""
-    others, places = places(chance.choice(corpus())), places(data)
+    others, places = places_in(chance.choice(corpus())), places_in(data)
     if others and places:
         (source, key), (container, step) = chance.choice(others), chance.choice(places)
         container[step] = copy.deepcopy(source[key])

@@ -15,7 +15,7 @@ from dataflow.formats.native import dump, dump_yaml, load
 from dataflow.formats.yaml_writing import write_yaml
 from tests.formats.nesting import nest
 from tests.properties.documents import constants, documents
-from tests.properties.mutating import places
+from tests.properties.mutating import places_in
 
 DIGEST: Final = Path("docs/examples/digest.yaml").read_text("utf-8")
 WORDS: Final = r"""
@@ -48,9 +48,9 @@ def misshapen(draw: st.DrawFn) -> dict[str, Any]:
     """Put a part where another belongs, or give one another name."""
     document: dict[str, Any] = copy.deepcopy(draw(documents))
     for _ in range(draw(st.integers(1, 3))):
-        container, step = draw(st.sampled_from(places(document)))
+        container, step = draw(st.sampled_from(places_in(document)))
         item = container[step]
-        other, key = draw(st.sampled_from(places(document)))
+        other, key = draw(st.sampled_from(places_in(document)))
         put = copy.deepcopy(draw(st.sampled_from([other[key], item]) | constants))
         if isinstance(container, dict) and draw(st.booleans()):
             container[draw(st.sampled_from([*map(str, document), "type", "loop", "each", "x"]))] = put
