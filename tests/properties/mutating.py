@@ -228,11 +228,11 @@ def _reshape(data: Any, chance: random.Random) -> None:
 
 def _rename(data: Any, chance: random.Random) -> None:
     """Give a name another one wherever it stands, in keys and in references."""
-    names = [step for _, step in places(data) if isinstance(step, str) and step]
+    names = [step for _, step in places_in(data) if isinstance(step, str) and step]
     if not names:
         return
     old, new = chance.choice(names), chance.choice(NAMES)
-    for container, step in reversed(places(data)):
+    for container, step in reversed(places_in(data)):
         if isinstance(container, dict) and step not in container:
             continue  # it has been renamed over
         item = container[step]
