@@ -71,6 +71,10 @@ class Expression:
 
         return schema_of_source(cls)
 
+    @classmethod
+    def __get_pydantic_json_schema__(cls, *_: object) -> dict[str, Any]:
+        return {"type": "string"}  # the source
+
 
 @dataclass(frozen=True, slots=True)
 class Template:
@@ -111,6 +115,10 @@ class Template:
         from dataflow.expressions.fields import schema_of_source
 
         return schema_of_source(cls)
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, *_: object) -> dict[str, Any]:
+        return {"type": "string"}  # the source
 
 
 def _not_too_long(value: Any) -> Any:

@@ -34,9 +34,7 @@ def schema_of_source(kind: type[S]) -> CoreSchema:
     written = core_schema.plain_serializer_function_ser_schema(
         _source_of, return_schema=core_schema.str_schema()
     )
-    return core_schema.no_info_plain_validator_function(
-        read, json_schema_input_schema=core_schema.str_schema(), serialization=written
-    )
+    return core_schema.no_info_plain_validator_function(read, serialization=written)
 
 
 def _source_of(compiled: Expression | Template) -> str:
