@@ -104,18 +104,19 @@ def holds_any(annotation: object) -> bool:
     todo = [annotation]
     for one in todo:  # grows while it is walked
         try:
-            origin = get_origin(bare(one)) or bare(one)
-            arguments = get_args(bare(one))
-            is_container = alternatives(one) != () or origin in CONTAINERS
-        except Exception:  # noqa: BLE001 - as above
+            plain = bare(one)
+            is_container = alternatives(plain) != () or (get_origin(plain) or plain) in CONTAINERS
+        except Exception:  # noqa: BLE001 - foreign metaclasses may raise anything; it is no container of ours
             return False
-        if is_container and any(is_any(inner) or isinstance(inner, TypeVar) for inner in arguments):
+        arguments = get_args(plain)
+        if is_container and (not arguments or any(map(_is_open, arguments))):
             return True
-        if is_container:
-            if not arguments:
-                return True
-            todo.extend(arguments)
+        todo.extend(arguments if is_container else ())
     return False
+
+
+def _is_open(argument: object) -> bool:
+    return is_any(argument) or isinstance(argument, TypeVar)
 
 
 def element_type(container: object) -> object:

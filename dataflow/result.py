@@ -156,7 +156,8 @@ class Result:
 
 def no_value(result: Result, output: str, name: str) -> DataflowError:
     """Make the error that an output, called so, has no value."""
-    return DataflowError(_no_value(name, result._root.values[result._plan.outputs[output]]))  # noqa: SLF001 - of its own class
+    slot = result._plan.outputs[output]  # noqa: SLF001 - the class is of this module
+    return DataflowError(_no_value(name, result._root.values[slot]))  # noqa: SLF001 - as above
 
 
 def _no_value(name: str, token: object) -> str:
