@@ -28,7 +28,7 @@ from dataflow.plan import Call
 from dataflow.states import RUNNING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Awaitable, Callable, Coroutine
 
     from dataflow.attempts import Bounds
     from dataflow.errors import NodeTimeout
@@ -43,10 +43,14 @@ LOG: Final = logging.getLogger("dataflow.attempting")
 class Worker:
     """A task that runs one firing after the other, and can be cancelled with the one it runs."""
 
-    __slots__ = ("current", "late", "own_cancels", "scope")
+    __slots__ = ("current", "has_waited", "is_timed", "late", "own_cancels", "scheduler", "scope", "suspends")
 
-    def __init__(self) -> None:
+    def __init__(self, scheduler: Scheduler, suspends: Callable[[CurrentFiring], None]) -> None:
+        self.scheduler = scheduler
+        self.suspends = suspends  # told of a firing that waits for the first time
         self.current: CurrentFiring | None = None
+        self.has_waited = False  # the attempt has waited
+        self.is_timed = False  # a time limit may end the attempt
         self.late: NodeTimeout | None = None  # the attempt has ended, but not in its time
         self.scope = anyio.CancelScope()
         self.own_cancels = cancel_requests()
@@ -62,10 +66,14 @@ class Attempting:
         self.is_leaving = False  # the task that owns the run is being cancelled itself
         self._scheduler = scheduler
         self._reporter = scheduler.reporter
+        self.context = contextvars.copy_context()  # what every firing begins with
         self.waiting: dict[FiringId, CurrentFiring] = {}
         self._suspended = suspended
-        self._context = contextvars.copy_context()
         self._cancellation = cancellation_types()
+
+    def worker(self) -> Worker:
+        """Make a worker in the task that is to be it."""
+        return Worker(self._scheduler, self._first_waits)
 
     async def fire(self, worker: Worker, frame: Frame, index: int) -> list[FiringId]:
         """Run one firing to its end and settle it; returns what became ready."""
@@ -75,18 +83,24 @@ class Attempting:
         frame.states[index] = RUNNING
         if action.bounds is not None:
             frame.attempts.setdefault(index, Attempts()).is_last = True  # until the function is called
-        current = CurrentFiring(self._scheduler, frame, index, worker.scope, self._first_waits)
-        worker.current = current
+        current = CurrentFiring(worker, frame, index)
         if self._reporter.is_listening:
             data: dict[str, Any] = {"type": action.type.id, "attempt": current.attempt}
             if self._reporter.tells_inputs:
                 data["inputs"] = inputs_of(frame, node, action)
             self._reporter.emit(EventKind.NODE_STARTED, frame.path_of(node), data)
-        calling = call(current, action, self._context.copy())
+        calling = call(current, action, self.context.copy())
         if action.bounds is not None:
             calling = self._in_time(worker, current, action.bounds, calling)
+        return await self.finish(worker, current, calling)
+
+    async def finish(
+        self, worker: Worker, current: CurrentFiring, outcome: Awaitable[Any]
+    ) -> list[FiringId]:
+        """Await what a firing comes to and settle it; returns what became ready."""
+        worker.current = current
         try:
-            result = await calling
+            result = await outcome
         except self._cancellation:
             if self._is_cancelling(worker):
                 raise
@@ -108,9 +122,10 @@ class Attempting:
         return newly
 
     def _first_waits(self, current: CurrentFiring) -> None:
+        current.worker.has_waited = True
         self.waiting[current.frame, current.index] = current
         if current.frame.has_stopped(current.index):  # by itself, before it waits
-            current.worker.cancel()
+            current.worker.scope.cancel()
         admission = self._scheduler.admission
         if admission is not None:
             admission.begun((current.frame, current.index))
@@ -118,7 +133,8 @@ class Attempting:
 
     def _ended(self, worker: Worker, current: CurrentFiring) -> None:
         worker.current = None
-        if current.has_waited:
+        if worker.has_waited:
+            worker.has_waited = False
             del self.waiting[current.frame, current.index]
 
     async def _in_time(
@@ -128,7 +144,7 @@ class Attempting:
         attempts, now = current.frame.attempts[current.index], anyio.current_time()
         begun = attempts.begun = now if attempts.begun is None else attempts.begun
         until = bounds.ends_by(begun, now)
-        current.scope, worker.scope.deadline = worker.scope, until
+        worker.is_timed, worker.scope.deadline = True, until
         try:
             return await calling
         finally:
@@ -136,7 +152,7 @@ class Attempting:
             if now >= until:  # it was cancelled, or would not be and comes back all the same
                 node = current.frame.plan.nodes[current.index]
                 worker.late = bounds.timed_out(node.id, begun, now)
-            current.scope, worker.scope.deadline = None, inf
+            worker.is_timed, worker.scope.deadline = False, inf
 
     def look_for_interruption(self) -> None:
         """Stop the whole run once a function of the user's has raised what is no Exception."""
@@ -152,7 +168,7 @@ class Attempting:
 
     async def _pass_on_cancellation(self, worker: Worker, current: CurrentFiring) -> None:
         """Let a cancellation from outside go on that a node has kept to itself; on trio it comes again."""
-        if current.has_waited and not worker.scope.cancel_called and self._is_cancelling(worker):
+        if worker.has_waited and not worker.scope.cancel_called and self._is_cancelling(worker):
             await checkpoint()
 
     async def _returned(self, worker: Worker, current: CurrentFiring, result: Any) -> list[FiringId]:
@@ -201,7 +217,6 @@ class Attempting:
         self, worker: Worker, current: CurrentFiring, raised: Exception | None = None
     ) -> list[FiringId]:
         """Settle a firing that was cancelled with its frame, or took too long (S9.2)."""
-        current.is_cancelled = True
         late, worker.late = worker.late, None
         if late is None or current.frame.has_stopped(current.index):
             self._put_aside(current, raised)

@@ -18,15 +18,14 @@ from dataflow.outcome import check_status
 from dataflow.plan import Call
 from dataflow.separation import separate
 from dataflow.signature import Shape
-from dataflow.states import RUNNING
+from dataflow.states import CANCELLED, RUNNING, TIMED_OUT
 from dataflow.wording import choices
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from contextvars import Context
 
-    import anyio
-
+    from dataflow.attempting import Worker
     from dataflow.frames import Frame
     from dataflow.scheduler import Scheduler
 
@@ -38,38 +37,26 @@ LOG: Final = logging.getLogger("dataflow.calling")
 class CurrentFiring:
     """What `this_firing` finds in the context of an attempt, also after the attempt has ended."""
 
-    __slots__ = (
-        "_scheduler", "_suspended", "attempt", "frame", "has_waited", "index", "is_cancelled", "scope",
-        "worker",
-    )  # fmt: skip
+    __slots__ = ("attempt", "frame", "index", "worker")
 
-    def __init__(
-        self,
-        scheduler: Scheduler,
-        frame: Frame,
-        index: int,
-        worker: anyio.CancelScope,
-        suspended: Callable[[CurrentFiring], None],
-    ) -> None:
-        self._scheduler = scheduler
-        self._suspended = suspended
-        self.worker = worker  # cancelling it ends the attempt
-        self.has_waited = False
+    def __init__(self, worker: Worker, frame: Frame, index: int) -> None:
+        self.worker = worker  # cancelling its scope ends the attempt
         self.frame = frame
         self.index = index
         self.attempt = frame.attempt_of(index) if frame.attempts else 1
-        self.is_cancelled = False
-        self.scope: anyio.CancelScope | None = None  # while a time limit may end it
 
     def suspends(self) -> None:
         """Note that the attempt waits for the first time."""
-        self.has_waited = True
-        self._suspended(self)
+        self.worker.suspends(self)
 
     def this_firing(self) -> Firing:
         return Firing(
             self._scheduler.reporter.run, self._path(), self.attempt, self.emit, self._is_no_longer_wanted
         )
+
+    @property
+    def _scheduler(self) -> Scheduler:
+        return self.worker.scheduler
 
     def emit(self, piece: object, port: str) -> None:
         """Report a piece, unless the attempt has ended and the piece comes too late; raises NodeFailed."""
@@ -89,17 +76,19 @@ class CurrentFiring:
             reporter.is_listening
             and frame.states[index] == RUNNING
             and frame.attempt_of(index) == self.attempt
-            and not self.is_cancelled
         ):
             frame.attempts.setdefault(index, Attempts()).has_pieces = True
             reporter.emit(EventKind.PIECE, self._path(), data)
 
     def _is_no_longer_wanted(self) -> bool:
         """Tell whether it was cancelled or timed out; any thread may ask."""
-        if self.is_cancelled or self.frame.has_stopped(self.index):
+        frame, index, worker = self.frame, self.index, self.worker
+        if frame.has_stopped(index) or frame.attempt_of(index) != self.attempt:
             return True
-        scope = self.scope
-        return scope is not None and self._scheduler.reporter.is_here and scope.cancel_called
+        if frame.states[index] in (TIMED_OUT, CANCELLED):
+            return True
+        is_bounded = worker.current is self and worker.is_timed
+        return is_bounded and self._scheduler.reporter.is_here and worker.scope.cancel_called
 
     def in_thread(self) -> Thread:
         """Return what a thread of this firing finds in place of it."""

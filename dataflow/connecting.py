@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from dataflow.graph import Join, Scope, ScopeKind
 from dataflow.plan import JoinOf, LoopOf
 from dataflow.ports import MISSING
+from dataflow.quickening import quicken
 from dataflow.tokens import UNSETTLED
 from dataflow.uses import uses_of
 
@@ -39,6 +40,7 @@ def connect(slots: Slots, outputs: Iterable[int]) -> None:
         _begin(plan)
         _share(slots, scope, plan)
         _hold(plan, loop, outputs if scope.kind is ScopeKind.ROOT else ())
+        quicken(plan)
 
 
 def _is_race(node: PlanNode) -> bool:

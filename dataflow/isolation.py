@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Generator
     from contextvars import Context
 
-__all__ = ["as_coroutine", "isolated"]
+__all__ = ["MOST_BLOCKING", "as_coroutine", "isolated", "resumed"]
 
 #: How long, in seconds, one step of a node may keep the event loop before it is told (S9.2).
 MOST_BLOCKING: Final = 0.1
@@ -35,27 +35,39 @@ def as_coroutine(awaitable: Awaitable[Any]) -> Coroutine[Any, Any, Any]:
     return awaitable if isinstance(awaitable, types.CoroutineType) else _awaiting(awaitable)
 
 
-@types.coroutine
-def isolated(
+async def isolated(
     coroutine: Coroutine[Any, Any, Any],
     context: Context,
     suspended: Callable[[], None],
     watch: Watch,
-) -> Generator[Any, Any, Any]:
+) -> Any:
     """Run a coroutine to its end in the context; `suspended` is called when it first waits.
 
     `watch.blocked` is called with the seconds of each step that kept the event loop for too long. Two
     looks at the clock a step tell them exactly and name the node, which a thread that watches the loop
     from outside could only guess; steps of tasks that the node itself has started are not seen.
     """
+    begun = perf_counter()
+    try:
+        signal = context.run(coroutine.send, None)
+    except StopIteration as finished:
+        return finished.value
+    finally:
+        if (seconds := perf_counter() - begun) > MOST_BLOCKING:
+            watch.blocked(seconds)
+    suspended()
+    return await resumed(coroutine, context, signal, watch)
+
+
+@types.coroutine
+def resumed(
+    coroutine: Coroutine[Any, Any, Any], context: Context, signal: Any, watch: Watch
+) -> Generator[Any, Any, Any]:
+    """Run a coroutine on to its end that has just given the event loop this signal."""
     run, send = context.run, coroutine.send
     begun = perf_counter()
     try:
-        signal = run(send, None)
-        suspended()
         while True:
-            if perf_counter() - begun > MOST_BLOCKING:
-                watch.blocked(perf_counter() - begun)
             try:
                 reply = yield signal  # trio resumes with a value, asyncio with None
             except BaseException as error:  # noqa: BLE001 - whatever is thrown in belongs to the coroutine
@@ -64,6 +76,8 @@ def isolated(
             else:
                 begun = perf_counter()
                 signal = run(send, reply)
+            if perf_counter() - begun > MOST_BLOCKING:
+                watch.blocked(perf_counter() - begun)
     except StopIteration as finished:
         return finished.value
     finally:

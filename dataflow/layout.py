@@ -129,7 +129,8 @@ class _Laying:
             configured = [name for name in node_type.inputs if name not in spread and name not in keywords]
             keywords |= {name: self.given(action, name) for name in configured}
         star = self.feeds.get(parameters.star) if parameters.star is not None else None
-        direct = _direct(positional) if star is None and not keywords and AFTER not in self.feeds else None
+        is_plain = not keywords and AFTER not in self.feeds
+        direct = _direct(positional, star) if is_plain else None
         return Call(
             node_type, action.policy, positional, keywords, star, direct, node_type.id in BRANCHES,
             bounds_of(action.policy),
@@ -179,7 +180,7 @@ class _Laying:
         return MapOf(body, action.options, lists)
 
 
-def _direct(positional: Iterable[Feed | int]) -> tuple[int, ...] | None:
+def _direct(positional: Iterable[Feed | int], star: Feed | None) -> tuple[int, ...] | None:
     """Return the slots of the arguments if they need nothing but to be read."""
     found = []
     for given in positional:
@@ -189,4 +190,8 @@ def _direct(positional: Iterable[Feed | int]) -> tuple[int, ...] | None:
             found.append(given.slots[0])
         else:
             return None
-    return tuple(found)
+    if star is None:
+        return tuple(found)
+    if not star.many or star.check is not None or star.is_signal:
+        return None
+    return (*found, *star.slots)

@@ -7,10 +7,10 @@ lists of those lengths.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Coroutine, Mapping, Sequence
     from typing import Literal
 
     from dataflow.attempts import Bounds
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from dataflow.uses import Uses
     from dataflow.wiring import Wiring
 
-__all__ = ["Call", "Feed", "FlowOf", "FlowPlan", "JoinOf", "LoopOf", "MapOf", "PlanNode", "ScopePlan"]
+__all__ = [
+    "Call", "Feed", "FlowOf", "FlowPlan", "JoinOf", "LoopOf", "MapOf", "PlanNode", "QuickCall", "ScopePlan",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ class Call:
 
     `positional` and `keywords` say what each parameter is given: a feed, or a slot with a constant.
     `star` is the feed that is spread over `*args`. `direct` are the slots of the arguments if every
-    parameter is positional and fed by one unchecked edge or constant.
+    parameter is positional, and fed by constants or unchecked edges, one each but for `*args`.
     """
 
     type: NodeType
@@ -58,6 +60,18 @@ class Call:
     direct: tuple[int, ...] | None
     is_branch: bool = False
     bounds: Bounds | None = None  # of its attempts, None where nothing bounds them
+
+
+class QuickCall(NamedTuple):
+    """What a firing of most nodes comes to: a coroutine function is given values as they stand in slots.
+
+    A tuple, since it is taken apart at each firing.
+    """
+
+    function: Callable[..., Coroutine[Any, Any, Any]]
+    take: Callable[[Sequence[Any]], Sequence[Any]]  # the arguments out of the values of a frame (S3.4)
+    out: int | None  # the slot of its one output port, if nobody but calls in `readers` is told of it
+    readers: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +159,8 @@ class PlanNode:
 class ScopePlan:
     """The plan of one scope.
 
-    Indexed by slot: `initial`, `readers`, `shared`, `holders`; by node: `nodes`, `waits`, `held`.
+    Indexed by slot: `initial`, `readers`, `shared`, `holders`; by node: `nodes`, `quick`, `waits`,
+    `held`.
     """
 
     nodes: tuple[PlanNode, ...] = ()
@@ -154,6 +169,7 @@ class ScopePlan:
     early: dict[int, tuple[int, ...]] = field(default_factory=dict)  # slot -> merges it may settle
     lazy: dict[int, tuple[int, ...]] = field(default_factory=dict)  # slot -> nodes with a lazy port for it
     deferred: frozenset[int] = frozenset()  # nodes that run only if they are asked for
+    quick: list[QuickCall | None] = field(default_factory=list)  # None: a firing takes more than that
     waits: list[int] = field(default_factory=list)  # how many slots a node waits for
     shared: bytearray = field(default_factory=bytearray)  # whether more than one holder has it (S3.4)
     parameters: dict[str, int] = field(default_factory=dict)  # inputs, carried ports or items

@@ -21,6 +21,7 @@ from dataflow.nesting import Nesting
 from dataflow.opening import Opening
 from dataflow.outcome import outputs_of
 from dataflow.plan import Call
+from dataflow.ports import SKIP
 from dataflow.pulling import Pulling
 from dataflow.pushing import Pushing
 from dataflow.racing import Racing
@@ -28,12 +29,12 @@ from dataflow.releasing import Releasing
 from dataflow.repeating import Repeating
 from dataflow.reporting import report_end
 from dataflow.separation import separate
-from dataflow.states import CANCELLED, READY
+from dataflow.states import CANCELLED, DONE, READY, WAITING
 from dataflow.timers import Timers
 from dataflow.tokens import Skip
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from dataflow.events import Reporter
     from dataflow.plan import FlowPlan, PlanNode
@@ -83,6 +84,7 @@ class Scheduler:
         self.timers = Timers(self)
         is_limited = plan.has_limits or settings.max_concurrency is not None
         self.admission = Admission(settings, self.timers) if is_limited else None
+        self._is_quick = settings.keep and not is_limited  # what most firings come to may be settled shortly
         self._newly: list[FiringId] = []
         self.has_more = False  # the work list was left before its end
         self._is_working = False  # a user's test or key may call back while it is
@@ -98,7 +100,26 @@ class Scheduler:
         return self._advance()
 
     def succeed(self, frame: Frame, index: int, result: Any) -> list[FiringId]:
-        """Settle a firing that returned; returns the newly ready ones (S3.2)."""
+        """Settle a firing that returned; returns the newly ready ones (S3.2).
+
+        Where nobody but calls of the frame hears of it, it takes no work list: most firings come to that.
+        """
+        quick = frame.plan.quick[index]
+        if quick is None or quick.out is None or result is SKIP or not self._is_quick or frame.odd or frame.unsettled == 1 or frame.is_closing or self.reporter.is_listening:
+            return self._succeed(frame, index, result)
+        frame.values[quick.out] = result
+        frame.unsettled -= 1
+        states, waits = frame.states, frame.waits
+        states[index] = DONE
+        newly: list[FiringId] = []
+        for reader in quick.readers:
+            waits[reader] = left = waits[reader] - 1
+            if not left and states[reader] == WAITING:
+                states[reader] = READY
+                newly.append((frame, reader))
+        return newly
+
+    def _succeed(self, frame: Frame, index: int, result: Any) -> list[FiringId]:
         if index in frame.withdrawn:
             return self.cancelled(frame, index)
         self._is_working = True

@@ -8,9 +8,9 @@ from types import BuiltinFunctionType, EllipsisType, FunctionType, NoneType, Not
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-__all__ = ["ATOMIC", "separate"]
+__all__ = ["ATOMIC", "separate", "separate_all"]
 
 ATOMIC: frozenset[type] = frozenset(
     {
@@ -51,6 +51,16 @@ def separate(value: object) -> object:
     result = copies.of(value)
     copies.fill()
     return result
+
+
+def separate_all(values: Sequence[Any]) -> Sequence[Any]:
+    """Separate each of these values; where none can hold a container, nothing is made."""
+    try:
+        if ATOMIC.issuperset(map(type, values)):
+            return values
+    except TypeError:  # as above
+        pass
+    return [separate(value) for value in values]
 
 
 class _Copies:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Final
 
 from anyio.lowlevel import checkpoint
 
-from dataflow.attempting import Attempting, Worker
+from dataflow.attempting import Attempting
 from dataflow.backend import cancellation_types
+from dataflow.inline import Inline, Started, following
 from dataflow.sleepers import Sleepers
 from dataflow.states import READY
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable
     from typing import Any
 
+    from dataflow.attempting import Worker
+    from dataflow.inline import Stop
     from dataflow.scheduler import FiringId, Scheduler
     from dataflow.sleepers import Spawn
     from dataflow.timers import Timer
@@ -30,8 +33,6 @@ __all__ = ["Workers"]
 
 #: How long, in seconds, a worker goes on before it lets the event loop do other things.
 SLICE: Final = 0.005
-#: How many firings a worker runs between two looks at the clock.
-LOOK_EVERY: Final = 32
 
 
 class Workers:
@@ -46,8 +47,8 @@ class Workers:
         if scheduler.admission is not None:
             scheduler.admission.later = self._later
         self._attempting = Attempting(scheduler, self._suspended)
-        self._fire = self._attempting.fire
         self._ready: deque[FiringId] = deque()
+        self._inline = Inline(self._attempting.context, self._ready)
         self._workers: set[Worker] = set()
         self._starting = 0
         self._cancellation = cancellation_types()
@@ -115,11 +116,11 @@ class Workers:
         stopped, self._scheduler.stopped = self._scheduler.stopped, []
         for firing in stopped:
             if (current := self._attempting.waiting.get(firing)) is not None:
-                current.worker.cancel()
+                current.worker.scope.cancel()
 
     async def _work(self) -> None:
         self._starting -= 1
-        worker = Worker()
+        worker = self._attempting.worker()
         self._workers.add(worker)
         try:
             with worker.scope:
@@ -152,32 +153,37 @@ class Workers:
 
     async def _fire_in_turn(self, worker: Worker) -> None:
         ready, scheduler = self._ready, self._scheduler
-        slice_ends, count = perf_counter() + SLICE, 0
+        until = perf_counter() + SLICE
         firing = ready.popleft() if ready else None
         while (firing is not None or scheduler.has_more) and not worker.scope.cancel_called:
-            newly: list[FiringId] = []
             if scheduler.has_more:
                 await checkpoint()
                 ready.extend(scheduler.go_on())
             if firing is not None:
-                frame, index = firing
-                if frame.states[index] == READY:  # else its frame was closed after it became ready
-                    newly = await self._fire(worker, frame, index)
-                else:
-                    newly = scheduler.passed_over(frame, index)
+                stop = self._inline.fire(worker, firing, until)
+                if scheduler.to_act:
+                    self.act()
+                newly = await self._go_on(worker, stop)
+                firing = following(newly, ready)
             if scheduler.to_act:
                 self.act()
-            if newly:
-                firing = newly[0]
-                ready.extend(newly[1:])
-            else:
-                firing = ready.popleft() if ready else None
-            count += 1
-            if count % LOOK_EVERY == 0 and perf_counter() > slice_ends and not worker.scope.cancel_called:
+            if perf_counter() > until and not worker.scope.cancel_called:
                 await checkpoint()
-                slice_ends = perf_counter() + SLICE
+                until = perf_counter() + SLICE
                 if firing is not None and ready:  # a chain that never waits holds up nothing for ever
                     ready.append(firing)
                     firing = ready.popleft()
         if firing is not None:
             ready.appendleft(firing)
+
+    async def _go_on(self, worker: Worker, stop: Stop) -> list[FiringId]:
+        """Do what inline firings have stopped at; returns what became ready."""
+        match stop:
+            case None:
+                return []
+            case Started(current, outcome):
+                return await self._attempting.finish(worker, current, outcome)
+            case frame, index:
+                if frame.states[index] == READY:  # else its frame was closed after it became ready
+                    return await self._attempting.fire(worker, frame, index)
+                return self._scheduler.passed_over(frame, index)
