@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 import anyio
 from anyio.lowlevel import checkpoint
 
-from dataflow.attempts import Attempts
 from dataflow.backend import (
     cancel_requests,
     cancellation_types,
@@ -82,8 +81,8 @@ class Attempting:
         assert isinstance(action, Call), "only calls become ready"
         frame.states[index] = RUNNING
         if action.bounds is not None:
-            frame.attempts.setdefault(index, Attempts()).is_last = True  # until the function is called
-        current = CurrentFiring(worker, frame, index)
+            frame.attempts_at(index).is_last = True  # until the function is called
+        current = CurrentFiring(worker, frame, index, frame.attempt_of(index))
         if self._reporter.is_listening:
             data: dict[str, Any] = {"type": action.type.id, "attempt": current.attempt}
             if self._reporter.tells_inputs:
@@ -238,7 +237,7 @@ class Attempting:
             return self._cut_short(worker, current)
         frame, node = current.frame, current.frame.plan.nodes[current.index]
         error = NodeFailed(node.id, "cancelled its own task, or awaited one that was cancelled")
-        frame.attempts.setdefault(node.index, Attempts()).is_last = True  # no cancellation is repeated
+        frame.attempts_at(node.index).is_last = True  # no cancellation is repeated
         return self._scheduler.fail(frame, node.index, error)
 
     def end_cancelled(self, worker: Worker) -> list[FiringId]:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from dataflow.attempts import Attempts
 from dataflow.binding import bind
 from dataflow.current import CURRENT, Firing
 from dataflow.errors import NodeFailed
@@ -39,11 +38,11 @@ class CurrentFiring:
 
     __slots__ = ("attempt", "frame", "index", "worker")
 
-    def __init__(self, worker: Worker, frame: Frame, index: int) -> None:
+    def __init__(self, worker: Worker, frame: Frame, index: int, attempt: int = 1) -> None:
         self.worker = worker  # cancelling its scope ends the attempt
         self.frame = frame
         self.index = index
-        self.attempt = frame.attempt_of(index) if frame.attempts else 1
+        self.attempt = attempt
 
     def suspends(self) -> None:
         """Note that the attempt waits for the first time."""
@@ -77,7 +76,7 @@ class CurrentFiring:
             and frame.states[index] == RUNNING
             and frame.attempt_of(index) == self.attempt
         ):
-            frame.attempts.setdefault(index, Attempts()).has_pieces = True
+            frame.attempts_at(index).has_pieces = True
             reporter.emit(EventKind.PIECE, self._path(), data)
 
     def _is_no_longer_wanted(self) -> bool:
@@ -180,11 +179,8 @@ def _prepare(current: CurrentFiring, action: Call, context: Context) -> None:
 def _record(current: CurrentFiring, result: Any) -> None:
     """Keep a copy of the metadata of a raw node's firing, whatever its status (S3.2)."""
     if isinstance(result, NodeOutput):
-        told = separate(dict(result.metadata))
-        if told:
-            current.frame.metadata[current.index] = told
-        else:  # nothing of an earlier attempt stands
-            current.frame.metadata.pop(current.index, None)
+        told: Any = separate(dict(result.metadata))
+        current.frame.note_metadata(current.index, told)
 
 
 async def _read_pieces(current: CurrentFiring, pieces: AsyncIterator[Any]) -> list[Any]:

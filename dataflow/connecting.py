@@ -98,11 +98,15 @@ def _gate(plan: ScopePlan, loop: LoopOf, gate: int, readers: list[list[int]]) ->
 
 def _begin(plan: ScopePlan) -> None:
     """Note what a frame begins with."""
+    plan.states = bytearray(len(plan.nodes))
+    plan.demanded = len(plan.nodes) - len(plan.deferred)
     plan.starts = tuple(index for index, count in enumerate(plan.waits) if not count)
     plan.disabled = tuple(index for index in _disabled(plan) if index not in plan.deferred)
     looked_at = {s for node in plan.nodes if isinstance(node.action, JoinOf) for s in node.feeds[0].slots}
     looked_at |= {*plan.collects, *([] if plan.test is None else [plan.test])}
     plan.settled = tuple(slot for slot in sorted(looked_at) if plan.initial[slot] is not UNSETTLED)
+    begins_otherwise = plan.imports or plan.settled or plan.disabled or plan.starts
+    plan.begins_with_parameters = not begins_otherwise and len(plan.nodes) > len(plan.deferred)
 
 
 def _share(slots: Slots, scope: Scope, plan: ScopePlan) -> None:

@@ -123,7 +123,7 @@ class Engine:
             error = DataflowError(
                 f"internal error: nothing is running and these ports never settled: {ports}"
             )
-            self.scheduler.root.failures.append(Unhandled(0, failure_of(error, "", "", 1), error))
+            self.scheduler.root.note_failures([Unhandled(0, failure_of(error, "", "", 1), error)])
             self.scheduler.has_ended = True
         self._conclude()
 

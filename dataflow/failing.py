@@ -30,11 +30,7 @@ class Failing:
 
     def __init__(self, scheduler: Scheduler) -> None:
         self.scheduler = scheduler
-        self._frames: deque[tuple[Frame, Errored]] = deque()  # failed, to be closed
-
-    @property
-    def has_frames(self) -> bool:
-        return bool(self._frames)
+        self.frames: deque[tuple[Frame, Errored]] = deque()  # failed, to be closed
 
     def failed(self, frame: Frame, node: PlanNode, error: BaseException) -> None:
         """Handle the failure of a node as its settings say, or fail its frame (S9.3)."""
@@ -53,7 +49,7 @@ class Failing:
     def test_failed(self, frame: Frame, node: PlanNode, body: Frame, error: BaseException) -> None:
         """Fail the round whose test raised; the loop fails with it (S6.1)."""
         failure = self._failure(frame, node, error)
-        body.failures.append(Unhandled(len(body.plan.nodes), failure, error))
+        body.note_failures([Unhandled(len(body.plan.nodes), failure, error)])
         self._close_later(body, Errored(failure.path, failure))
 
     def run_timed_out(self, seconds: float) -> None:
@@ -61,7 +57,7 @@ class Failing:
         name = self.scheduler.plan.name
         error, root = NodeTimeout(name, seconds, what="flow"), self.scheduler.root
         failure = failure_of(error, "", "", 1)
-        root.failures.append(Unhandled(len(root.plan.nodes), failure, error))
+        root.note_failures([Unhandled(len(root.plan.nodes), failure, error)])
         self.close(root, Errored("", failure))
 
     def race_lost(
@@ -70,13 +66,13 @@ class Failing:
         """Settle a race that nobody won; failures that were left to it are now the frame's (S9.4)."""
         first, *besides = causes
         cause = Errored(frame.path_of(node), first.failure, first, tuple(besides))
-        frame.reasons[node.index] = cause
+        frame.note_reason(node.index, cause)
         self.scheduler.put(frame, node.outputs["out"], cause)
         self.scheduler.finish(frame, node, NOT_RUN)
         if node.failure_is_taken:
             self._leave_to_races(frame, node, unhandled)
         elif unhandled:
-            frame.failures += [replace(one, index=node.index) for one in unhandled]
+            frame.note_failures(replace(one, index=node.index) for one in unhandled)
             self._close_later(frame, cause)
 
     def _leave_to_races(self, frame: Frame, node: PlanNode, unhandled: Sequence[Unhandled]) -> None:
@@ -88,7 +84,7 @@ class Failing:
         """Settle the ports of a failed node if its failure is handled; tells whether it is."""
         failure = unhandled[0].failure
         cause = Errored(frame.path_of(node), failure)
-        frame.reasons[node.index] = cause
+        frame.note_reason(node.index, cause)
         handled = _handled(node, failure)
         if frame.is_closing:  # no port settles any more, but what would be handled is no failure of the frame
             is_handled = handled is not None or node.failure_is_taken
@@ -110,7 +106,7 @@ class Failing:
     def _break(self, frame: Frame, node: PlanNode, unhandled: Sequence[Unhandled], state: int) -> None:
         """Fail the frame of a node whose failure nothing handled (S9.4)."""
         cause = Errored(frame.path_of(node), unhandled[0].failure)
-        frame.failures += [replace(one, index=node.index) for one in unhandled]
+        frame.note_failures(replace(one, index=node.index) for one in unhandled)
         if not frame.is_closing:
             for slot in node.outputs.values():
                 if frame.values[slot] is UNSETTLED:
@@ -129,11 +125,7 @@ class Failing:
 
     def _close_later(self, frame: Frame, cause: Errored) -> None:
         if frame.errors == "fail_fast":
-            self._frames.append((frame, cause))
-
-    def close_next(self) -> None:
-        """Close the frame that failed first."""
-        self.close(*self._frames.popleft())
+            self.frames.append((frame, cause))
 
     def close(self, frame: Frame, cause: Skip | Errored) -> None:
         """Stop a frame and all inside it: nothing more starts; running firings are to be cancelled."""
@@ -153,7 +145,7 @@ class Failing:
                 if state == RUNNING:
                     self.scheduler.stopped.append((closing, node.index))
                 if state in (WAITING, READY):  # what was about to start is cancelled, the rest never ran
-                    closing.reasons[node.index] = cause
+                    closing.note_reason(node.index, cause)
                     self.scheduler.finish(closing, node, NOT_RUN if state == WAITING else CANCELLED)
             self.scheduler.opening.await_no_more(closing, tuple(closing.awaits))
             for opened in closing.opened.values():

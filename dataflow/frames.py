@@ -5,24 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 from math import inf
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from dataflow.attempts import Attempts
 from dataflow.plan import FlowOf
 from dataflow.tokens import LET_GO, is_dead
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from dataflow.attempts import Attempts
     from dataflow.errors import NodeTimeout
     from dataflow.failure import Failure
     from dataflow.plan import PlanNode, ScopePlan
     from dataflow.policy import Errors
     from dataflow.tokens import Errored, Skip
 
-#: What frames share that write to none of them: never changed.
-_NONE: Final[dict[Any, Any]] = {}
-_NOBODY: Final[set[Any]] = set()
+#: What frames share until they write to it; nothing can be written to these.
+_NONE: Final[Any] = MappingProxyType({})
+_NOBODY: Final[Any] = frozenset()
+_NO_VALUES: Final[Any] = ()
 
 __all__ = ["Frame", "LoopEnd", "Opened", "OpenedFlow", "OpenedLoop", "OpenedMap", "Unhandled"]
 
@@ -64,8 +66,7 @@ class Frame:
         errors: Errors,
         parent: Frame | None = None,
         owner: int = -1,
-        name: str = "",
-        *,
+        name: str | int = "",
         keep: bool = True,
     ) -> None:
         self.plan = plan
@@ -80,28 +81,73 @@ class Frame:
         #: By slot: the nodes that have not come to their end and read or fill it, one more until its value
         #: is told, and one for ever if it is read at the end; None if values are kept.
         self.holders = None if keep else plan.holders.copy()
-        self.states = bytearray(len(plan.nodes))  # each WAITING
-        is_rare = plan.uses is not None  # only then the next five are written to
-        self.undemanded = set(plan.deferred) if is_rare else _NOBODY  # nodes that nobody has asked for (S8.1)
-        self.pulling: dict[int, set[int]] = {} if is_rare else _NONE  # lazy slots it waits for, by node
-        self.unsettled = len(plan.nodes) - len(
-            plan.deferred
-        )  # demanded nodes and awaited imports that have not come to their end
-        self.awaits: set[int] = set()  # the imports among them
-        self.odd: set[int] = set()  # nodes of which an input is a skip or an error
-        self.attempts: dict[int, Attempts] = {}  # of nodes that may have several, or gave out pieces
-        self.opened: dict[int, Opened] = {}  # by the node that opened it
-        self.reasons: dict[int, Skip | Errored] = {}  # why nodes were skipped, not run, failed or cancelled
-        self.metadata: dict[int, Any] = {}  # what raw nodes told of their firings
-        self.failures: list[Unhandled] = []  # what nothing in the frame handled
+        self.states = plan.states.copy()
+        #: Demanded nodes, and awaited imports, that have not come to their end.
+        self.unsettled = plan.demanded
+        self.awaits: set[int] = _NOBODY  # the imports among them
+        self.odd: set[int] = _NOBODY  # nodes of which an input is a skip or an error
+        self.attempts: dict[int, Attempts] = _NONE  # of nodes that may have several, or gave out pieces
+        self.opened: dict[int, Opened] = _NONE  # by the node that opened it
+        self.reasons: dict[int, Skip | Errored] = _NONE  # why nodes were skipped, not run, failed or cancelled
+        self.metadata: dict[int, Any] = _NONE  # what raw nodes told of their firings
+        self.failures: Sequence[Unhandled] = ()  # what nothing in the frame handled
         self.closed_by: Skip | Errored | None = None  # why it is closing
         self.has_ended = False
         self.is_closing = False  # failed or cancelled: nothing more starts in it
-        self.lost: set[Any] = set() if is_rare else _NOBODY  # edges that lost a race, as race and slot
-        self.withdrawn: set[int] = set() if is_rare else _NOBODY  # nodes that only such edges needed
-        self.taken: dict[int, Sequence[Unhandled]] = (
-            {} if is_rare else _NONE
-        )  # failures left to races, by node
+        self.undemanded: set[int] = _NOBODY  # nodes that nobody has asked for (S8.1)
+        self.pulling: dict[int, set[int]] = _NONE  # lazy slots it waits for, by node
+        self.lost: set[tuple[int, int]] = _NOBODY  # edges that lost a race, as race and slot
+        self.withdrawn: set[int] = _NOBODY  # nodes that only such edges needed
+        self.taken: dict[int, Sequence[Unhandled]] = _NONE  # failures left to races, by node
+        if plan.uses is not None:  # only then they are written to
+            self.undemanded, self.lost, self.withdrawn = set(plan.deferred), set(), set()
+            self.pulling, self.taken = {}, {}
+
+    def note_odd(self, index: int) -> None:
+        """Note that an input of a node is a skip or an error."""
+        if self.odd is _NOBODY:
+            self.odd = set()
+        self.odd.add(index)
+
+    def note_awaited(self, slot: int) -> None:
+        """Note that the frame does not end before a value from outside has settled."""
+        if self.awaits is _NOBODY:
+            self.awaits = set()
+        self.awaits.add(slot)
+        self.unsettled += 1
+
+    def note_reason(self, index: int, reason: Skip | Errored) -> None:
+        """Note why a node was skipped, not run, failed or cancelled."""
+        if self.reasons is _NONE:
+            self.reasons = {}
+        self.reasons[index] = reason
+
+    def note_opened(self, index: int, opened: Opened) -> None:
+        """Note what a loop, map or flow node has opened."""
+        if self.opened is _NONE:
+            self.opened = {}
+        self.opened[index] = opened
+
+    def note_failures(self, unhandled: Iterable[Unhandled]) -> None:
+        """Note failures that nothing in the frame has handled."""
+        if not isinstance(self.failures, list):
+            self.failures = []
+        self.failures.extend(unhandled)
+
+    def note_metadata(self, index: int, metadata: Mapping[str, Any]) -> None:
+        """Note what a raw node told of its last attempt, which may be nothing."""
+        if metadata and self.metadata is _NONE:
+            self.metadata = {}
+        if metadata:
+            self.metadata[index] = metadata
+        elif self.metadata:
+            self.metadata.pop(index, None)
+
+    def attempts_at(self, index: int) -> Attempts:
+        """Return the attempts at a node, which are counted from here on."""
+        if self.attempts is _NONE:
+            self.attempts = {}
+        return self.attempts.setdefault(index, Attempts())
 
     def path(self) -> str:
         """Return the frame's part of its nodes' paths; empty for the root (S2.2)."""
@@ -145,18 +191,17 @@ class Frame:
 
     def release(self) -> None:
         """Let the values go; states and reasons stay (S8.5)."""
-        self.values = []
-        self.waits = []
+        self.values = self.waits = _NO_VALUES
         self.holders = None
-        self.failures = []
-        self.odd = set()
+        self.failures = ()
+        self.odd = _NOBODY
 
 
 @dataclass(slots=True, eq=False)
 class OpenedMap:
     """A map being run, and what each of its outputs has collected so far."""
 
-    names: Sequence[str]  # of all items
+    names: Sequence[str | int]  # of all items
     lists: Mapping[int, Sequence[Any]]  # what they begin with, by slot of the item
     is_beginning: bool = False  # a step that begins further items is noted
     is_closing: bool = False  # an item has failed the map: no further item begins

@@ -61,7 +61,10 @@ async def isolated(
 
 @types.coroutine
 def resumed(
-    coroutine: Coroutine[Any, Any, Any], context: Context, signal: Any, watch: Watch
+    coroutine: Coroutine[Any, Any, Any] | Generator[Any, Any, Any],
+    context: Context,
+    signal: Any,
+    watch: Watch,
 ) -> Generator[Any, Any, Any]:
     """Run a coroutine on to its end that has just given the event loop this signal."""
     run, send = context.run, coroutine.send

@@ -39,7 +39,7 @@ class Loops:
                 if feed.port in loop.carried
             }
         )
-        frame.opened[node.index] = opened
+        frame.note_opened(node.index, opened)
         self._next_round(frame, node, loop, opened)
 
     def _next_round(self, frame: Frame, node: PlanNode, loop: LoopOf, opened: OpenedLoop) -> None:
@@ -61,12 +61,13 @@ class Loops:
         if opened.ends is not None:
             self._leave(frame, node, loop, opened)
             return
-        body = self.scheduler.opening.new_frame(loop.body, frame, node.index, str(opened.round))
+        body = self.scheduler.opening.new_frame(loop.body, frame, node.index, opened.round)
         opened.live[body.number] = body
         opened.frames.append(body)
-        self.scheduler.report(EventKind.LOOP_ROUND, frame, node, round=opened.round)
+        if self.scheduler.reporter.is_listening:
+            self.scheduler.report(EventKind.LOOP_ROUND, frame, node, round=opened.round)
         self.scheduler.opening.begin(
-            body, {loop.body.parameters[name]: token for name, token in opened.carried.items()}
+            body, [(loop.body.parameters[name], token) for name, token in opened.carried.items()]
         )
         opened.carried = {name: opened.carried[name] for name in loop.finals.values()}
 
@@ -83,7 +84,7 @@ class Loops:
         try:
             if type(token) is Errored:
                 opened.ends = LoopEnd.FAILED
-                body.failures.append(Unhandled(len(body.plan.nodes), token.failure, None))
+                body.note_failures([Unhandled(len(body.plan.nodes), token.failure, None)])
             elif type(token) is Skip:
                 opened.ends = LoopEnd.EXHAUSTED
             elif _holds(node, loop, self.scheduler.take(body, loop.test)):
@@ -105,7 +106,7 @@ class Loops:
         cause = Skip(body.path(), "no further round follows")
         for index in body.plan.after_test:
             if body.states[index] == WAITING:
-                body.reasons[index] = cause
+                body.note_reason(index, cause)
                 self.scheduler.finish(body, body.plan.nodes[index], NOT_RUN)
 
     def round_ended(self, body: Frame, node: PlanNode, opened: OpenedLoop) -> None:

@@ -15,7 +15,7 @@ from dataflow.names import encode
 from dataflow.plan import MapOf
 from dataflow.ports import ERROR
 from dataflow.separation import separate
-from dataflow.states import RUNNING
+from dataflow.states import DONE, RUNNING
 from dataflow.tokens import Errored, Skip, is_dead
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Maps:
             opened.collected[own] = [Skip("", "")] * count
             if _settles_early(frame, node):
                 opened.lacking[own] = count
-        frame.opened[node.index] = opened
+        frame.note_opened(node.index, opened)
         self.scheduler.report(EventKind.MAP_OPENED, frame, node, items=count)
         self._go_on(frame, node, opened)
 
@@ -64,7 +64,7 @@ class Maps:
         """Note that further items may begin, or end the map if none is left."""
         if opened.is_beginning:
             return
-        if _room(frame, node, opened):
+        if len(opened.frames) < len(opened.names) and _room(frame, node, opened):
             opened.is_beginning = True
             self.scheduler.opening.do_later(partial(self._begin_some, frame, node, opened))
         elif not opened.live:
@@ -72,36 +72,50 @@ class Maps:
 
     def _begin_some(self, frame: Frame, node: PlanNode, opened: OpenedMap) -> None:
         """Begin the next items, not all at once: a long list holds up nothing else."""
+        assert isinstance(node.action, MapOf), "only a map has items"
+        opening, body, lists = self.scheduler.opening, node.action.body, opened.lists.items()
         opened.is_beginning = False
         begun = len(opened.frames)
         for position in range(begun, begun + _room(frame, node, opened)):
-            self._begin(frame, node, opened, position)
+            item = opening.new_frame(body, frame, node.index, opened.names[position])
+            item.position = position
+            opened.live[item.number] = item
+            opened.frames.append(item)
+            opening.begin(item, [(slot, items[position]) for slot, items in lists])
         self._go_on(frame, node, opened)
 
-    def _begin(self, frame: Frame, node: PlanNode, opened: OpenedMap, position: int) -> None:
-        assert isinstance(node.action, MapOf), "only a map has items"
-        opening = self.scheduler.opening
-        item = opening.new_frame(node.action.body, frame, node.index, opened.names[position])
-        item.position = position
-        opened.live[item.number] = item
-        opened.frames.append(item)
-        opening.begin(item, {slot: items[position] for slot, items in opened.lists.items()})
-
-    def collect(self, item: Frame, slot: int) -> None:
+    def collect(self, item: Frame, slot: int, token: Any) -> None:
         """Take what an item gave; a list settles with the last, unless a failure may still change it."""
         frame = item.parent
         assert frame is not None, "an item is inside a frame"
         opened = frame.opened[item.owner]
         assert isinstance(opened, OpenedMap)
-        token = item.values[slot]
-        if not is_dead(token):
-            token = self.scheduler.take(item, slot)
+        if item.plan.shared[slot]:
+            token = separate(token)
         for own in item.plan.collects[slot]:
             opened.collected[own][item.position] = token
             if own in opened.lacking:
                 opened.lacking[own] -= 1
                 if not opened.lacking[own]:
                     self._settle_early(frame, opened, own)
+
+    def end_with(self, item: Frame, index: int, slot: int, value: Any) -> None:
+        """End an item with the value of its last node, which only the map hears of.
+
+        It is what putting the value, finishing the node and ending the frame come to then.
+        """
+        frame, scheduler = item.parent, self.scheduler
+        assert frame is not None, "an item is inside a frame"
+        opened = frame.opened[item.owner]
+        assert isinstance(opened, OpenedMap), "an item is of a map"
+        item.states[index] = DONE
+        item.unsettled, item.has_ended = 0, True
+        scheduler.timers.drop_of(item)
+        self.collect(item, slot, value)
+        item.release()
+        del opened.live[item.number]
+        if not opened.live or len(opened.frames) < len(opened.names):
+            self._go_on(frame, frame.plan.nodes[item.owner], opened)
 
     def _settle_early(self, frame: Frame, opened: OpenedMap, own: int) -> None:
         """Settle a list that all items have given their part of; an error is told at the end."""
@@ -179,8 +193,10 @@ def _room(frame: Frame, node: PlanNode, opened: OpenedMap) -> int:
 
 
 def _list_or_error(tokens: list[Any]) -> Any:
-    errors = [token for token in tokens if type(token) is Errored]
-    return errors[0] if errors else [token for token in tokens if type(token) is not Skip]
+    kinds = {id(kind) for kind in map(type, tokens)}  # a class need not have a hash
+    if id(Errored) in kinds:
+        return next(token for token in tokens if type(token) is Errored)
+    return [token for token in tokens if type(token) is not Skip] if id(Skip) in kinds else tokens
 
 
 def _items(node: str, port: str, value: Any) -> Sequence[Any]:
@@ -211,11 +227,11 @@ def _common_length(node: str, lists: Mapping[str, Sequence[Any]]) -> int:
     return next(iter(lengths.values()))
 
 
-def _names(node: str, action: MapOf, items: Sequence[Any]) -> list[str]:
+def _names(node: str, action: MapOf, items: Sequence[Any]) -> Sequence[str | int]:
     """Name the items by position, or by their keys, which must differ."""
     key = action.options.key
     if key is None:
-        return [str(position) for position in range(len(items))]
+        return range(len(items))
     names: list[str] = []
     seen: set[str] = set()
     for item in items:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dataflow.attempts import Attempts, wait_before_next
+from dataflow.attempts import wait_before_next
 from dataflow.binding import argument
 from dataflow.current import Firing
 from dataflow.events import EventKind
@@ -34,9 +34,9 @@ class Nesting:
 
     def open(self, frame: Frame, node: PlanNode, action: FlowOf) -> None:
         """Begin the first attempt at a flow node that is ready."""
-        frame.opened[node.index] = OpenedFlow()
+        frame.note_opened(node.index, OpenedFlow())
         if action.bounds is not None:
-            frame.attempts[node.index] = Attempts(begun=self.scheduler.clock())
+            frame.attempts_at(node.index).begun = self.scheduler.clock()
         self._attempt(frame, node, action)
 
     def _attempt(self, frame: Frame, node: PlanNode, action: FlowOf) -> None:
@@ -46,7 +46,7 @@ class Nesting:
         self.scheduler.report(EventKind.NODE_STARTED, frame, node, type="flow", attempt=number)
         try:
             self._before(frame, node, action, number)
-            values = {slot: argument(frame, node, given) for slot, given in action.inputs.items()}
+            values = [(slot, argument(frame, node, given)) for slot, given in action.inputs.items()]
         except BaseException as error:  # noqa: BLE001 - `before` is the user's function
             self.scheduler.failing.failed(frame, node, error)
             return

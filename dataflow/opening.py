@@ -12,7 +12,7 @@ from dataflow.states import WAITING
 from dataflow.tokens import UNSETTLED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
 
     from dataflow.plan import PlanNode, ScopePlan
     from dataflow.scheduler import Scheduler
@@ -26,23 +26,15 @@ class Opening:
     def __init__(self, scheduler: Scheduler) -> None:
         self.scheduler = scheduler
         self._frames = 1  # the root is frame 0
-        self._due: deque[Callable[[], None]] = deque()
-
-    @property
-    def is_due(self) -> bool:
-        return bool(self._due)
+        self.due: deque[Callable[[], None]] = deque()  # steps that were noted
 
     def later(self, frame: Frame, node: PlanNode) -> None:
         """Note that a loop, map or flow node may open."""
-        self._due.append(partial(self._open, frame, node))
+        self.due.append(partial(self._open, frame, node))
 
     def do_later(self, step: Callable[[], None]) -> None:
         """Note any other step; it comes after what was noted before."""
-        self._due.append(step)
-
-    def next(self) -> None:
-        """Do what was noted first."""
-        self._due.popleft()()
+        self.due.append(step)
 
     def _open(self, frame: Frame, node: PlanNode) -> None:
         if frame.states[node.index] != WAITING:  # its frame was closed meanwhile
@@ -57,25 +49,27 @@ class Opening:
             case _:
                 raise AssertionError("calls and joins open nothing")
 
-    def new_frame(self, plan: ScopePlan, parent: Frame, owner: int, name: str) -> Frame:
+    def new_frame(self, plan: ScopePlan, parent: Frame, owner: int, name: str | int) -> Frame:
         """Make a frame; `begin` starts it."""
-        frame = Frame(plan, self._frames, parent.errors, parent, owner, name, keep=self.scheduler.keep)
+        frame = Frame(plan, self._frames, parent.errors, parent, owner, name, self.scheduler.keep)
         self._frames += 1
         return frame
 
-    def begin(self, frame: Frame, parameters: Mapping[int, Any]) -> None:
+    def begin(self, frame: Frame, parameters: Iterable[tuple[int, Any]]) -> None:
         """Give a frame its parameters and what has settled outside, and release what waits for nothing."""
-        plan = frame.plan
-        for slot, token in parameters.items():
-            self.scheduler.put(frame, slot, token)
+        plan, put = frame.plan, self.scheduler.put
+        for slot, token in parameters:
+            put(frame, slot, token)
+        if plan.begins_with_parameters:
+            return
         for outer, slot in plan.imports:
             assert frame.parent is not None, "only inner frames import"
             if (token := frame.parent.values[outer]) is not UNSETTLED:
-                self.scheduler.put(frame, slot, token)
+                put(frame, slot, token)
             elif slot in plan.awaited or slot in plan.awaited_nexts:
-                frame.awaits.add(slot)
-                frame.unsettled += 1
-        self.scheduler.settle_again(frame, plan.settled)
+                frame.note_awaited(slot)
+        if plan.settled:
+            self.scheduler.settle_again(frame, plan.settled)
         for index in plan.disabled:
             self.scheduler.releasing.disabled(frame, plan.nodes[index])
         for index in plan.starts:

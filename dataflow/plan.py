@@ -7,7 +7,7 @@ lists of those lengths.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -62,16 +62,15 @@ class Call:
     bounds: Bounds | None = None  # of its attempts, None where nothing bounds them
 
 
-class QuickCall(NamedTuple):
-    """What a firing of most nodes comes to: a coroutine function is given values as they stand in slots.
-
-    A tuple, since it is taken apart at each firing.
-    """
+@dataclass(frozen=True, slots=True, eq=False)
+class QuickCall:
+    """What a firing of most nodes comes to: a coroutine function is given values as they stand in slots."""
 
     function: Callable[..., Coroutine[Any, Any, Any]]
     take: Callable[[Sequence[Any]], Sequence[Any]]  # the arguments out of the values of a frame (S3.4)
-    out: int | None  # the slot of its one output port, if nobody but calls in `readers` is told of it
-    readers: tuple[int, ...]
+    out: int | None  # the slot of `out`, None if it has other output ports that are read
+    calls: tuple[int, ...] | None  # see `ScopePlan.calls`; None also where a map collects the value
+    is_collected: bool  # a map collects the value, and nobody else hears of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,17 +158,21 @@ class PlanNode:
 class ScopePlan:
     """The plan of one scope.
 
-    Indexed by slot: `initial`, `readers`, `shared`, `holders`; by node: `nodes`, `quick`, `waits`,
+    Indexed by slot: `initial`, `readers`, `calls`, `is_told`, `shared`, `holders`; by node: `nodes`, `quick`, `waits`,
     `held`.
     """
 
     nodes: tuple[PlanNode, ...] = ()
     initial: list[Any] = field(default_factory=list)  # constants stand in it, the rest is UNSETTLED
     readers: list[tuple[int, ...]] = field(default_factory=list)  # nodes that wait for the slot
+    calls: list[tuple[int, ...] | None] = field(default_factory=list)  # these nodes, if all are simple calls
+    is_told: bytearray = field(default_factory=bytearray)  # whether others than `readers` hear of the slot
     early: dict[int, tuple[int, ...]] = field(default_factory=dict)  # slot -> merges it may settle
     lazy: dict[int, tuple[int, ...]] = field(default_factory=dict)  # slot -> nodes with a lazy port for it
     deferred: frozenset[int] = frozenset()  # nodes that run only if they are asked for
     quick: list[QuickCall | None] = field(default_factory=list)  # None: a firing takes more than that
+    states: bytearray = field(default_factory=bytearray)  # that nodes begin in: each is WAITING
+    demanded: int = 0  # how many nodes are no deferred ones
     waits: list[int] = field(default_factory=list)  # how many slots a node waits for
     shared: bytearray = field(default_factory=bytearray)  # whether more than one holder has it (S3.4)
     parameters: dict[str, int] = field(default_factory=dict)  # inputs, carried ports or items
@@ -177,6 +180,7 @@ class ScopePlan:
     exports: dict[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)  # slot -> (owner, its slot)
     starts: tuple[int, ...] = ()  # nodes that wait for nothing
     disabled: tuple[int, ...] = ()
+    begins_with_parameters: bool = False  # and with nothing else: it has none of the above, nor is it empty
     settled: tuple[int, ...] = ()  # constants that a merge, a test or a map's owner looks at
     collects: dict[int, tuple[int, ...]] = field(default_factory=dict)  # slot -> slots of the map's owner
     test: int | None = None  # the slot that decides an `until` loop

@@ -44,7 +44,7 @@ class Pulling:
         """Tell the nodes that read a slot through a lazy port, those that have asked for it."""
         for reader in frame.plan.lazy[slot]:
             if is_dead(frame.values[slot]):
-                frame.odd.add(reader)
+                frame.note_odd(reader)
             missing = frame.pulling.get(reader)
             if missing is not None and slot in missing:
                 missing.remove(slot)
@@ -70,7 +70,7 @@ class Pulling:
         for index in sorted(frame.undemanded):
             node = frame.plan.nodes[index]
             frame.states[index] = NOT_RUN
-            frame.reasons[index] = Skip(frame.path_of(node), "not demanded")
+            frame.note_reason(index, Skip(frame.path_of(node), "not demanded"))
             if self.scheduler.reporter.is_listening and node.is_visible:
                 report_end(self.scheduler.reporter, frame, node, NOT_RUN)
 

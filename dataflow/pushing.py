@@ -29,10 +29,20 @@ class Pushing:
         is_odd = is_dead(token)
         for reader in plan.readers[slot]:
             if is_odd:
-                frame.odd.add(reader)
+                frame.note_odd(reader)
             waits[reader] -= 1
             if not waits[reader]:
                 scheduler.releasing.release(frame, reader)
+        if plan.is_told[slot]:
+            self._tell(frame, slot, token)
+        if slot in plan.collects:
+            scheduler.maps.collect(frame, slot, token)
+        if frame.holders is not None:
+            frame.let_go((slot,))
+
+    def _tell(self, frame: Frame, slot: int, token: Any) -> None:
+        """Tell those who hear of a slot apart from the nodes that wait for it."""
+        scheduler, plan = self.scheduler, frame.plan
         if slot in plan.lazy:
             scheduler.pulling.settled(frame, slot)
         for join in plan.early.get(slot, ()):
@@ -41,12 +51,8 @@ class Pushing:
             self._export(frame, slot, token)
         if slot in frame.awaits:
             scheduler.opening.await_no_more(frame, (slot,))
-        if slot in plan.collects:
-            scheduler.maps.collect(frame, slot)
         if slot == plan.test:
             scheduler.loops.tested(frame)
-        if frame.holders is not None:
-            frame.let_go((slot,))
 
     def _export(self, frame: Frame, slot: int, token: Any) -> None:
         """Hand a value on to the open frames inside that read it."""

@@ -20,27 +20,28 @@ __all__ = ["quicken"]
 
 
 def quicken(plan: ScopePlan) -> None:
-    """Note what a firing of each node of a connected scope comes to, where it is that simple."""
-    told = {*plan.lazy, *plan.early, *plan.exports, *plan.collects, plan.test}
-    plain = [isinstance(node.action, Call) and node.is_plain for node in plan.nodes]
-    plan.quick = [_quick(plan, node, told, plain) for node in plan.nodes]
+    """Note for each slot of a connected scope who hears of it, and for each node what a firing comes to."""
+    told = {*plan.lazy, *plan.early, *plan.exports, *plan.awaited, *plan.awaited_nexts, plan.test}
+    simple = [isinstance(node.action, Call) and node.is_plain for node in plan.nodes]
+    plan.is_told = bytearray(slot in told for slot in range(len(plan.initial)))
+    plan.calls = [
+        readers if slot not in told and all(simple[index] for index in readers) else None
+        for slot, readers in enumerate(plan.readers)
+    ]
+    plan.quick = [_quick(plan, node) for node in plan.nodes]
 
 
-def _quick(plan: ScopePlan, node: PlanNode, told: set[int | None], plain: Sequence[bool]) -> QuickCall | None:
+def _quick(plan: ScopePlan, node: PlanNode) -> QuickCall | None:
     call = node.action
-    if not isinstance(call, Call) or not _is_simple(call) or call.direct is None:
+    if not isinstance(call, Call) or call.direct is None or not _is_simple(call):
         return None
+    take = _taking(call.direct, [plan.shared[slot] for slot in call.direct])
+    if len(node.outputs) > 1 or plan.uses is not None:
+        return QuickCall(call.type.call, take, None, None, is_collected=False)
     out = node.outputs["out"]
-    readers = plan.readers[out]
-    is_direct = (
-        len(node.outputs) == 1 and out not in told and plan.uses is None and all(plain[one] for one in readers)
-    )
-    return QuickCall(
-        call.type.call,
-        _taking(call.direct, [plan.shared[slot] for slot in call.direct]),
-        out if is_direct else None,
-        readers if is_direct else (),
-    )
+    is_collected = out in plan.collects and plan.calls[out] == ()
+    calls = None if out in plan.collects else plan.calls[out]
+    return QuickCall(call.type.call, take, out, calls, is_collected)
 
 
 def _is_simple(call: Call) -> bool:

@@ -75,7 +75,7 @@ class Racing:
 
     def _stop(self, frame: Frame, node: PlanNode, cause: Skip) -> None:
         """Let a node settle as a skip: what waits never starts, what runs is cancelled."""
-        frame.reasons[node.index] = cause
+        frame.note_reason(node.index, cause)
         for slot in node.outputs.values():
             if frame.values[slot] is UNSETTLED:
                 self.scheduler.put(frame, slot, cause)

@@ -60,7 +60,7 @@ class Releasing:
             self.scheduler.failing.opener_failed(frame, node, unhandled)
         elif frame.is_closing:
             if frame.closed_by is not None:
-                frame.reasons[node.index] = frame.closed_by
+                frame.note_reason(node.index, frame.closed_by)
             self.scheduler.finish(frame, node, CANCELLED)
         else:
             if DONE_PORT in node.outputs:
@@ -157,7 +157,7 @@ class Releasing:
 
     def settle_all(self, frame: Frame, node: PlanNode, token: Skip | Errored, state: int) -> None:
         """Settle all ports of a node alike and bring it to its end."""
-        frame.reasons[node.index] = token
+        frame.note_reason(node.index, token)
         for slot in node.outputs.values():
             self.scheduler.put(frame, slot, token)
         self.scheduler.finish(frame, node, state)

@@ -31,7 +31,7 @@ from dataflow.reporting import report_end
 from dataflow.separation import separate
 from dataflow.states import CANCELLED, DONE, READY, WAITING
 from dataflow.timers import Timers
-from dataflow.tokens import Skip
+from dataflow.tokens import Skip, is_dead
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -84,7 +84,7 @@ class Scheduler:
         self.timers = Timers(self)
         is_limited = plan.has_limits or settings.max_concurrency is not None
         self.admission = Admission(settings, self.timers) if is_limited else None
-        self._is_quick = settings.keep and not is_limited  # what most firings come to may be settled shortly
+        self._is_quick = settings.keep and self.admission is None  # what most firings come to may be settled shortly
         self._newly: list[FiringId] = []
         self.has_more = False  # the work list was left before its end
         self._is_working = False  # a user's test or key may call back while it is
@@ -96,7 +96,7 @@ class Scheduler:
         """Open the root frame; returns the firings to begin with, in declared order (S14.2)."""
         self._is_working = True
         slots = self.plan.root.parameters
-        self.opening.begin(self.root, {slots[name]: value for name, value in inputs.items()})
+        self.opening.begin(self.root, [(slots[name], value) for name, value in inputs.items()])
         return self._advance()
 
     def succeed(self, frame: Frame, index: int, result: Any) -> list[FiringId]:
@@ -105,14 +105,25 @@ class Scheduler:
         Where nobody but calls of the frame hears of it, it takes no work list: most firings come to that.
         """
         quick = frame.plan.quick[index]
-        if quick is None or quick.out is None or result is SKIP or not self._is_quick or frame.odd or frame.unsettled == 1 or frame.is_closing or self.reporter.is_listening:
+        if quick is None or result is SKIP or not self._is_quick:
             return self._succeed(frame, index, result)
+        if quick.out is None or frame.odd or frame.is_closing or self.reporter.is_listening:
+            return self._succeed(frame, index, result)
+        if frame.unsettled == 1 or quick.calls is None:
+            if not quick.is_collected or frame.unsettled > 1 or frame.failures:
+                return self._succeed(frame, index, result)
+            self._is_working = True
+            self.maps.end_with(frame, index, quick.out, result)
+            if self._newly or self._settled or self._ended or self.opening.due:
+                return self._advance()
+            self._is_working = False
+            return []
         frame.values[quick.out] = result
         frame.unsettled -= 1
         states, waits = frame.states, frame.waits
         states[index] = DONE
         newly: list[FiringId] = []
-        for reader in quick.readers:
+        for reader in quick.calls:
             waits[reader] = left = waits[reader] - 1
             if not left and states[reader] == WAITING:
                 states[reader] = READY
@@ -125,7 +136,11 @@ class Scheduler:
         self._is_working = True
         if self.admission is not None:
             self.admission.ended((frame, index))
-        node = frame.plan.nodes[index]
+        node, quick = frame.plan.nodes[index], frame.plan.quick[index]
+        if quick is not None and quick.out is not None and result is not SKIP:
+            self.put(frame, quick.out, result)
+            self.finish(frame, node, DONE)
+            return self._advance()
         call = node.action
         assert isinstance(call, Call), "only calls are fired by the engine"
         try:
@@ -157,7 +172,7 @@ class Scheduler:
         if self.admission is not None:
             self.admission.ended((frame, index))
         if frame.closed_by is not None:
-            frame.reasons[index] = frame.closed_by
+            frame.note_reason(index, frame.closed_by)
         self.finish(frame, frame.plan.nodes[index], CANCELLED)
         return self._advance()
 
@@ -213,7 +228,18 @@ class Scheduler:
     def put(self, frame: Frame, slot: int, token: Any) -> None:
         """Settle a port; each settles once (S3.1)."""
         frame.values[slot] = token
-        self._settled.append((frame, slot))
+        calls = frame.plan.calls[slot]
+        if calls is None or frame.holders is not None or frame.odd or frame.is_closing or is_dead(token):
+            self._settled.append((frame, slot))
+            return
+        waits = frame.waits
+        for reader in calls:  # what `push` would come to
+            waits[reader] = left = waits[reader] - 1
+            if not left and frame.states[reader] == WAITING:
+                frame.states[reader] = READY
+                self._newly.append((frame, reader))
+        if slot in frame.plan.collects:
+            self.maps.collect(frame, slot, token)
 
     def take(self, frame: Frame, slot: int) -> Any:
         """Return a value for one reader: its own copy if others hold it too (S3.4)."""
@@ -237,7 +263,7 @@ class Scheduler:
         A failed frame is closed only when all that had settled is told, so that what depends on the
         failure names it as its reason.
         """
-        settled, ended = self._settled, self._ended
+        settled, failed, due, ended = self._settled, self.failing.frames, self.opening.due, self._ended
         for _ in range(MOST_STEPS):
             if self._abort_reason is not None:
                 reason, self._abort_reason = self._abort_reason, None
@@ -245,10 +271,10 @@ class Scheduler:
                 self.timers.drop_all()
             elif settled:
                 self.pushing.push(*settled.popleft())
-            elif self.failing.has_frames:
-                self.failing.close_next()
-            elif self.opening.is_due:
-                self.opening.next()
+            elif failed:
+                self.failing.close(*failed.popleft())
+            elif due:
+                due.popleft()()
             elif ended:
                 self.pushing.end(ended.popleft())
             else:

@@ -69,8 +69,9 @@ class Timers:
 
     def drop_of(self, frame: Frame) -> None:
         """Let the timers of a frame go."""
-        for timer in tuple(self._of_frames.get(frame, ())):
-            self.drop(timer)
+        if frame in self._of_frames:
+            for timer in tuple(self._of_frames[frame]):
+                self.drop(timer)
 
     def drop_all(self) -> None:
         """Let every timer go: the run has ended."""
