@@ -72,7 +72,7 @@ class _Driver:
         call = node.action
         assert isinstance(call, Call)
         frame.states[index] = RUNNING
-        attempts = frame.attempts.setdefault(index, Attempts()) if call.bounds is not None else Attempts()
+        attempts = frame.attempts_at(index) if call.bounds is not None else Attempts()
         self.path, self.attempt = frame.path_of(node), attempts.number
         attempts.is_last = True  # until the function is called
         try:
