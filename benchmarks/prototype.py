@@ -60,15 +60,9 @@ class Placed(NamedTuple):
     outputs: tuple[str, ...]
 
 
-class Planned(NamedTuple):
-    """A node as a run reads it: what it takes are slots, its readers are numbers of nodes."""
-
-    kind: int
-    function: Function
-    take: Any  # a slot, or what gets the values of several slots
-    slot: int
-    readers: tuple[int, ...]
-    routes: tuple[Route, ...]
+#: A node as a run reads it: its kind, its function, what it takes (a slot, or what gets the values of several
+#: slots), the slot of its output and the nodes that read that. A plain tuple unpacks the fastest.
+Planned = tuple[int, Function, Any, int, tuple[int, ...]]
 
 
 class Route(NamedTuple):
@@ -118,6 +112,9 @@ class Compiling:
     copies: dict[int, list[int]] = field(default_factory=dict)  # the slots that a slot is copied to
     needs: list[int] = field(default_factory=list)  # how many tokens each node waits for
     arguments: list[list[int]] = field(default_factory=list)  # the slots that each node takes
+    routes: dict[int, list[Route]] = field(
+        default_factory=dict
+    )  # of the nodes that choose their readers, by slot
 
     def __post_init__(self) -> None:
         for name, placed in self.graph.nodes.items():
@@ -168,19 +165,19 @@ class Compiling:
             planned.append(self.planned(placed, taken, slot))
             slot += len(placed.outputs)
         sources = [node for node, need in enumerate(self.needs) if not need]
-        return Plan(planned, self.needs, self.slot_count, list(self.graph.nodes), self.slots, sources)
+        return Plan(planned, self.needs, self.routes, self.slot_count, self.slots, sources)
 
     def planned(self, placed: Placed, taken: list[int], slot: int) -> Planned:
         """Return a node as a run reads it."""
         kind = min(len(taken), SEVERAL)
         take: Any = itemgetter(*taken) if kind == SEVERAL else taken[0] if taken else None
         if placed.outputs == ("",) and slot not in self.copies:
-            return Planned(kind, placed.function, take, slot, tuple(self.readers[slot]), ())
-        routes = tuple(
+            return kind, placed.function, take, slot, tuple(self.readers[slot])
+        self.routes[slot] = [
             Route(port, (own, *self.copies.get(own, ())), tuple(self.readers[own]))
             for own, port in enumerate(placed.outputs, slot)
-        )
-        return Planned(kind + ROUTED, placed.function, take, slot, (), routes)
+        ]
+        return kind + ROUTED, placed.function, take, slot, ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,8 +186,8 @@ class Plan:
 
     nodes: list[Planned]
     needs: list[int]
+    routes: dict[int, list[Route]]
     slot_count: int
-    names: list[str]
     slots: dict[str, int]
     sources: list[int]
 
@@ -267,7 +264,7 @@ class Run:
             for _ in repeat(None, SLICE):
                 if node is None:
                     return
-                kind, function, take, slot, readers, _ = planned = nodes[node]
+                kind, function, take, slot, readers = nodes[node]
                 if trace is not None:
                     trace("start", node)
                 if kind == ONE:
@@ -277,7 +274,7 @@ class Run:
                 elif kind == NOTHING:
                     values[slot] = await function()
                 else:
-                    readers = await self.routed(planned)
+                    readers = await self.routed(nodes[node])
                 if trace is not None:
                     trace("end", node)
                 node = None
@@ -296,15 +293,15 @@ class Run:
 
     async def routed(self, planned: Planned) -> tuple[int, ...]:
         """Fire a node that chooses its readers, and return them: a port that it leaves out feeds nobody."""
-        match planned.kind - ROUTED, planned.take:
-            case 0, _:
-                result = await planned.function()
-            case 1, slot:
-                result = await planned.function(self.values[slot])
-            case _, get:
-                result = await planned.function(*get(self.values))
+        kind, function, take, own, _ = planned
+        if kind == ROUTED + NOTHING:
+            result = await function()
+        elif kind == ROUTED + ONE:
+            result = await function(self.values[take])
+        else:
+            result = await function(*take(self.values))
         fed: tuple[int, ...] = ()
-        for port, slots, readers in planned.routes:
+        for port, slots, readers in self.plan.routes[own]:
             if not port or port in result:
                 for slot in slots:
                     self.values[slot] = result[port] if port else result
