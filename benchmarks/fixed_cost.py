@@ -2,32 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from benchmarks.chain import WORKS
 from benchmarks.question import Question, WorkOf, timed
-from benchmarks.timing import Work
+from benchmarks.timing import again
 
 __all__ = ["QUESTION"]
 
-#: One run is too short to time alone.
-RUNS: Final = 300
 
-
-def again(make: WorkOf) -> WorkOf:
-    """Do the work many times over; one time is a unit."""
-
-    def many(size: int) -> Work:
-        once = make(size)
-
-        async def run() -> bool:
-            for _ in range(RUNS):
-                await once.play()
-            return True
-
-        return Work(run, True, RUNS)
-
-    return many
+def repeated(make: WorkOf) -> WorkOf:
+    """Do the work many times over."""
+    return lambda size: again(make(size))
 
 
 QUESTION = Question(
@@ -35,6 +19,6 @@ QUESTION = Question(
     "a whole run of {:,} nodes",
     "µs a run",
     (3,),
-    timed({way: again(make) for way, make in WORKS.items()}),
+    timed({way: repeated(make) for way, make in WORKS.items()}),
     target=40.0,
 )

@@ -1,8 +1,8 @@
 """Whether a firing has become dearer: counted instructions beside what is stored.
 
-`python -m benchmarks.regression` compares, with `--store` it stores. Times differ from machine to machine and from
-run to run; numbers of instructions hardly do, and their ratio to a baseline even less. A stored ratio is raised
-only in a commit that says why in docs/performance.md.
+`python -m benchmarks.regression` compares, with `--store` it stores. Times differ from machine to machine and
+from run to run; numbers of instructions hardly do, and their ratio to a baseline even less. A stored ratio is
+raised only in a commit that says why in docs/performance.md.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ class Code(IntEnum):
     HELD = 0
     DEARER = 1
     CANNOT_COUNT = 3
+    NOTHING_STORED = 4
 
 
 class Verdict(Enum):
@@ -90,12 +91,15 @@ def main(arguments: list[str]) -> Code:
     if arguments not in ([], ["--store"]):
         print(f"usage: {STORE.removesuffix(' --store')} [--store]", file=sys.stderr)
         sys.exit(2)
+    stored = json.loads(STORED.read_text(encoding="utf-8"))
+    if not arguments and python() not in stored:
+        print(f"{STORED.name} has no ratios of {python()}, but of: {', '.join(stored)}", file=sys.stderr)
+        return Code.NOTHING_STORED
     try:
         costs = count()
     except CannotCount as reason:
         print(f"cannot count instructions: {reason}", file=sys.stderr)
         return Code.CANNOT_COUNT
-    stored = json.loads(STORED.read_text(encoding="utf-8")) if STORED.exists() else {}
     text, code = compare(costs, stored.get(python(), {}))
     print(text)
     if not arguments:

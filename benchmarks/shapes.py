@@ -6,14 +6,10 @@ import random
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain as joined
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from typing import Final
 
 __all__ = [
     "MODULUS",
-    "SHAPES",
     "SLEEP",
     "Shape",
     "chain",
@@ -115,12 +111,3 @@ def diamonds(count: int) -> Shape:
 def loop_result(rounds: int) -> int:
     """Return what a loop of three nodes comes to that each add 1, beginning with 0."""
     return LOOP_NODES * rounds
-
-
-SHAPES: Final[dict[str, Callable[[int], Shape]]] = {
-    "chain": chain,
-    "fan_out": fan_out,
-    "layered": layered,
-    "diamonds": diamonds,
-    "sleepers": fan_out,
-}

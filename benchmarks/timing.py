@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 if TYPE_CHECKING:
     from benchmarks.functions import Sleep
 
-__all__ = ["Work", "WrongResult", "exponent", "microseconds", "run_on", "seconds", "sleep_on"]
+__all__ = ["Work", "WrongResult", "again", "exponent", "microseconds", "run_on", "seconds", "sleep_on"]
 
 T = TypeVar("T")
 R = TypeVar("R")
 
 REPEATS: Final = 5
+RUNS: Final = 300
 MICROSECONDS: Final = 1e6
 
 
@@ -32,7 +33,7 @@ class WrongResult(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """Something to time, what it comes to, and how many firings (or nodes, or runs) it is."""
+    """Something to time, what it comes to, and how many firings, nodes or runs it is."""
 
     run: Callable[[], Awaitable[object]]
     expected: object
@@ -43,6 +44,17 @@ class Work:
         found = await self.run()
         if found != self.expected:
             raise WrongResult(found, self.expected)
+
+
+def again(once: Work) -> Work:
+    """Do the same many times over, for what is too short to time alone; one time is a unit."""
+
+    async def run() -> bool:
+        for _ in range(RUNS):
+            await once.play()
+        return True
+
+    return Work(run, True, RUNS)
 
 
 async def seconds(work: Work) -> float:
