@@ -76,7 +76,7 @@ def remark(found: float, stored: float | None, said: Verdict) -> str:
     if said is Verdict.CHEAPER:
         return f"{takes} less than the stored {stored:.1f}; `{STORE}` keeps it so"
     return (
-        f"{takes} more than the stored {stored:.1f}, where {TOLERANCE:.0%} are allowed. Make it cheaper; "
+        f"{takes} more than the stored {stored:.1f}, where {TOLERANCE * 100:.0f} % are allowed. Make it cheaper; "
         f"or, if it has to cost that, `{STORE}` in a commit that says why in docs/performance.md"
     )
 
