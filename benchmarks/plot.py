@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from benchmarks.question import Question
+from benchmarks.question import Question, Way
 
 if TYPE_CHECKING:
     from benchmarks.measuring import Figures
@@ -17,6 +17,7 @@ __all__ = ["PLOTTED", "SIZES", "draw"]
 SIZES: Final = (100, 1_000, 10_000, 100_000)
 PLOTTED: Final = ("chain", "fan-out", "layered", "diamonds", "loop", "map", "building", "building-layered")
 COLUMNS: Final = 4
+COLOURS: Final = {way: f"C{number}" for number, way in enumerate(Way)}
 INCHES: Final = 3.6
 
 
@@ -27,7 +28,7 @@ def draw(questions: Sequence[Question], figures: Figures, path: Path) -> None:
     columns = min(COLUMNS, len(questions))
     rows = -(-len(questions) // columns)
     figure = Figure(figsize=(INCHES * columns, INCHES * rows), layout="constrained")
-    panels = figure.subplots(rows, columns, squeeze=False).flat
+    panels: Any = figure.subplots(rows, columns, squeeze=False).flat
     for panel, question in zip(panels, questions, strict=False):
         draw_panel(panel, question, figures)
     for unused in list(panels):
@@ -40,7 +41,9 @@ def draw_panel(panel: Any, question: Question, figures: Figures) -> None:
     for way in question.measures:
         points = [(size, figures.median(question.name, size, way)) for size in SIZES]
         known = [(size, cost) for size, cost in points if cost is not None]
-        panel.plot([size for size, _ in known], [cost for _, cost in known], marker="o", label=str(way))
+        panel.plot(
+            [size for size, _ in known], [cost for _, cost in known], "o-", color=COLOURS[way], label=way
+        )
     if question.target is not None:
         panel.axhline(question.target, color="grey", linestyle=":", label="target")
     panel.set(xscale="log", yscale="log", title=question.name, xlabel="size", ylabel=question.unit)

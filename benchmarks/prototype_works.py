@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from benchmarks.functions import NodeFunction, add_all, function_for, increment
-from benchmarks.prototype import Graph, Plan
+from benchmarks.prototype import Graph
+from benchmarks.prototype_run import Plan
 from benchmarks.shapes import Shape, loop_result
 from benchmarks.timing import Work
 

@@ -76,8 +76,8 @@ def remark(found: float, stored: float | None, said: Verdict) -> str:
     if said is Verdict.CHEAPER:
         return f"{takes} less than the stored {stored:.1f}; `{STORE}` keeps it so"
     return (
-        f"{takes} more than the stored {stored:.1f}, where {TOLERANCE * 100:.0f} % are allowed. Make it cheaper; "
-        f"or, if it has to cost that, `{STORE}` in a commit that says why in docs/performance.md"
+        f"{takes} more than the stored {stored:.1f}, where {TOLERANCE * 100:.0f} % are allowed. Make it "
+        f"cheaper; or, if it has to cost that, `{STORE}` in a commit that says why in docs/performance.md"
     )
 
 
