@@ -10,6 +10,7 @@ from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from dataflow.limits import TAKEN, Gate
+from dataflow.permits import Permit, nothing_kept
 from dataflow.plan import Call, FlowOf
 from dataflow.policy import Limit
 from dataflow.ports import MISSING
@@ -50,37 +51,6 @@ class _Queue:
         self._wake(self)
 
 
-class _Permit:
-    """The slots of one firing, until it and every thread that it left behind have ended."""
-
-    __slots__ = ("_holders", "_lock", "gate", "has_begun")
-
-    def __init__(self, gate: Gate | None) -> None:
-        self.gate = gate
-        self.has_begun = False
-        self._holders = 1
-        self._lock = threading.Lock()
-
-    def begin(self) -> None:
-        if not self.has_begun:
-            self.has_begun = True
-            if self.gate is not None:
-                self.gate.started()
-
-    def keep(self) -> None:
-        with self._lock:
-            self._holders += 1
-
-    def drop(self) -> bool:
-        """Let go once; tells whether that was the last hold. Any thread may call it."""
-        with self._lock:
-            self._holders -= 1
-            is_last = not self._holders
-        if is_last and self.gate is not None:
-            self.gate.release(has_begun=self.has_begun)
-        return is_last
-
-
 class Admission:
     """The part of the scheduler that hands out slots: a firing has all it needs, or waits with none.
 
@@ -98,7 +68,7 @@ class Admission:
         self._queues: dict[Key, _Queue] = {}
         self._open: list[tuple[int, _Queue]] = []
         self._woken: list[_Queue] = []
-        self._permits: dict[FiringId, _Permit] = {}
+        self._permits: dict[FiringId, Permit] = {}
         self._tickets = 0
         self._waiting = 0
         self._is_acting = False  # `admit` is still to come
@@ -112,6 +82,10 @@ class Admission:
     def admit(self, newly: Sequence[FiringId]) -> list[FiringId]:
         """Return the firings that may start now, of these and of those that wait."""
         self._is_acting = True
+        if not newly:
+            granted = self._grant()
+            self._is_acting = False
+            return granted
         unlimited: set[FiringId] = set()
         for firing in newly:
             queue = self._queue_of(firing)
@@ -150,7 +124,7 @@ class Admission:
         """Keep the slots of a firing for a thread that runs on; returns what to call when it returns."""
         permit = self._permits.get(firing)
         if permit is None:
-            return _nothing
+            return nothing_kept
         permit.keep()
         return partial(self._returned, permit)
 
@@ -212,7 +186,7 @@ class Admission:
             queue.waiting.popleft()
             self._waiting -= 1
             self._free -= 1
-            self._permits[firing] = _Permit(queue.gate)
+            self._permits[firing] = Permit(queue.gate)
             granted.append(firing)
             if queue.waiting:
                 self._offer(queue)
@@ -259,17 +233,13 @@ class Admission:
         elif self.later is not None:
             self.later(partial(self._reopen, queue))
 
-    def _returned(self, permit: _Permit) -> None:
+    def _returned(self, permit: Permit) -> None:
         """Take back, in the thread that has returned, what it kept."""
         if permit.drop() and self.later is not None:
             self.later(self._take_back)
 
     def _take_back(self) -> None:
         self._free += 1
-
-
-def _nothing() -> None:
-    """Keep nothing, so there is nothing to give back."""
 
 
 def _flows_around(frame: Frame) -> Iterator[FlowOf]:

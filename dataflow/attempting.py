@@ -16,18 +16,19 @@ from dataflow.backend import (
     forget_cancellation,
     on_asyncio,
     parted,
+    scope_type,
     yield_once,
 )
-from dataflow.binding import inputs_of
-from dataflow.calling import CurrentFiring, call
+from dataflow.calling import CurrentFiring, Started, call
 from dataflow.errors import NodeFailed
-from dataflow.events import EventKind
 from dataflow.failure import is_interruption
+from dataflow.isolation import Driver
 from dataflow.plan import Call
-from dataflow.states import RUNNING
+from dataflow.reporting import report_start
+from dataflow.states import READY, RUNNING
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine
+    from collections.abc import Callable, Coroutine
 
     from dataflow.attempts import Bounds
     from dataflow.errors import NodeTimeout
@@ -42,16 +43,22 @@ LOG: Final = logging.getLogger("dataflow.attempting")
 class Worker:
     """A task that runs one firing after the other, and can be cancelled with the one it runs."""
 
-    __slots__ = ("current", "has_waited", "is_timed", "late", "own_cancels", "scheduler", "scope", "suspends")
+    __slots__ = (
+        "current", "driver", "has_waited", "is_timed", "late", "own_cancels", "scheduler", "scope",
+        "suspends",
+    )  # fmt: skip
 
-    def __init__(self, scheduler: Scheduler, suspends: Callable[[CurrentFiring], None]) -> None:
+    def __init__(
+        self, scheduler: Scheduler, suspends: Callable[[CurrentFiring], None], scope: anyio.CancelScope
+    ) -> None:
         self.scheduler = scheduler
         self.suspends = suspends  # told of a firing that waits for the first time
         self.current: CurrentFiring | None = None
         self.has_waited = False  # the attempt has waited
         self.is_timed = False  # a time limit may end the attempt
         self.late: NodeTimeout | None = None  # the attempt has ended, but not in its time
-        self.scope = anyio.CancelScope()
+        self.scope = scope
+        self.driver = Driver()  # of inline firings
         self.own_cancels = cancel_requests()
 
 
@@ -68,14 +75,19 @@ class Attempting:
         self.context = contextvars.copy_context()  # what every firing begins with
         self.waiting: dict[FiringId, CurrentFiring] = {}
         self._suspended = suspended
+        self._is_on_asyncio = on_asyncio()
         self._cancellation = cancellation_types()
+        self._new_scope = scope_type()
+        self._told = self._first_waits  # one bound method for all workers
 
     def worker(self) -> Worker:
         """Make a worker in the task that is to be it."""
-        return Worker(self._scheduler, self._first_waits)
+        return Worker(self._scheduler, self._told, self._new_scope())
 
     async def fire(self, worker: Worker, frame: Frame, index: int) -> list[FiringId]:
         """Run one firing to its end and settle it; returns what became ready."""
+        if frame.states[index] != READY:  # its frame was closed after it became ready
+            return self._scheduler.passed_over(frame, index)
         node = frame.plan.nodes[index]
         action = node.action
         assert isinstance(action, Call), "only calls become ready"
@@ -84,41 +96,54 @@ class Attempting:
             frame.attempts_at(index).is_last = True  # until the function is called
         current = CurrentFiring(worker, frame, index, frame.attempt_of(index))
         if self._reporter.is_listening:
-            data: dict[str, Any] = {"type": action.type.id, "attempt": current.attempt}
-            if self._reporter.tells_inputs:
-                data["inputs"] = inputs_of(frame, node, action)
-            self._reporter.emit(EventKind.NODE_STARTED, frame.path_of(node), data)
+            report_start(self._reporter, frame, index)
         calling = call(current, action, self.context.copy())
         if action.bounds is not None:
             calling = self._in_time(worker, current, action.bounds, calling)
-        return await self.finish(worker, current, calling)
+        return await self.finish(worker, Started(current, calling))
 
-    async def finish(
-        self, worker: Worker, current: CurrentFiring, outcome: Awaitable[Any]
-    ) -> list[FiringId]:
+    async def finish(self, worker: Worker, started: Started) -> list[FiringId]:
         """Await what a firing comes to and settle it; returns what became ready."""
-        worker.current = current
+        worker.current = current = started.current
         try:
-            result = await outcome
-        except self._cancellation:
-            if self._is_cancelling(worker):
-                raise
-            newly = self._cancelled_itself(worker, current)
-        except Exception as error:  # noqa: BLE001 - a node is the user's code and may raise anything
-            await self._pass_on_cancellation(worker, current)
-            newly = self._raised(worker, current, error)
-        except BaseException as error:  # noqa: BLE001 - raised again by whoever owns the run
-            cancelled, rest = parted(error, self._cancellation)
-            if cancelled is not None and self._is_cancelling(worker):
-                self._put_aside(current, rest)
-                raise cancelled from None
-            newly = self._broke(worker, current, error)
+            if started.waits:
+                current.suspends()
+            result = await started.outcome
+        except BaseException as error:  # noqa: BLE001 - a node is the user's code and may raise anything
+            worker.driver = Driver()
+            newly = await self._ended_by(worker, current, error)
         else:
-            await self._pass_on_cancellation(worker, current)
-            newly = await self._returned(worker, current, result)
-        self.look_for_interruption()
+            if self._has_simply_returned(worker, current):
+                newly = self._scheduler.succeed(current.frame, current.index, result)
+            else:
+                await self._pass_on_cancellation(worker)
+                newly = await self._returned(worker, current, result)
+        if self._scheduler.interruption is not None:
+            self.look_for_interruption()
         self._ended(worker, current)
         return newly
+
+    async def _ended_by(self, worker: Worker, current: CurrentFiring, error: BaseException) -> list[FiringId]:
+        """Settle a firing that has raised; raises what cancels the worker itself."""
+        if isinstance(error, self._cancellation):
+            if self._is_cancelling(worker):
+                raise error
+            return self._cancelled_itself(worker, current)
+        if isinstance(error, Exception):
+            await self._pass_on_cancellation(worker)
+            return self._raised(worker, current, error)
+        cancelled, rest = parted(error, self._cancellation)
+        if cancelled is not None and self._is_cancelling(worker):
+            self._put_aside(current, rest)
+            raise cancelled from None
+        return self._broke(worker, current, error)
+
+    def _has_simply_returned(self, worker: Worker, current: CurrentFiring) -> bool:
+        """Tell whether nothing has happened to an attempt but that it returned."""
+        is_asked_to_end = worker.scope.cancel_called or self.is_leaving or worker.own_cancels()
+        if is_asked_to_end or worker.late is not None or current.frame.has_stopped(current.index):
+            return False
+        return self._is_on_asyncio or not self._is_cancelling(worker)
 
     def _first_waits(self, current: CurrentFiring) -> None:
         current.worker.has_waited = True
@@ -133,7 +158,6 @@ class Attempting:
     def _ended(self, worker: Worker, current: CurrentFiring) -> None:
         worker.current = None
         if worker.has_waited:
-            worker.has_waited = False
             del self.waiting[current.frame, current.index]
 
     async def _in_time(
@@ -163,9 +187,9 @@ class Attempting:
         """Tell whether a cancellation was asked for, by the engine or by who owns the run."""
         if worker.scope.cancel_called or self.is_leaving:
             return True
-        return not on_asyncio() and anyio.current_effective_deadline() == -inf
+        return not self._is_on_asyncio and anyio.current_effective_deadline() == -inf
 
-    async def _pass_on_cancellation(self, worker: Worker, current: CurrentFiring) -> None:
+    async def _pass_on_cancellation(self, worker: Worker) -> None:
         """Let a cancellation from outside go on that a node has kept to itself; on trio it comes again."""
         if worker.has_waited and not worker.scope.cancel_called and self._is_cancelling(worker):
             await checkpoint()

@@ -14,6 +14,7 @@ from dataflow.events import EventKind
 from dataflow.isolation import as_coroutine, isolated
 from dataflow.node_output import NodeOutput
 from dataflow.outcome import check_status
+from dataflow.permits import nothing_kept
 from dataflow.plan import Call
 from dataflow.separation import separate
 from dataflow.signature import Shape
@@ -21,14 +22,14 @@ from dataflow.states import CANCELLED, RUNNING, TIMED_OUT
 from dataflow.wording import choices
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable
     from contextvars import Context
 
     from dataflow.attempting import Worker
     from dataflow.frames import Frame
     from dataflow.scheduler import Scheduler
 
-__all__ = ["CurrentFiring", "call"]
+__all__ = ["CurrentFiring", "Started", "call"]
 
 LOG: Final = logging.getLogger("dataflow.calling")
 
@@ -98,7 +99,7 @@ class CurrentFiring:
         text = f"{self._path()} gave up a blocking call: its thread runs on until that returns"
         self._scheduler.warn("thread_abandoned", text, self.frame, self.frame.plan.nodes[self.index])
         admission = self._scheduler.admission
-        return _nothing if admission is None else admission.keep((self.frame, self.index))
+        return nothing_kept if admission is None else admission.keep((self.frame, self.index))
 
     def blocked(self, seconds: float) -> None:
         """Warn that one step of the node kept the event loop from everything else (S9.2)."""
@@ -113,6 +114,17 @@ class CurrentFiring:
 
     def _path(self) -> str:
         return self.frame.path_of(self.frame.plan.nodes[self.index])
+
+
+class Started:
+    """A firing that has begun; what it comes to is awaited."""
+
+    __slots__ = ("current", "outcome", "waits")
+
+    def __init__(self, current: CurrentFiring, outcome: Awaitable[Any], waits: bool = False) -> None:
+        self.current = current
+        self.outcome = outcome
+        self.waits = waits  # it has come to where it waits for the first time
 
 
 class Thread:
@@ -145,10 +157,6 @@ class Thread:
         """Warn that the thread runs on, and return what to call when its function returns (S9.2)."""
         self._is_given_up = True
         return self._firing.abandon()
-
-
-def _nothing() -> None:
-    """Without limits a thread keeps nothing of the run."""
 
 
 async def call(current: CurrentFiring, action: Call, context: Context) -> Any:

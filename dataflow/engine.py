@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import anyio
 
 from dataflow.admission import unused_limits
-from dataflow.backend import caller
+from dataflow.backend import caller, new_event
 from dataflow.errors import DataflowError
 from dataflow.events import EventKind, Reporter
 from dataflow.failure import failure_of
@@ -43,7 +43,7 @@ class Engine:
         self.scheduler = Scheduler(plan, settings, self.reporter, anyio.current_time)
         self.workers = Workers(self.scheduler, spawn, self._look_around)
         self.status = RunStatus.RUNNING
-        self.ended = anyio.Event()
+        self.ended = new_event()
         self._inputs = inputs  # emptied when they stand in the root, which may let them go (S8.5)
         self._settings = settings
         self._cancel_reason: str | None = None
@@ -101,8 +101,9 @@ class Engine:
             text = f"flow {self.plan.name!r} sets what has no effect in this release: {', '.join(unused)}"
             LOG.warning("%s", text)
             self._warn("without_effect", text)
-        for text in unused_limits(self.plan, self._settings.limits):
-            self._warn("unused_limit", text)
+        if self._settings.limits:
+            for text in unused_limits(self.plan, self._settings.limits):
+                self._warn("unused_limit", text)
 
     def _warn(self, code: str, text: str) -> None:
         self.scheduler.warnings.append(text)

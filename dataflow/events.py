@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from threading import get_ident
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
-from weakref import WeakSet
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
+from weakref import ref
 
-import anyio
+from dataflow.backend import new_event
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping
+    from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+    from weakref import ReferenceType
 
 __all__ = ["Event", "EventKind", "EventStream", "Listener", "Reporter", "Stream"]
 
@@ -38,8 +38,7 @@ class EventKind(StrEnum):
     PIECES_VOID = "pieces_void"
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(NamedTuple):
     """One fact. `seq` counts from 1; `time` is UTC; `path` names the node, "" the run itself.
 
     `run` is the id of the run; what `data` holds depends on the kind (S19).
@@ -97,7 +96,7 @@ class Reporter:
         self._clock = clock
         self._seq = 0
         self._has_ended = False
-        self._listeners: WeakSet[Listener] = WeakSet()  # a stream that nobody holds any more is let go
+        self._listeners: Sequence[ReferenceType[Listener]] = ()  # a stream that nobody holds is let go
 
     def listen(self) -> EventStream:
         """Open a stream of the events from now on; of a run that has ended it is empty."""
@@ -110,22 +109,28 @@ class Reporter:
         if self._has_ended:
             listener.close()
             return
-        self._listeners.add(listener)
+        self._listeners = (*self._listeners, ref(listener, self._forget))
         self.is_listening = True
+
+    def _forget(self, gone: ReferenceType[Listener]) -> None:
+        self._listeners = tuple(one for one in self._listeners if one is not gone)
+        self.is_listening = bool(self._listeners)
+
+    def _listening(self) -> Iterator[Listener]:
+        for reference in self._listeners:
+            if (listener := reference()) is not None:
+                yield listener
 
     def emit(self, kind: EventKind, path: str, data: Mapping[str, Any]) -> None:
         """Report one fact. Call it only while `is_listening`."""
-        if not self._listeners:
-            self.is_listening = False
-            return
         self._seq += 1
         event = Event(self._seq, self._clock(), self.run, kind, path, data)
-        for listener in self._listeners:
+        for listener in self._listening():
             listener.put(event)
 
     def settled(self) -> None:
         """Tell that a port has settled of which no event tells, as of a join."""
-        for listener in self._listeners:
+        for listener in self._listening():
             listener.settled()
 
     def in_loop(self, callback: Callable[[], object]) -> None:
@@ -149,7 +154,7 @@ class Reporter:
         """End every stream: the run has ended, however it ended."""
         self.is_listening = False
         self._has_ended = True
-        for listener in self._listeners:
+        for listener in self._listening():
             listener.close()
 
 
@@ -160,7 +165,7 @@ class Stream(Generic[T]):
 
     def __init__(self) -> None:
         self._items: deque[T] = deque()
-        self._arrived = anyio.Event()
+        self._arrived = new_event()
         self.has_ended = False
 
     def put(self, item: T) -> None:
@@ -179,7 +184,7 @@ class Stream(Generic[T]):
             if self.has_ended:
                 raise StopAsyncIteration
             if self._arrived.is_set():  # else others wait for it too
-                self._arrived = anyio.Event()
+                self._arrived = new_event()
             await self._arrived.wait()
         return self._items.popleft()
 

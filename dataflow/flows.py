@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
@@ -17,12 +16,10 @@ from dataflow.run import Run, executing, new_run_id
 from dataflow.sync import run_in_thread
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
     from contextlib import AbstractAsyncContextManager
     from os import PathLike
 
     from dataflow.lookup import FindFunction, FindType
-    from dataflow.plan import FlowPlan
     from dataflow.result import Result
     from dataflow.wiring import Wiring
 
@@ -71,8 +68,7 @@ class Flow(Definition):
             return anyio.run(_run, started)
         return run_in_thread(started, f"dataflow run_sync {self.name}")
 
-    @asynccontextmanager
-    async def start(self, port: object = None, /, **inputs: Any) -> AsyncIterator[Run]:
+    def start(self, port: object = None, /, **inputs: Any) -> AbstractAsyncContextManager[Run]:
         """Run the flow, or only what a port of it needs, while the block runs; the block ends with the run.
 
         `async with flow.start(...) as run:` gives the `Run`; leaving the block waits for it, an error in the
@@ -80,13 +76,8 @@ class Flow(Definition):
         `run.events()` first thing to miss none. A failure that nobody awaited is raised at the end.
         """
         plan = self.compile() if port is None else self.compile_for(port)
-        async with self._executing(plan, inputs) as run:
-            yield run
-
-    def _executing(self, plan: FlowPlan, inputs: dict[str, Any]) -> AbstractAsyncContextManager[Run]:
-        """Check what a run is given, and take it over: from here on only the run holds it (S8.5)."""
         values = read_inputs(self.name, plan.wiring.inputs, inputs)
-        inputs.clear()
+        inputs.clear()  # from here on only the run holds them (S8.5)
         return executing(plan, values, self.settings, new_run_id())
 
     @overload

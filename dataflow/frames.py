@@ -88,7 +88,9 @@ class Frame:
         self.odd: set[int] = _NOBODY  # nodes of which an input is a skip or an error
         self.attempts: dict[int, Attempts] = _NONE  # of nodes that may have several, or gave out pieces
         self.opened: dict[int, Opened] = _NONE  # by the node that opened it
-        self.reasons: dict[int, Skip | Errored] = _NONE  # why nodes were skipped, not run, failed or cancelled
+        self.reasons: dict[int, Skip | Errored] = (
+            _NONE  # why nodes were skipped, not run, failed or cancelled
+        )
         self.metadata: dict[int, Any] = _NONE  # what raw nodes told of their firings
         self.failures: Sequence[Unhandled] = ()  # what nothing in the frame handled
         self.closed_by: Skip | Errored | None = None  # why it is closing

@@ -16,7 +16,7 @@ from dataflow.plan import MapOf
 from dataflow.ports import ERROR
 from dataflow.separation import separate
 from dataflow.states import DONE, RUNNING
-from dataflow.tokens import Errored, Skip, is_dead
+from dataflow.tokens import Errored, Skip
 
 if TYPE_CHECKING:
     from dataflow.frames import Frame

@@ -158,8 +158,8 @@ class PlanNode:
 class ScopePlan:
     """The plan of one scope.
 
-    Indexed by slot: `initial`, `readers`, `calls`, `is_told`, `shared`, `holders`; by node: `nodes`, `quick`, `waits`,
-    `held`.
+    Indexed by slot: `initial`, `readers`, `calls`, `is_told`, `shared`, `holders`; by node: `nodes`, `quick`,
+    `waits`, `held`.
     """
 
     nodes: tuple[PlanNode, ...] = ()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from dataflow.binding import inputs_of
 from dataflow.events import EventKind
+from dataflow.plan import Call
 from dataflow.separation import separate
 from dataflow.states import STATES
 from dataflow.tokens import UNSETTLED, Errored, Skip
@@ -14,7 +16,18 @@ if TYPE_CHECKING:
     from dataflow.frames import Frame
     from dataflow.plan import PlanNode
 
-__all__ = ["report_end", "unsettled_ports"]
+__all__ = ["report_end", "report_start", "unsettled_ports"]
+
+
+def report_start(reporter: Reporter, frame: Frame, index: int) -> None:
+    """Report that an attempt at a call begins, with what it is given for who asks."""
+    node = frame.plan.nodes[index]
+    call = node.action
+    assert isinstance(call, Call), "only calls become ready"
+    data: dict[str, Any] = {"type": call.type.id, "attempt": frame.attempt_of(index)}
+    if reporter.tells_inputs:
+        data["inputs"] = inputs_of(frame, node, call)
+    reporter.emit(EventKind.NODE_STARTED, frame.path_of(node), data)
 
 
 def report_end(reporter: Reporter, frame: Frame, node: PlanNode, state: int) -> None:

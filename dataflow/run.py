@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import secrets
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
 from functools import partial
+from secrets import token_hex
+from time import gmtime, strftime
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import anyio
 
 from dataflow.addressing import Addresses, let_go, name_of
-from dataflow.backend import cancellation_types, on_asyncio, open_nursery
+from dataflow.backend import Nursery, cancellation_types, on_asyncio
 from dataflow.engine import Engine
 from dataflow.errors import DataflowError, RunFailed
 from dataflow.pieces import PieceStream
@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 def new_run_id() -> str:
     """Name a run by its start in UTC and eight hexadecimal digits (S20)."""
-    return f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(4)}"
+    return f"{strftime('%Y%m%dT%H%M%SZ', gmtime())}-{token_hex(4)}"
 
 
 class Run:
@@ -173,7 +173,7 @@ async def executing(
     broken: BaseException | None = None
     run: Run | None = None
     try:
-        async with open_nursery() as spawn:
+        async with Nursery() as spawn:
             engine = Engine(plan, inputs, settings, run_id, spawn)
             run = Run(engine)
             engine.begin()
@@ -185,7 +185,8 @@ async def executing(
                 except BaseException as error:  # noqa: BLE001 - raised again below, not wrapped in a group
                     broken = error
                     engine.cancel(f"the block that owns the run was left by {type(error).__name__}")
-                await engine.ended.wait()
+                if not engine.ended.is_set():
+                    await engine.ended.wait()
             except BaseException:
                 await _end_cancelled(engine)
                 raise

@@ -28,13 +28,14 @@ from dataflow.racing import Racing
 from dataflow.releasing import Releasing
 from dataflow.repeating import Repeating
 from dataflow.reporting import report_end
+from dataflow.run_slots import RunSlots
 from dataflow.separation import separate
 from dataflow.states import CANCELLED, DONE, READY, WAITING
 from dataflow.timers import Timers
 from dataflow.tokens import Skip, is_dead
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
 
     from dataflow.events import Reporter
     from dataflow.plan import FlowPlan, PlanNode
@@ -82,9 +83,11 @@ class Scheduler:
         self.pulling = Pulling(self)
         self.pushing = Pushing(self)
         self.timers = Timers(self)
-        is_limited = plan.has_limits or settings.max_concurrency is not None
-        self.admission = Admission(settings, self.timers) if is_limited else None
-        self._is_quick = settings.keep and self.admission is None  # what most firings come to may be settled shortly
+        self.admission: Admission | RunSlots | None = None
+        if plan.has_limits:
+            self.admission = Admission(settings, self.timers)
+        elif settings.max_concurrency is not None:
+            self.admission = RunSlots(settings.max_concurrency)
         self._newly: list[FiringId] = []
         self.has_more = False  # the work list was left before its end
         self._is_working = False  # a user's test or key may call back while it is
@@ -105,7 +108,7 @@ class Scheduler:
         Where nobody but calls of the frame hears of it, it takes no work list: most firings come to that.
         """
         quick = frame.plan.quick[index]
-        if quick is None or result is SKIP or not self._is_quick:
+        if quick is None or result is SKIP or not self.keep:
             return self._succeed(frame, index, result)
         if quick.out is None or frame.odd or frame.is_closing or self.reporter.is_listening:
             return self._succeed(frame, index, result)
@@ -113,11 +116,13 @@ class Scheduler:
             if not quick.is_collected or frame.unsettled > 1 or frame.failures:
                 return self._succeed(frame, index, result)
             self._is_working = True
+            if self.admission is not None:
+                self.admission.ended((frame, index))
             self.maps.end_with(frame, index, quick.out, result)
             if self._newly or self._settled or self._ended or self.opening.due:
                 return self._advance()
             self._is_working = False
-            return []
+            return [] if self.admission is None else self.admission.admit(())
         frame.values[quick.out] = result
         frame.unsettled -= 1
         states, waits = frame.states, frame.waits
@@ -128,7 +133,10 @@ class Scheduler:
             if not left and states[reader] == WAITING:
                 states[reader] = READY
                 newly.append((frame, reader))
-        return newly
+        if self.admission is None:
+            return newly
+        self.admission.ended((frame, index))
+        return self.admission.admit(newly)
 
     def _succeed(self, frame: Frame, index: int, result: Any) -> list[FiringId]:
         if index in frame.withdrawn:

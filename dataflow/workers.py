@@ -15,16 +15,14 @@ from anyio.lowlevel import checkpoint
 
 from dataflow.attempting import Attempting
 from dataflow.backend import cancellation_types
-from dataflow.inline import Inline, Started, following
+from dataflow.calling import Started
+from dataflow.inline import Inline, following
 from dataflow.sleepers import Sleepers
-from dataflow.states import READY
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterable
-    from typing import Any
+    from collections.abc import Callable, Iterable
 
     from dataflow.attempting import Worker
-    from dataflow.inline import Stop
     from dataflow.scheduler import FiringId, Scheduler
     from dataflow.sleepers import Spawn
     from dataflow.timers import Timer
@@ -41,9 +39,9 @@ class Workers:
     def __init__(self, scheduler: Scheduler, spawn: Spawn, idle: Callable[[], None]) -> None:
         self._scheduler = scheduler
         self.broken: BaseException | None = None  # what has left a task of the engine: nobody handles it
-        self._spawn = partial(self._spawn_guarded, spawn)
+        self._spawn = spawn
         self._idle = idle
-        self._sleepers = Sleepers(self._spawn, self._due)
+        self._sleepers = Sleepers(spawn, self._due)
         if scheduler.admission is not None:
             scheduler.admission.later = self._later
         self._attempting = Attempting(scheduler, self._suspended)
@@ -53,30 +51,26 @@ class Workers:
         self._starting = 0
         self._cancellation = cancellation_types()
 
-    def _spawn_guarded(self, spawn: Spawn, function: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        spawn(partial(self._guarded, function))
-
-    async def _guarded(self, function: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Run a task of the engine, and note what breaks out of it: then nothing more can be waited for."""
-        try:
-            await function()
-        except self._cancellation:
-            raise
-        except BaseException as error:
-            self.broken = self.broken or error
-            raise
-
     def begin(self, first: Callable[[], Iterable[FiringId]]) -> None:
         """Spawn a worker that begins with what `first` gives once the worker runs."""
         self._starting += 1
         self._spawn(partial(self._begin_with, first))
 
     async def _begin_with(self, first: Callable[[], Iterable[FiringId]]) -> None:
-        self._ready.extend(first())
-        self._attempting.look_for_interruption()
-        if self._scheduler.to_act:
-            self.act()
+        try:
+            self._ready.extend(first())
+            self._attempting.look_for_interruption()
+            if self._scheduler.to_act:
+                self.act()
+        except BaseException as error:
+            self._break(error)
+            raise
         await self._work()
+
+    def _break(self, error: BaseException) -> None:
+        """Note what breaks out of a task of the engine: then nothing more can be waited for."""
+        if not isinstance(error, self._cancellation):
+            self.broken = self.broken or error
 
     async def _due(self, timer: Timer) -> None:
         """Go on as a worker with what a timer has made ready."""
@@ -119,15 +113,23 @@ class Workers:
                 current.worker.scope.cancel()
 
     async def _work(self) -> None:
+        """Be a worker, from the first firing to the last."""
         self._starting -= 1
         worker = self._attempting.worker()
         self._workers.add(worker)
         try:
-            with worker.scope:
-                await self._fire_in_turn(worker)
-        except self._cancellation:  # one of a node's own: its scope takes back only what it has asked for
-            if self._attempting.is_leaving or not worker.scope.cancel_called:
-                raise
+            try:
+                with worker.scope:
+                    await self._fire_in_turn(worker)
+            except self._cancellation:  # one of a node's own: its scope takes back only what it has asked for
+                if self._attempting.is_leaving or not worker.scope.cancel_called:
+                    raise
+            self._end(worker)
+        except BaseException as error:
+            self._break(error)
+            raise
+
+    def _end(self, worker: Worker) -> None:
         self._ready.extend(self._attempting.end_cancelled(worker))
         if self._scheduler.to_act:
             self.act()
@@ -152,22 +154,27 @@ class Workers:
             self._spawn_more(2)
 
     async def _fire_in_turn(self, worker: Worker) -> None:
-        ready, scheduler = self._ready, self._scheduler
+        ready, scheduler, attempting = self._ready, self._scheduler, self._attempting
         until = perf_counter() + SLICE
         firing = ready.popleft() if ready else None
         while (firing is not None or scheduler.has_more) and not worker.scope.cancel_called:
             if scheduler.has_more:
                 await checkpoint()
                 ready.extend(scheduler.go_on())
-            if firing is not None:
-                stop = self._inline.fire(worker, firing, until)
-                if scheduler.to_act:
-                    self.act()
-                newly = await self._go_on(worker, stop)
-                firing = following(newly, ready)
+            stop = self._inline.fire(worker, firing, until)
             if scheduler.to_act:
                 self.act()
-            if perf_counter() > until and not worker.scope.cancel_called:
+            newly: Sequence[FiringId] = ()
+            if isinstance(stop, Started):
+                newly = await attempting.finish(worker, stop)
+            elif stop is not None:
+                newly = await attempting.fire(worker, *stop)
+            firing = following(newly, ready)
+            if scheduler.to_act:
+                self.act()
+            if worker.has_waited:  # other tasks have had their turn
+                worker.has_waited, until = False, perf_counter() + SLICE
+            elif perf_counter() > until and not worker.scope.cancel_called:
                 await checkpoint()
                 until = perf_counter() + SLICE
                 if firing is not None and ready:  # a chain that never waits holds up nothing for ever
@@ -175,15 +182,3 @@ class Workers:
                     firing = ready.popleft()
         if firing is not None:
             ready.appendleft(firing)
-
-    async def _go_on(self, worker: Worker, stop: Stop) -> list[FiringId]:
-        """Do what inline firings have stopped at; returns what became ready."""
-        match stop:
-            case None:
-                return []
-            case Started(current, outcome):
-                return await self._attempting.finish(worker, current, outcome)
-            case frame, index:
-                if frame.states[index] == READY:  # else its frame was closed after it became ready
-                    return await self._attempting.fire(worker, frame, index)
-                return self._scheduler.passed_over(frame, index)

@@ -14,12 +14,12 @@ import trio
 from anyio.lowlevel import checkpoint
 
 from dataflow.backend import (
+    Nursery,
     cancel_requests,
     cancellation_types,
     forget_cancellation,
     in_event_loop,
     on_asyncio,
-    open_nursery,
     parted,
     waker,
     yield_once,
@@ -60,7 +60,7 @@ async def test_a_nursery_waits_for_what_it_spawned() -> None:
         await checkpoint()
         done.append(len(done))
 
-    async with open_nursery() as spawn:
+    async with Nursery() as spawn:
         spawn(work)
         spawn(work)
         assert done == []
@@ -81,7 +81,7 @@ async def test_an_error_of_a_spawned_task_cancels_the_others() -> None:
             cancelled.append(True)
 
     async def both() -> None:
-        async with open_nursery() as spawn:
+        async with Nursery() as spawn:
             spawn(waits)
             spawn(broken)
 

@@ -11,6 +11,7 @@ import anyio
 import pytest
 from anyio.lowlevel import checkpoint
 
+from dataflow.current import Firing, ThreadSource
 from dataflow.isolation import as_coroutine, isolated
 
 NAME: contextvars.ContextVar[str] = contextvars.ContextVar("name", default="outside")
@@ -32,6 +33,12 @@ class Watched:
 
     def blocked(self, seconds: float) -> None:
         self.seconds.append(seconds)
+
+    def this_firing(self) -> Firing:
+        return Firing("a run", "a")
+
+    def in_thread(self) -> ThreadSource:
+        raise AssertionError("no thread is started here")
 
 
 class Wrapped:

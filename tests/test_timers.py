@@ -11,7 +11,7 @@ import trio
 from trio.testing import MockClock
 
 from dataflow import Flow, node
-from dataflow.backend import open_nursery
+from dataflow.backend import Nursery
 from dataflow.engine import Engine
 from dataflow.events import Reporter
 from dataflow.frames import Frame
@@ -124,7 +124,7 @@ def test_a_frame_that_ends_drops_its_timers() -> None:
 
 @asynccontextmanager
 async def engine_of(flow: Flow) -> AsyncIterator[Engine]:
-    async with open_nursery() as spawn:
+    async with Nursery() as spawn:
         engine = Engine(flow.compile(), {}, Settings(), "run", spawn)
         yield engine
         await engine.ended.wait()
