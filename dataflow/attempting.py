@@ -99,7 +99,7 @@ class Attempting:
             report_start(self._reporter, frame, index)
         calling = call(current, action, self.context.copy())
         if action.bounds is not None:
-            calling = self._in_time(worker, current, action.bounds, calling)
+            calling = _in_time(worker, current, action.bounds, calling)
         return await self.finish(worker, Started(current, calling))
 
     async def finish(self, worker: Worker, started: Started) -> list[FiringId]:
@@ -114,7 +114,7 @@ class Attempting:
             newly = await self._ended_by(worker, current, error)
         else:
             if self._has_simply_returned(worker, current):
-                newly = self._scheduler.succeed(current.frame, current.index, result)
+                newly = self._scheduler.settling.succeed(current.frame, current.index, result)
             else:
                 await self._pass_on_cancellation(worker)
                 newly = await self._returned(worker, current, result)
@@ -160,23 +160,6 @@ class Attempting:
         if worker.has_waited:
             del self.waiting[current.frame, current.index]
 
-    async def _in_time(
-        self, worker: Worker, current: CurrentFiring, bounds: Bounds, calling: Coroutine[Any, Any, Any]
-    ) -> Any:
-        """Await an attempt, at most as long as it may take: then the worker is cancelled with it (S9.2)."""
-        attempts, now = current.frame.attempts[current.index], anyio.current_time()
-        begun = attempts.begun = now if attempts.begun is None else attempts.begun
-        until = bounds.ends_by(begun, now)
-        worker.is_timed, worker.scope.deadline = True, until
-        try:
-            return await calling
-        finally:
-            now = anyio.current_time()
-            if now >= until:  # it was cancelled, or would not be and comes back all the same
-                node = current.frame.plan.nodes[current.index]
-                worker.late = bounds.timed_out(node.id, begun, now)
-            worker.is_timed, worker.scope.deadline = False, inf
-
     def look_for_interruption(self) -> None:
         """Stop the whole run once a function of the user's has raised what is no Exception."""
         interruption = self._scheduler.interruption
@@ -203,7 +186,7 @@ class Attempting:
             return self._cancelled_itself(worker, current)
         if self._has_to_end(worker, current):  # it returned all the same
             return self._cut_short(worker, current)
-        return self._scheduler.succeed(current.frame, current.index, result)
+        return self._scheduler.settling.succeed(current.frame, current.index, result)
 
     async def _is_cancelled_itself(self, worker: Worker) -> bool:
         """Tell whether a cancel request that the node has left in its task is one of the node's own.
@@ -222,14 +205,14 @@ class Attempting:
     def _raised(self, worker: Worker, current: CurrentFiring, error: Exception) -> list[FiringId]:
         if self._has_to_end(worker, current):
             return self._cut_short(worker, current, error)
-        return self._scheduler.fail(current.frame, current.index, error)
+        return self._scheduler.settling.fail(current.frame, current.index, error)
 
     def _broke(self, worker: Worker, current: CurrentFiring, error: BaseException) -> list[FiringId]:
         """Settle a firing that has raised what is no Exception, such as what interrupts the whole run."""
         if worker.late is not None and not is_interruption(error):
             return self._cut_short(worker, current)
         worker.late = None
-        return self._scheduler.fail(current.frame, current.index, error)
+        return self._scheduler.settling.fail(current.frame, current.index, error)
 
     def _has_to_end(self, worker: Worker, current: CurrentFiring) -> bool:
         """Tell whether an attempt that has come to an end was cancelled, stopped or late."""
@@ -243,9 +226,9 @@ class Attempting:
         late, worker.late = worker.late, None
         if late is None or current.frame.has_stopped(current.index):
             self._put_aside(current, raised)
-            return self._scheduler.cancelled(current.frame, current.index)
+            return self._scheduler.settling.cancelled(current.frame, current.index)
         late.__cause__ = raised
-        return self._scheduler.fail(current.frame, current.index, late)
+        return self._scheduler.settling.fail(current.frame, current.index, late)
 
     def _put_aside(self, current: CurrentFiring, error: BaseException | None) -> None:
         """Keep what a node raised while it was cancelled: no failure, but not to be lost either (S9.5)."""
@@ -262,7 +245,7 @@ class Attempting:
         frame, node = current.frame, current.frame.plan.nodes[current.index]
         error = NodeFailed(node.id, "cancelled its own task, or awaited one that was cancelled")
         frame.attempts_at(node.index).is_last = True  # no cancellation is repeated
-        return self._scheduler.fail(frame, node.index, error)
+        return self._scheduler.settling.fail(frame, node.index, error)
 
     def end_cancelled(self, worker: Worker) -> list[FiringId]:
         """Settle the firing with which the scope of its worker was cancelled; returns what became ready."""
@@ -272,3 +255,21 @@ class Attempting:
         newly = self._cut_short(worker, current)
         self._ended(worker, current)
         return newly
+
+
+async def _in_time(
+    worker: Worker, current: CurrentFiring, bounds: Bounds, calling: Coroutine[Any, Any, Any]
+) -> Any:
+    """Await an attempt, at most as long as it may take: then the worker is cancelled with it (S9.2)."""
+    attempts, now = current.frame.attempts[current.index], anyio.current_time()
+    begun = attempts.begun = now if attempts.begun is None else attempts.begun
+    until = bounds.ends_by(begun, now)
+    worker.is_timed, worker.scope.deadline = True, until
+    try:
+        return await calling
+    finally:
+        now = anyio.current_time()
+        if now >= until:  # it was cancelled, or would not be and comes back all the same
+            node = current.frame.plan.nodes[current.index]
+            worker.late = bounds.timed_out(node.id, begun, now)
+        worker.is_timed, worker.scope.deadline = False, inf

@@ -71,9 +71,9 @@ class Engine:
         if self.status is RunStatus.RUNNING:
             self.cancel("cancelled from outside")
             for frame, index in self.workers.running():
-                self.scheduler.cancelled(frame, index)
+                self.scheduler.settling.cancelled(frame, index)
             while self.scheduler.has_more:
-                self.scheduler.go_on()
+                self.scheduler.advance()
             self._conclude()
 
     def _first(self) -> list[FiringId]:

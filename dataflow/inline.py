@@ -35,7 +35,7 @@ class Inline:
     def fire(self, worker: Worker, firing: FiringId | None, until: float) -> Stop:
         """Fire one call after the other, as long as none waits and the clock is not past `until`."""
         scheduler, driver, ready = worker.scheduler, worker.driver, self._ready
-        send, result_of, succeed = driver.send, driver.result, scheduler.succeed
+        send, result_of, succeed = driver.send, driver.result, scheduler.settling.succeed
         own_cancels, copy, reporter = worker.own_cancels, self._context.copy, scheduler.reporter
         ended = perf_counter()
         while firing is not None and ended < until and not (scheduler.to_act or scheduler.has_more):

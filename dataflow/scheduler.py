@@ -7,7 +7,6 @@ carries what has settled, so that a long dead path needs no recursion.
 from __future__ import annotations
 
 from collections import deque
-from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -19,9 +18,6 @@ from dataflow.loops import Loops
 from dataflow.maps import Maps
 from dataflow.nesting import Nesting
 from dataflow.opening import Opening
-from dataflow.outcome import outputs_of
-from dataflow.plan import Call
-from dataflow.ports import SKIP
 from dataflow.pulling import Pulling
 from dataflow.pushing import Pushing
 from dataflow.racing import Racing
@@ -30,7 +26,8 @@ from dataflow.repeating import Repeating
 from dataflow.reporting import report_end
 from dataflow.run_slots import RunSlots
 from dataflow.separation import separate
-from dataflow.states import CANCELLED, DONE, READY, WAITING
+from dataflow.settling import Settling
+from dataflow.states import READY, WAITING
 from dataflow.timers import Timers
 from dataflow.tokens import Skip, is_dead
 
@@ -83,6 +80,7 @@ class Scheduler:
         self.pulling = Pulling(self)
         self.pushing = Pushing(self)
         self.timers = Timers(self)
+        self.settling = Settling(self)
         self.admission: Admission | RunSlots | None = None
         if plan.has_limits:
             self.admission = Admission(settings, self.timers)
@@ -90,116 +88,40 @@ class Scheduler:
             self.admission = RunSlots(settings.max_concurrency)
         self._newly: list[FiringId] = []
         self.has_more = False  # the work list was left before its end
-        self._is_working = False  # a user's test or key may call back while it is
+        self.is_working = False  # a user's test or key may call back while it is
         self._abort_reason: str | None = None
         self._settled: deque[tuple[Frame, int]] = deque()
         self._ended: deque[Frame] = deque()
 
     def start(self, inputs: Mapping[str, Any]) -> list[FiringId]:
         """Open the root frame; returns the firings to begin with, in declared order (S14.2)."""
-        self._is_working = True
+        self.is_working = True
         slots = self.plan.root.parameters
         self.opening.begin(self.root, [(slots[name], value) for name, value in inputs.items()])
-        return self._advance()
-
-    def succeed(self, frame: Frame, index: int, result: Any) -> list[FiringId]:
-        """Settle a firing that returned; returns the newly ready ones (S3.2).
-
-        Where nobody but calls of the frame hears of it, it takes no work list: most firings come to that.
-        """
-        quick = frame.plan.quick[index]
-        if quick is None or result is SKIP or not self.keep:
-            return self._succeed(frame, index, result)
-        if quick.out is None or frame.odd or frame.is_closing or self.reporter.is_listening:
-            return self._succeed(frame, index, result)
-        if frame.unsettled == 1 or quick.calls is None:
-            if not quick.is_collected or frame.unsettled > 1 or frame.failures:
-                return self._succeed(frame, index, result)
-            self._is_working = True
-            if self.admission is not None:
-                self.admission.ended((frame, index))
-            self.maps.end_with(frame, index, quick.out, result)
-            if self._newly or self._settled or self._ended or self.opening.due:
-                return self._advance()
-            self._is_working = False
-            return [] if self.admission is None else self.admission.admit(())
-        frame.values[quick.out] = result
-        frame.unsettled -= 1
-        states, waits = frame.states, frame.waits
-        states[index] = DONE
-        newly: list[FiringId] = []
-        for reader in quick.calls:
-            waits[reader] = left = waits[reader] - 1
-            if not left and states[reader] == WAITING:
-                states[reader] = READY
-                newly.append((frame, reader))
-        if self.admission is None:
-            return newly
-        self.admission.ended((frame, index))
-        return self.admission.admit(newly)
-
-    def _succeed(self, frame: Frame, index: int, result: Any) -> list[FiringId]:
-        if index in frame.withdrawn:
-            return self.cancelled(frame, index)
-        self._is_working = True
-        if self.admission is not None:
-            self.admission.ended((frame, index))
-        node, quick = frame.plan.nodes[index], frame.plan.quick[index]
-        if quick is not None and quick.out is not None and result is not SKIP:
-            self.put(frame, quick.out, result)
-            self.finish(frame, node, DONE)
-            return self._advance()
-        call = node.action
-        assert isinstance(call, Call), "only calls are fired by the engine"
-        try:
-            outputs = outputs_of(node.id, call.type, result)
-        except Exception as error:  # noqa: BLE001 - NodeFailed, or what reading the user's object raises
-            return self.fail(frame, index, error)
-        self.releasing.succeeded(frame, node, call, outputs)
-        return self._advance()
-
-    def fail(self, frame: Frame, index: int, error: BaseException) -> list[FiringId]:
-        """Settle a firing that raised, or attempt it again; returns the newly ready ones (S9.1, S9.3)."""
-        if index in frame.withdrawn:
-            self.failing.note_interruption(error)
-            return self.cancelled(frame, index)
-        self._is_working = True
-        if self.admission is not None:
-            self.admission.ended((frame, index))
-        node = frame.plan.nodes[index]
-        action = node.action
-        assert isinstance(action, Call), "only calls are fired by the engine"
-        again = partial(self.make_ready, frame, index)
-        if not self.repeating.attempt_again(frame, node, action.bounds, error, again):
-            self.failing.failed(frame, node, error)
-        return self._advance()
-
-    def cancelled(self, frame: Frame, index: int) -> list[FiringId]:
-        """Settle a firing that was cancelled, since its frame was closed or it lost a race."""
-        self._is_working = True
-        if self.admission is not None:
-            self.admission.ended((frame, index))
-        if frame.closed_by is not None:
-            frame.note_reason(index, frame.closed_by)
-        self.finish(frame, frame.plan.nodes[index], CANCELLED)
-        return self._advance()
+        return self.advance()
 
     def due(self, timer: Timer) -> list[FiringId]:
         """Take the step of a timer whose time has come; returns the newly ready firings."""
         return self.take_step(timer.step) if self.timers.close(timer) else []  # else it was dropped meanwhile
+
+    def begin_step(self, frame: Frame, index: int) -> None:
+        """Begin to settle a firing, which gives its slots back."""
+        self.is_working = True
+        if self.admission is not None:
+            self.admission.ended((frame, index))
 
     def passed_over(self, frame: Frame, index: int) -> list[FiringId]:
         """Let go of a firing whose frame was closed before it could start; returns what may start instead."""
         if self.admission is None:
             return []
         self.admission.ended((frame, index), has_begun=False)
-        return self._advance()
+        return self.advance()
 
     def take_step(self, step: Callable[[], None]) -> list[FiringId]:
         """Take a step that something outside has brought about; returns the newly ready firings."""
-        self._is_working = True
+        self.is_working = True
         step()
-        return self._advance()
+        return self.advance()
 
     def let_go(self) -> None:
         """Give back what the run has kept: it has ended."""
@@ -207,22 +129,23 @@ class Scheduler:
         if self.admission is not None:
             self.admission.close()
 
-    def go_on(self) -> list[FiringId]:
-        """Work on where the last step left off; returns the newly ready firings."""
-        return self._advance()
-
     def abort(self, reason: str) -> None:
         """Close the whole run: what waits is not run, what runs is to be cancelled (S9.6)."""
         if not self.has_ended:
             self._abort_reason = reason
-            while not self._is_working:  # else it is seen to as soon as what is being done is done
-                self._advance()
+            while not self.is_working:  # else it is seen to as soon as what is being done is done
+                self.advance()
                 if not self.has_more:
                     return
 
     def settle_again(self, frame: Frame, slots: Iterable[int]) -> None:
         """Tell of slots that hold something from the start."""
         self._settled.extend((frame, slot) for slot in slots)
+
+    @property
+    def has_work(self) -> bool:
+        """Whether anything has settled, ended or become ready that `advance` has not worked off."""
+        return bool(self._newly or self._settled or self._ended or self.opening.due)
 
     def has_emptied(self, frame: Frame) -> None:
         """Note that all of a frame has come to its end."""
@@ -265,8 +188,8 @@ class Scheduler:
         if frame.holders is not None:
             frame.let_go(frame.plan.held[node.index])
 
-    def _advance(self) -> list[FiringId]:
-        """Work off what has settled and ended; returns what became ready, in declared order.
+    def advance(self) -> list[FiringId]:
+        """Work off what has settled and ended, or go on with it; gives what became ready, in declared order.
 
         A failed frame is closed only when all that had settled is told, so that what depends on the
         failure names it as its reason.
@@ -290,7 +213,7 @@ class Scheduler:
                 break
         else:
             self.has_more = True  # the event loop is given a chance, then `go_on`
-        self._is_working = False
+        self.is_working = False
         newly, self._newly = self._newly, []
         if len(newly) > 1:
             newly.sort(key=_declared_order)

@@ -160,11 +160,11 @@ class Workers:
         while (firing is not None or scheduler.has_more) and not worker.scope.cancel_called:
             if scheduler.has_more:
                 await checkpoint()
-                ready.extend(scheduler.go_on())
+                ready.extend(scheduler.advance())
             stop = self._inline.fire(worker, firing, until)
             if scheduler.to_act:
                 self.act()
-            newly: Sequence[FiringId] = ()
+            newly: list[FiringId] = []
             if isinstance(stop, Started):
                 newly = await attempting.finish(worker, stop)
             elif stop is not None:

@@ -47,6 +47,7 @@ ROWS: Final[list[set[str]]] = [
         "reporting",
         "run_slots",
         "scheduler",
+        "settling",
         "timers",
     },
     {"readiness"},

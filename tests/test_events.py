@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -69,11 +70,20 @@ async def test_events_are_numbered_and_timed() -> None:
 async def test_nothing_is_made_while_nobody_listens() -> None:
     reports = reporter()
     listening = [reports.is_listening]
-    reports.listen()
+    stream = reports.listen()
     listening.append(reports.is_listening)
     reports.close()
     listening.append(reports.is_listening)
     assert listening == [False, True, False]
+    assert await read(stream) == []
+
+
+async def test_nothing_is_made_for_a_stream_that_nobody_holds_any_more() -> None:
+    reports = reporter()
+    stream = reports.listen()
+    del stream
+    gc.collect()
+    assert not reports.is_listening
 
 
 async def test_every_stream_gets_every_event_from_its_opening_on() -> None:

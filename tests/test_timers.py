@@ -108,7 +108,7 @@ def test_closing_a_frame_drops_its_timers_and_no_others() -> None:
     played.set("a")
     other = played.set("b", in_root=False)
     frame, index = played.ready[0]
-    played.scheduler.fail(frame, index, ValueError("no"))
+    played.scheduler.settling.fail(frame, index, ValueError("no"))
     assert played.scheduler.timers.are_awaited
     assert played.scheduler.timers.close(other)
     assert not played.scheduler.timers.are_awaited
@@ -118,7 +118,7 @@ def test_a_frame_that_ends_drops_its_timers() -> None:
     played = Played()
     played.set("a")
     frame, index = played.ready[0]
-    played.scheduler.succeed(frame, index, 1)
+    played.scheduler.settling.succeed(frame, index, 1)
     assert not played.scheduler.timers.are_awaited
 
 

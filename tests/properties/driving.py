@@ -50,7 +50,7 @@ class _Driver:
         running: list[tuple[Frame, int, Any]] = []
         for _ in range(MOST_STEPS):
             if self.scheduler.has_more:
-                ready += self.scheduler.go_on()
+                ready += self.scheduler.advance()
             if not ready and not running:
                 break
             if ready and (not running or self.choose.random() < 0.5):
@@ -88,10 +88,10 @@ class _Driver:
 
     def _settled(self, frame: Frame, index: int, came: Any) -> list[tuple[Frame, int]]:
         if frame.has_stopped(index):
-            return self.scheduler.cancelled(frame, index)
+            return self.scheduler.settling.cancelled(frame, index)
         if isinstance(came, Exception):
-            return self.scheduler.fail(frame, index, came)
-        return self.scheduler.succeed(frame, index, came)
+            return self.scheduler.settling.fail(frame, index, came)
+        return self.scheduler.settling.succeed(frame, index, came)
 
 
 def drive(flow: Flow, program: Program, choose: random.Random) -> Played:

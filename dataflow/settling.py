@@ -1,0 +1,107 @@
+"""Settling: what becomes of a firing that returned, raised or was cancelled (S3.2, S9)."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from dataflow.outcome import outputs_of
+from dataflow.plan import Call
+from dataflow.ports import SKIP
+from dataflow.states import CANCELLED, DONE, READY, WAITING
+
+if TYPE_CHECKING:
+    from dataflow.frames import Frame
+    from dataflow.scheduler import FiringId, Scheduler
+
+__all__ = ["Settling"]
+
+
+class Settling:
+    """The part of the scheduler that takes the outcomes of firings; each gives what became ready."""
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        self.scheduler = scheduler
+
+    def succeed(self, frame: Frame, index: int, result: Any) -> list[FiringId]:
+        """Settle a firing that returned (S3.2).
+
+        Where nobody but calls of its frame, or a map, hears of the value, it takes no work list: most firings
+        come to that.
+        """
+        scheduler, quick = self.scheduler, frame.plan.quick[index]
+        if quick is None or quick.out is None or result is SKIP or not scheduler.keep:
+            return self._succeed(frame, index, result)
+        if frame.odd or frame.is_closing or scheduler.reporter.is_listening:
+            return self._succeed(frame, index, result)
+        if frame.unsettled == 1 or quick.calls is None:
+            if frame.unsettled == 1 and quick.is_collected and not frame.failures:
+                return self._end_item(frame, index, quick.out, result)
+            return self._succeed(frame, index, result)
+        states, waits = frame.states, frame.waits
+        frame.values[quick.out] = result
+        frame.unsettled -= 1
+        states[index] = DONE
+        newly: list[FiringId] = []
+        for reader in quick.calls:
+            waits[reader] = left = waits[reader] - 1
+            if not left and states[reader] == WAITING:
+                states[reader] = READY
+                newly.append((frame, reader))
+        if scheduler.admission is None:
+            return newly
+        scheduler.admission.ended((frame, index))
+        return scheduler.admission.admit(newly)
+
+    def _end_item(self, item: Frame, index: int, slot: int, value: Any) -> list[FiringId]:
+        """End the item of a map with the value of its last node."""
+        scheduler = self.scheduler
+        scheduler.begin_step(item, index)
+        scheduler.maps.end_with(item, index, slot, value)
+        if scheduler.has_work:
+            return scheduler.advance()
+        scheduler.is_working = False
+        return [] if scheduler.admission is None else scheduler.admission.admit(())
+
+    def _succeed(self, frame: Frame, index: int, result: Any) -> list[FiringId]:
+        if index in frame.withdrawn:
+            return self.cancelled(frame, index)
+        scheduler = self.scheduler
+        scheduler.begin_step(frame, index)
+        node, quick = frame.plan.nodes[index], frame.plan.quick[index]
+        if quick is not None and quick.out is not None and result is not SKIP:
+            scheduler.put(frame, quick.out, result)
+            scheduler.finish(frame, node, DONE)
+            return scheduler.advance()
+        call = node.action
+        assert isinstance(call, Call), "only calls are fired by the engine"
+        try:
+            outputs = outputs_of(node.id, call.type, result)
+        except Exception as error:  # noqa: BLE001 - NodeFailed, or what reading the user's object raises
+            return self.fail(frame, index, error)
+        scheduler.releasing.succeeded(frame, node, call, outputs)
+        return scheduler.advance()
+
+    def fail(self, frame: Frame, index: int, error: BaseException) -> list[FiringId]:
+        """Settle a firing that raised, or attempt it again (S9.1, S9.3)."""
+        scheduler = self.scheduler
+        if index in frame.withdrawn:
+            scheduler.failing.note_interruption(error)
+            return self.cancelled(frame, index)
+        scheduler.begin_step(frame, index)
+        node = frame.plan.nodes[index]
+        action = node.action
+        assert isinstance(action, Call), "only calls are fired by the engine"
+        again = partial(scheduler.make_ready, frame, index)
+        if not scheduler.repeating.attempt_again(frame, node, action.bounds, error, again):
+            scheduler.failing.failed(frame, node, error)
+        return scheduler.advance()
+
+    def cancelled(self, frame: Frame, index: int) -> list[FiringId]:
+        """Settle a firing that was cancelled, since its frame was closed or it lost a race."""
+        scheduler = self.scheduler
+        scheduler.begin_step(frame, index)
+        if frame.closed_by is not None:
+            frame.note_reason(index, frame.closed_by)
+        scheduler.finish(frame, frame.plan.nodes[index], CANCELLED)
+        return scheduler.advance()
