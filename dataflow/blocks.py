@@ -63,10 +63,15 @@ class OpenBlock:
 
     def take_id(self, name: str) -> bool:
         """Take an id; returns False if it is taken."""
-        if name in self.within or any(name in outer.block.nodes for outer in self.around()):
+        if name in self.within:
             return False
-        for outer in self.around():
-            outer.within.add(name)
+        outer = self.parent
+        while outer is not None:
+            if name in outer.block.nodes:
+                return False
+            outer = outer.parent
+        for around in self.around():
+            around.within.add(name)
         return True
 
     def new_carry(self, base: str = "carry") -> str:
