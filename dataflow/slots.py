@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dataflow.declarations import output_names
 from dataflow.graph import CollectAction, Constant, Graph, LoopAction, MapAction, Scope, Terminal, Vertex
 from dataflow.plan import ScopePlan
 from dataflow.ports import DONE, ERROR
@@ -14,7 +13,6 @@ from dataflow.tokens import UNSETTLED
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from dataflow.graph import Wire
 
 __all__ = ["Slots"]
 
@@ -36,12 +34,12 @@ class Slots:
         self.imported: dict[tuple[Scope, int], list[tuple[Scope, int]]] = {}  # where a slot is seen inside
         self.failure_uses: dict[tuple[Scope, int], int] = {}  # by races and Failure ports
         self._known: dict[tuple[Scope, Terminal], int] = {}
-        used = {resolved(wire.source) for wire in self._all_wires()}
+        used = {resolved(wire) for wire in self._all_wires()}
         for scope, members in self.members.items():
             members.sort(key=lambda vertex: vertex.order)
             self._number(scope, members, used)
 
-    def _all_wires(self) -> Iterator[Wire]:
+    def _all_wires(self) -> Iterator[Terminal]:
         yield from self.graph.outputs.values()
         for vertex in self.graph.vertices:
             yield from wires_of(vertex)
@@ -69,9 +67,9 @@ class Slots:
         keys = [(name, (vertex.fires_in, Terminal(vertex, name))) for name in _ports_of(vertex)]
         return {name: self._known[key] for name, key in keys if key in self._known}
 
-    def read(self, wire: Wire, scope: Scope) -> int:
+    def read(self, wire: Terminal, scope: Scope) -> int:
         """Return the slot that a wire is read from in a scope, importing it inwards; counts the use."""
-        slot = self._find(resolved(wire.source), scope)
+        slot = self._find(resolved(wire), scope)
         self._use(scope, slot)
         return slot
 
@@ -132,5 +130,5 @@ class Slots:
 
 
 def _ports_of(vertex: Vertex) -> list[str]:
-    names = vertex.action.collects if isinstance(vertex.action, MapAction) else output_names(vertex)
+    names = vertex.action.collects if isinstance(vertex.action, MapAction) else vertex.output_names
     return [*names, DONE, ERROR]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol, TypeAlias
 
-from dataflow.policy import EachOptions, Policy, Settings
+from dataflow.policy import NO_POLICY, EachOptions, Settings
 from dataflow.ports import MISSING
 
 if TYPE_CHECKING:
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from dataflow.nodetype import NodeType
     from dataflow.plan import FlowPlan
+    from dataflow.policy import Policy
 
 __all__ = [
     "CARRY",
@@ -210,7 +211,7 @@ class PlacedNode:
     config: Any = MISSING
     config_is_json: bool = False
     inputs: dict[str, Source | Many] = field(default_factory=dict)
-    policy: Policy = Policy()
+    policy: Policy = NO_POLICY
 
 
 @dataclass(slots=True)
