@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
-from dataflow.graph import Join, Scope, ScopeKind
-from dataflow.plan import JoinOf, LoopOf
+from dataflow.graph import CallAction, Join, JoinAction, Scope, ScopeKind
+from dataflow.plan import Call, FlowOf, JoinOf, LoopOf
 from dataflow.ports import MISSING
 from dataflow.tokens import UNSETTLED
 from dataflow.uses import uses_of
@@ -22,14 +21,14 @@ __all__ = ["connect"]
 
 def connect(slots: Slots, outputs: Iterable[int]) -> None:
     """Connect the nodes of all scopes of a flow whose outputs read these slots of the root."""
-    nodes = [node for plan in slots.plans.values() for node in plan.nodes]
-    has_lazy = any(feed.is_lazy for node in nodes for feed in node.feeds)
-    if has_lazy or any(_is_race(node) for node in nodes):
+    actions = {id(action): action for action in [vertex.action for vertex in slots.vertices]}.values()
+    has_lazy = any(isinstance(action, CallAction) and action.has_lazy for action in actions)
+    if has_lazy or any(isinstance(action, JoinAction) and action.mode is Join.RACE for action in actions):
         for scope, plan in reversed(slots.plans.items()):  # inner scopes come after those around them
             plan.uses = uses_of(plan, *_read_by_owner(slots, scope, plan, outputs))
     for scope, plan in slots.plans.items():
         loop = _loop_around(slots, scope)
-        readers = _readers(plan)
+        readers = _readers(plan, has_lazy=has_lazy)
         if has_lazy:
             _defer(plan)
         _await_imports(plan, loop)
@@ -41,11 +40,7 @@ def connect(slots: Slots, outputs: Iterable[int]) -> None:
         _hold(plan, loop, outputs if scope.kind is ScopeKind.ROOT else ())
 
 
-def _is_race(node: PlanNode) -> bool:
-    return isinstance(node.action, JoinOf) and node.action.mode is Join.RACE
-
-
-def _readers(plan: ScopePlan) -> list[list[int]]:
+def _readers(plan: ScopePlan, *, has_lazy: bool) -> list[list[int]]:
     """List by slot the nodes that wait for it, and count what each node waits for."""
     readers: list[list[int]] = [[] for _ in plan.initial]
     early: dict[int, list[int]] = {}
@@ -59,17 +54,25 @@ def _readers(plan: ScopePlan) -> list[list[int]]:
         awaited = _awaited(plan, node, lazy=False)
         for slot in awaited:
             readers[slot].append(node.index)
-        for slot in _awaited(plan, node, lazy=True):
-            lazy.setdefault(slot, []).append(node.index)
         plan.waits.append(len(awaited))
+        for slot in _awaited(plan, node, lazy=True) if has_lazy else ():
+            lazy.setdefault(slot, []).append(node.index)
     plan.early = {slot: tuple(nodes) for slot, nodes in early.items()}
     plan.lazy = {slot: tuple(nodes) for slot, nodes in lazy.items()}
     return readers
 
 
 def _awaited(plan: ScopePlan, node: PlanNode, *, lazy: bool) -> dict[int, None]:
-    slots = (slot for feed in node.feeds if feed.is_lazy is lazy for slot in feed.slots)
-    return dict.fromkeys(slot for slot in slots if plan.initial[slot] is UNSETTLED)
+    initial = plan.initial
+    return dict.fromkeys(
+        [
+            slot
+            for feed in node.feeds
+            if feed.is_lazy is lazy
+            for slot in feed.slots
+            if initial[slot] is UNSETTLED
+        ]
+    )
 
 
 def _defer(plan: ScopePlan) -> None:
@@ -82,7 +85,10 @@ def _defer(plan: ScopePlan) -> None:
 
 
 def _disabled(plan: ScopePlan) -> list[int]:
-    return [node.index for node in plan.nodes if node.policy is not None and not node.policy.is_enabled]
+    return [
+        node.index for node in plan.nodes
+        if isinstance(node.action, Call | FlowOf) and not node.action.policy.is_enabled
+    ]  # fmt: skip
 
 
 def _gate(plan: ScopePlan, loop: LoopOf, gate: int, readers: list[list[int]]) -> None:
@@ -105,6 +111,9 @@ def _begin(plan: ScopePlan) -> None:
 
 def _share(slots: Slots, scope: Scope, plan: ScopePlan) -> None:
     """Note which slots have several holders, each of whom gets a copy of its own (S3.4)."""
+    if scope.kind is ScopeKind.ROOT:  # whose values are kept
+        plan.shared = bytearray(b"\x01" * len(plan.initial))
+        return
     outside = {slot for _, slot in plan.imports} | set(plan.parameters.values())
     for node in plan.nodes:  # one container may stand on several ports
         used = [slot for slot in node.outputs.values() if slots.is_used(scope, slot)]
@@ -113,10 +122,7 @@ def _share(slots: Slots, scope: Scope, plan: ScopePlan) -> None:
         if node.policy is not None and node.policy.retry is not MISSING:
             outside.update(slot for feed in node.feeds for slot in feed.slots)
     plan.shared = bytearray(
-        scope.kind is ScopeKind.ROOT  # whose values are kept
-        or plan.initial[slot] is not UNSETTLED
-        or slot in outside
-        or slots.is_shared(scope, slot)
+        plan.initial[slot] is not UNSETTLED or slot in outside or slots.is_shared(scope, slot)
         for slot in range(len(plan.initial))
     )
 
@@ -136,17 +142,9 @@ def _read_by_owner(
 
 
 def _hold(plan: ScopePlan, loop: LoopOf | None, outputs: Iterable[int]) -> None:
-    """Note who holds which value, so that it can be let go when nobody does (S8.5)."""
-    held = [{*node.outputs.values(), *(s for feed in node.feeds for s in feed.slots)} for node in plan.nodes]
-    for slot, inner in plan.exports.items():
-        for owner, _ in inner:  # every frame that it opens reads it
-            held[owner].add(slot)
-    plan.held = tuple(tuple(sorted(slots)) for slots in held)
-    holders = Counter(slot for slots in held for slot in slots)
-    read_at_the_end = {*outputs, *(slot for slot, value in enumerate(plan.initial) if value is not UNSETTLED)}
-    if loop is not None:
-        read_at_the_end.update(loop.results.values(), (slot for _, slot in loop.carried.values()))
-    plan.holders = [1 + holders[slot] + (slot in read_at_the_end) for slot in range(len(plan.initial))]
+    """Note which values are read when a frame has ended, and are not let go before (S8.5)."""
+    read = () if loop is None else (*loop.results.values(), *(slot for _, slot in loop.carried.values()))
+    plan.at_end = frozenset((*outputs, *read))
 
 
 def _await_imports(plan: ScopePlan, loop: LoopOf | None) -> None:

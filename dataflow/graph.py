@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
+from dataflow.attempts import bounds_of
+from dataflow.policy import NO_POLICY
 from dataflow.ports import DONE, ERROR
 from dataflow.wiring import CARRY, INPUT, ITEM
 from dataflow.wording import on_one_line, read_place, write_place
@@ -13,6 +15,7 @@ from dataflow.wording import on_one_line, read_place, write_place
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
+    from dataflow.attempts import Bounds
     from dataflow.merging import MergeFunction
     from dataflow.nodetype import NodeType
     from dataflow.policy import EachOptions, Policy
@@ -156,7 +159,10 @@ class Input:
 
 def is_constant(given: Input) -> bool:
     """Tell whether nothing but constants leads to a port."""
-    return all(isinstance(wire.owner, Constant) for wire in given.wires)
+    for wire in given.wires:  # noqa: SIM110 - of every port: a generator takes twice as long
+        if not isinstance(wire.owner, Constant):
+            return False
+    return True
 
 
 @dataclass(slots=True)
@@ -169,6 +175,9 @@ class CallAction:
     required: tuple[str, ...] = field(init=False)  # its required inputs
     conditional: frozenset[str] = field(init=False)  # its outputs that may be left out
     is_sure: bool = field(init=False)  # it brings a value if what it needs does (S5.2)
+    bounds: Bounds | None = field(init=False)  # of its attempts
+    has_lazy: bool = field(init=False)  # an input is lazy
+    asks: bool = field(init=False)  # it has settings, or is a flow that may have some
     is_inferred: bool = field(init=False)  # the types of its outputs depend on more than its type
 
     def __post_init__(self) -> None:
@@ -176,6 +185,9 @@ class CallAction:
         self.required = tuple(port.name for port in self.type.inputs.values() if port.required)
         self.conditional = frozenset({ERROR, *(port.name for port in outputs if port.conditional)})
         self.is_sure = self.policy.is_sure and not self.type.is_opaque
+        self.has_lazy = any(port.lazy for port in self.type.inputs.values())
+        self.asks = self.policy is not NO_POLICY or self.type.flow is not None
+        self.bounds = bounds_of(self.policy)
         self.is_inferred = self.policy.errors == "collect" or any(port.same_as for port in outputs)
 
 

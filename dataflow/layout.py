@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
 
 from dataflow.attempts import bounds_of
 from dataflow.branching import BRANCHES
 from dataflow.connecting import connect
-from dataflow.failure import takes_failure
 from dataflow.graph import (
     CallAction,
     CollectAction,
@@ -25,36 +25,41 @@ from dataflow.names import encode
 from dataflow.plan import Call, Feed, FlowOf, FlowPlan, JoinOf, LoopOf, MapOf, PlanNode
 from dataflow.policy import Policy
 from dataflow.ports import MISSING, PortKind
-from dataflow.provisions import has_limits, named_limits, unused
+from dataflow.provisions import asking_of, has_limits, named_limits, unused
 from dataflow.slots import Slots
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from dataflow.plan import Action
     from dataflow.wiring import Nested
 
 __all__ = ["lay_out"]
 
-AFTER = "$after"
+AFTER: Final = "$after"
+#: What most calls give by keyword: one for all of them.
+NO_KEYWORDS: Final[Mapping[str, Feed | int]] = MappingProxyType({})
 
 
 def lay_out(graph: Graph, ordered: list[Vertex]) -> FlowPlan:
     """Lay a checked graph out as plans of its scopes."""
     slots = Slots(graph, ordered)
-    actions = {vertex: _Laying(slots, vertex).action() for vertex in slots.vertices}
+    laid_out = {vertex: _laid_out(slots, vertex) for vertex in slots.vertices}
     outputs = {name: slots.read(wire, graph.root) for name, wire in graph.outputs.items()}
     for scope, plan in slots.plans.items():
-        plan.nodes = tuple(_node(slots, scope, vertex, *actions[vertex]) for vertex in slots.members[scope])
+        plan.nodes = tuple(
+            [_node(slots, scope, vertex, *laid_out[vertex]) for vertex in slots.members[scope]]
+        )
     connect(slots, outputs.values())
+    asking = list(asking_of(slots.vertices))
     return FlowPlan(
         name=graph.wiring.name,
         wiring=graph.wiring,
         root=slots.plans[graph.root],
         outputs=outputs,
-        unused_policies=tuple(unused(slots.vertices)),
-        has_limits=has_limits(slots.vertices),
-        named_limits=tuple(named_limits(slots.vertices)),
+        unused_policies=tuple(unused(asking)),
+        has_limits=has_limits(asking),
+        named_limits=tuple(named_limits(asking)),
     )
 
 
@@ -67,76 +72,83 @@ def _node(slots: Slots, scope: Scope, vertex: Vertex, action: Action, feeds: tup
         and opener.id == vertex.id
         and not isinstance(action, JoinOf)
     )
-    is_plain = all((len(feed.slots) == 1 or feed.many) and not feed.is_lazy for feed in feeds)
-    outputs, label = slots.outputs(vertex), encode(vertex.id)
+    is_plain = True
+    for feed in feeds:
+        if feed.is_lazy or not (feed.many or len(feed.slots) == 1):
+            is_plain = False
+    outputs, id = slots.outputs[vertex], vertex.id
     taken = slots.failure_is_taken(scope, outputs.values())
-    index = slots.index[vertex]
-    return PlanNode(index, vertex.id, label, action, feeds, outputs, names_frame, taken, is_plain)
+    return PlanNode(slots.index[vertex], id, encode(id), action, feeds, outputs, names_frame, taken, is_plain)
+
+
+def _laid_out(slots: Slots, vertex: Vertex) -> tuple[Action, tuple[Feed, ...]]:
+    laying = _Laying(slots, vertex)
+    return laying.action(), tuple(laying.feeds.values())
 
 
 class _Laying:
     """Lays one vertex out: its feeds, then its action."""
 
+    __slots__ = ("feeds", "slots", "vertex")
+
     def __init__(self, slots: Slots, vertex: Vertex) -> None:
         self.slots = slots
         self.vertex = vertex
-        self.races = isinstance(vertex.action, JoinAction) and vertex.action.mode is Join.RACE
         self.feeds = {name: self.feed(given) for name, given in vertex.inputs.items()}
 
     def feed(self, given: Input) -> Feed:
-        port, scope = given.port, self.vertex.fires_in
-        takes = port is not None and takes_failure(port.type)
-        read = tuple(self.slots.read(wire, scope) for wire in given.wires)
-        for slot in read if takes or self.races else ():
-            self.slots.failure_uses[scope, slot] = self.slots.failure_uses.get((scope, slot), 0) + 1
+        slots, scope, port, action = self.slots, self.vertex.fires_in, given.port, self.vertex.action
+        read = [slots.read(wire, scope) for wire in given.wires]
+        labels = [slots.label(wire, scope, slot) for wire, slot in zip(given.wires, read, strict=True)]
+        takes = port is not None and slots.takes_failure(port)
+        if takes or (isinstance(action, JoinAction) and action.mode is Join.RACE):
+            slots.note_failure_uses(scope, read)
         return Feed(
             given.name,
-            read,
-            tuple(wire.label for wire in given.wires),
-            many=port is None or port.many,  # `$after` and the sources of a join take any number
-            required=given.required,
-            default=port.default if port is not None else None,
-            check=port.type if given.checked and port is not None else None,
-            takes_failure=takes,
-            is_lazy=port is not None and port.lazy,
-            is_constant=isinstance(self.vertex.action, CallAction) and is_constant(given),
-            is_signal=given.name == AFTER or (port is not None and port.kind is PortKind.SIGNAL),
+            tuple(read),
+            tuple(labels),
+            port is None or port.many,  # `$after` and the sources of a join take any number
+            given.required,
+            None if port is None else port.default,
+            port.type if given.checked and port is not None else None,
+            takes,
+            given.name == AFTER or (port is not None and port.kind is PortKind.SIGNAL),
+            port is not None and port.lazy,
+            isinstance(action, CallAction) and is_constant(given),
         )
 
-    def action(self) -> tuple[Action, tuple[Feed, ...]]:
-        feeds = tuple(self.feeds.values())
+    def action(self) -> Action:
         match self.vertex.action:
-            case CallAction(type=node_type):
-                if node_type.flow is not None:
-                    return self.flow(self.vertex.action, node_type.flow), feeds
-                return self.call(self.vertex.action), feeds
+            case CallAction(type=node_type) as action:
+                return self.call(action) if node_type.flow is None else self.flow(action, node_type.flow)
             case JoinAction(mode=mode, how=how):
-                return JoinOf(mode, how), feeds
-            case LoopAction():
-                return self.loop(self.vertex.action), feeds
-            case MapAction():
-                return self.map(self.vertex.action), feeds
+                return JoinOf(mode, how)
+            case LoopAction() as loop:
+                return self.loop(loop)
+            case MapAction() as opened:
+                return self.map(opened)
             case CollectAction():
                 raise AssertionError("a collect has become an output of its map")
 
     def call(self, action: CallAction) -> Call:
-        node_type = action.type
+        node_type, feeds = action.type, self.feeds
         parameters = node_type.parameters
-        positional = tuple(self.given(action, name) for name in parameters.positional)
-        spread = {*parameters.positional, parameters.star}
-        keywords = {name: self.given(action, name) for name in parameters.keywords}
-        if parameters.open:
-            configured = [name for name in node_type.inputs if name not in spread and name not in keywords]
-            keywords |= {name: self.given(action, name) for name in configured}
-        star = self.feeds.get(parameters.star) if parameters.star is not None else None
-        direct = _direct(positional) if star is None and not keywords and AFTER not in self.feeds else None
+        positional = tuple([self.given(action, name) for name in parameters.positional])
+        keywords: Mapping[str, Feed | int] = NO_KEYWORDS
+        if parameters.keywords or parameters.open:
+            spread = {*parameters.positional, parameters.star}
+            configured = [name for name in node_type.inputs if name not in spread] if parameters.open else []
+            names = dict.fromkeys((*parameters.keywords, *configured))
+            keywords = {name: self.given(action, name) for name in names}
+        star = None if parameters.star is None else feeds.get(parameters.star)
+        direct = _direct(positional) if star is None and not keywords and AFTER not in feeds else None
         return Call(
             node_type, action.policy, positional, keywords, star, direct, node_type.id in BRANCHES,
-            bounds_of(action.policy),
+            action.bounds,
         )  # fmt: skip
 
     def flow(self, action: CallAction, flow: Nested) -> FlowOf:
-        plan, own = flow.compile(), self.slots.outputs(self.vertex)
+        plan, own = flow.compile(), self.slots.outputs[self.vertex]
         inputs = {plan.root.parameters[name]: self.given(action, name) for name in action.type.inputs}
         results = {own[name]: slot for name, slot in plan.outputs.items()}
         bounds = bounds_of(action.policy.over(Policy(timeout=flow.settings.timeout or MISSING)))
@@ -152,7 +164,7 @@ class _Laying:
 
     def loop(self, action: LoopAction) -> LoopOf:
         slots, scope, block, test = self.slots, action.scope, action.block, action.test
-        body, own = slots.plans[scope], slots.outputs(self.vertex)
+        body, own = slots.plans[scope], slots.outputs[self.vertex]
         carried = {
             name: (body.parameters[name], slots.read(wire, scope)) for name, wire in action.nexts.items()
         }
@@ -171,7 +183,7 @@ class _Laying:
         )
 
     def map(self, action: MapAction) -> MapOf:
-        slots, body, own = self.slots, self.slots.plans[action.scope], self.slots.outputs(self.vertex)
+        slots, body, own = self.slots, self.slots.plans[action.scope], self.slots.outputs[self.vertex]
         lists = {body.parameters[item]: self.feeds[port] for item, port in action.lists.items()}
         for name, wire in action.collects.items():
             slot = slots.read(wire, action.scope)

@@ -9,12 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from dataflow.holding import holding_of
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Literal
 
     from dataflow.attempts import Bounds
     from dataflow.graph import Join
+    from dataflow.holding import Holding
     from dataflow.merging import MergeFunction
     from dataflow.nodetype import NodeType
     from dataflow.policy import EachOptions, Policy, Settings
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["Call", "Feed", "FlowOf", "FlowPlan", "JoinOf", "LoopOf", "MapOf", "PlanNode", "ScopePlan"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)  # never changed; a frozen one takes twice as long to make
 class Feed:
     """A connected input port: the slots its edges read, in declared order."""
 
@@ -41,7 +44,7 @@ class Feed:
     is_constant: bool = False  # of a node: no edge leads to it
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)  # never changed; a frozen one takes twice as long to make
 class Call:
     """Call a node function.
 
@@ -116,7 +119,7 @@ class FlowOf:
 Action: TypeAlias = Call | JoinOf | LoopOf | MapOf | FlowOf
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)  # never changed; a frozen one takes twice as long to make
 class PlanNode:
     """A node of a scope."""
 
@@ -169,8 +172,24 @@ class ScopePlan:
     after_test: tuple[int, ...] = ()  # nodes of a loop's body that wait for its test
     uses: Uses | None = None  # where there are races or lazy ports in the flow
     names: list[str] = field(default_factory=list)  # what each slot is called in messages
-    held: tuple[tuple[int, ...], ...] = ()  # the slots that each node reads or fills, itself or inside it
-    holders: list[int] = field(default_factory=list)  # see `Frame.holders`
+    at_end: frozenset[int] = frozenset()  # slots that are read when a frame has ended
+    _holding: Holding | None = None
+
+    @property
+    def held(self) -> Sequence[Sequence[int]]:
+        """The slots that each node reads or fills, itself or inside it."""
+        return self._told_holding().held
+
+    @property
+    def holders(self) -> list[int]:
+        """See `Frame.holders`."""
+        return self._told_holding().holders
+
+    def _told_holding(self) -> Holding:
+        """Tell who holds which value, once: few runs let values go."""
+        if self._holding is None:
+            self._holding = holding_of(self)
+        return self._holding
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,7 +14,12 @@ if TYPE_CHECKING:
     from dataflow.graph import Vertex
     from dataflow.wiring import Nested
 
-__all__ = ["has_limits", "named_limits", "unused"]
+__all__ = ["asking_of", "has_limits", "named_limits", "unused"]
+
+
+def asking_of(vertices: Iterable[Vertex]) -> Iterator[Vertex]:
+    """Go through those with settings, or with a flow that may have some: most have neither."""
+    return (v for v in vertices if isinstance(v.action, CallAction) and v.action.asks)
 
 
 def has_limits(vertices: Iterable[Vertex]) -> bool:

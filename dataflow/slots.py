@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from dataflow.failure import takes_failure
 from dataflow.graph import CollectAction, Constant, Graph, LoopAction, MapAction, Scope, Terminal, Vertex
 from dataflow.plan import ScopePlan
 from dataflow.ports import DONE, ERROR
-from dataflow.scoping import resolved, scope_of, wires_of, wires_within
+from dataflow.scoping import every_wire, resolved, scope_of
 from dataflow.tokens import UNSETTLED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
+
+    from dataflow.ports import InPort
 
 
 __all__ = ["Slots"]
@@ -30,55 +33,74 @@ class Slots:
                 self.members.setdefault(vertex.action.scope, [])
         self.plans = {scope: ScopePlan() for scope in self.members}
         self.index: dict[Vertex, int] = {}
-        self.uses: dict[tuple[Scope, int], int] = {}
+        self.outputs: dict[Vertex, dict[str, int]] = {}  # the slots of the output ports
+        self.uses: dict[Scope, list[int]] = {scope: [] for scope in self.members}  # by slot
         self.imported: dict[tuple[Scope, int], list[tuple[Scope, int]]] = {}  # where a slot is seen inside
         self.failure_uses: dict[tuple[Scope, int], int] = {}  # by races and Failure ports
+        self._taking: dict[int, bool] = {}  # whether a port takes failures, by the id of the port
         self._known: dict[tuple[Scope, Terminal], int] = {}
-        used = {resolved(wire) for wire in self._all_wires()}
+        used = {wire for wire in every_wire(graph) if wire.port in (DONE, ERROR)}
         for scope, members in self.members.items():
             members.sort(key=lambda vertex: vertex.order)
             self._number(scope, members, used)
 
-    def _all_wires(self) -> Iterator[Terminal]:
-        yield from self.graph.outputs.values()
-        for vertex in self.graph.vertices:
-            yield from wires_of(vertex)
-            yield from wires_within(vertex)
-
     def _number(self, scope: Scope, members: list[Vertex], used: set[Terminal]) -> None:
+        told = {terminal.owner for terminal in used}
         for name in scope.parameters:
             slot = self._known[scope, Terminal(scope, name)] = self.new(scope, name)
             self.plans[scope].parameters[name] = slot
         for index, vertex in enumerate(members):
             self.index[vertex] = index
-            for name in _ports_of(vertex):
-                if name not in (DONE, ERROR) or Terminal(vertex, name) in used:
-                    self._known[scope, Terminal(vertex, name)] = self.new(scope, f"{vertex.id}.{name}")
+            own = self.outputs[vertex] = {}
+            action = vertex.action
+            for name in action.collects if isinstance(action, MapAction) else vertex.output_names:
+                own[name] = self.new(scope, f"{vertex.id}.{name}")
+            for name in (DONE, ERROR) if vertex in told else ():
+                if Terminal(vertex, name) in used:
+                    own[name] = self.new(scope, f"{vertex.id}.{name}")
 
     def new(self, scope: Scope, name: str, initial: Any = UNSETTLED) -> int:
         """Add a slot to a scope; a constant stands in it from the start."""
         plan = self.plans[scope]
         plan.initial.append(initial)
         plan.names.append(name)
+        self.uses[scope].append(0)
         return len(plan.initial) - 1
-
-    def outputs(self, vertex: Vertex) -> dict[str, int]:
-        """Return the slots of a vertex's output ports."""
-        keys = [(name, (vertex.fires_in, Terminal(vertex, name))) for name in _ports_of(vertex)]
-        return {name: self._known[key] for name, key in keys if key in self._known}
 
     def read(self, wire: Terminal, scope: Scope) -> int:
         """Return the slot that a wire is read from in a scope, importing it inwards; counts the use."""
-        slot = self._find(resolved(wire), scope)
-        self._use(scope, slot)
+        slot = self._find(wire, scope)
+        self.uses[scope][slot] += 1
         return slot
 
+    def takes_failure(self, port: InPort) -> bool:
+        """Tell whether a port takes an error as its value; most ports are those of many nodes."""
+        known = self._taking.get(id(port))
+        if known is None:
+            known = self._taking[id(port)] = takes_failure(port.type)
+        return known
+
+    def note_failure_uses(self, scope: Scope, slots: Iterable[int]) -> None:
+        """Note that a race, or a port that takes failures, reads these slots."""
+        for slot in slots:
+            self.failure_uses[scope, slot] = self.failure_uses.get((scope, slot), 0) + 1
+
+    def label(self, wire: Terminal, scope: Scope, slot: int) -> str:
+        """Return what messages call the source of a wire that is read from this slot."""
+        owner = wire.owner
+        is_node = isinstance(owner, Vertex) and not owner.label
+        return self.plans[scope].names[slot] if is_node else wire.label
+
     def _find(self, terminal: Terminal, scope: Scope) -> int:
+        terminal = resolved(terminal)
+        owner = terminal.owner
+        if isinstance(owner, Vertex) and owner.scope is scope:
+            return self.outputs[owner][terminal.port]
         known = self._known.get((scope, terminal))
         if known is not None:
             return known
-        if isinstance(terminal.owner, Constant):
-            slot = self._known[scope, terminal] = self.new(scope, "a constant", terminal.owner.value)
+        if isinstance(owner, Constant):
+            slot = self._known[scope, terminal] = self.new(scope, "a constant", owner.value)
             return slot
         home = scope_of(terminal)
         inwards = []
@@ -87,7 +109,7 @@ class Slots:
                 break
             inwards.append(inner)
         assert home is not None, "only constants have no scope"
-        slot = self._known[home, terminal]
+        slot = self._find(terminal, home)
         for inner in reversed(inwards):
             slot = self._import(terminal, inner, slot)
         return slot
@@ -107,28 +129,22 @@ class Slots:
 
     def is_used(self, scope: Scope, slot: int) -> bool:
         """Tell whether anything reads a value, here or inside."""
-        return (scope, slot) in self.uses or (scope, slot) in self.imported
+        return self.uses[scope][slot] > 0 or (scope, slot) in self.imported
 
     def is_shared(self, scope: Scope, slot: int) -> bool:
         """Tell whether a value has several holders; each frame of an inner scope that sees it is one."""
-        return self.uses.get((scope, slot), 0) > 1 or (scope, slot) in self.imported
+        return self.uses[scope][slot] > 1 or (scope, slot) in self.imported
 
     def failure_is_taken(self, scope: Scope, slots: Iterable[int]) -> bool:
         """Tell whether slots are used, and every use, also inside, is a race or takes a Failure (S9.4)."""
+        if not self.failure_uses:
+            return False
         todo = [(scope, slot) for slot in slots]
         is_used = False
         for place in todo:  # grows while it is walked
-            uses = self.uses.get(place, 0)
+            uses = self.uses[place[0]][place[1]]
             if uses != self.failure_uses.get(place, 0):
                 return False
             is_used = is_used or uses > 0
             todo.extend(self.imported.get(place, ()))
         return is_used
-
-    def _use(self, scope: Scope, slot: int) -> None:
-        self.uses[scope, slot] = self.uses.get((scope, slot), 0) + 1
-
-
-def _ports_of(vertex: Vertex) -> list[str]:
-    names = vertex.action.collects if isinstance(vertex.action, MapAction) else vertex.output_names
-    return [*names, DONE, ERROR]
