@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from dataflow.graph import CallAction, Join, JoinAction, Scope, ScopeKind
 from dataflow.plan import Call, FlowOf, JoinOf, LoopOf
@@ -11,12 +11,14 @@ from dataflow.tokens import UNSETTLED
 from dataflow.uses import uses_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from dataflow.plan import PlanNode, ScopePlan
     from dataflow.slots import Slots
 
 __all__ = ["connect"]
+
+CALLS: Final = (Call, FlowOf)  # what is given settings
 
 
 def connect(slots: Slots, outputs: Iterable[int]) -> None:
@@ -45,34 +47,32 @@ def _readers(plan: ScopePlan, *, has_lazy: bool) -> list[list[int]]:
     readers: list[list[int]] = [[] for _ in plan.initial]
     early: dict[int, list[int]] = {}
     lazy: dict[int, list[int]] = {}
+    waits = plan.waits
     for node in plan.nodes:
         if isinstance(node.action, JoinOf) and node.action.mode not in (Join.GATHER, Join.CONTEXTS):
             for slot in node.feeds[0].slots:
                 early.setdefault(slot, []).append(node.index)
-            plan.waits.append(1)
+            waits.append(1)
             continue
         awaited = _awaited(plan, node, lazy=False)
         for slot in awaited:
             readers[slot].append(node.index)
-        plan.waits.append(len(awaited))
-        for slot in _awaited(plan, node, lazy=True) if has_lazy else ():
-            lazy.setdefault(slot, []).append(node.index)
+        waits.append(len(awaited))
+        if has_lazy:
+            for slot in _awaited(plan, node, lazy=True):
+                lazy.setdefault(slot, []).append(node.index)
     plan.early = {slot: tuple(nodes) for slot, nodes in early.items()}
     plan.lazy = {slot: tuple(nodes) for slot, nodes in lazy.items()}
     return readers
 
 
-def _awaited(plan: ScopePlan, node: PlanNode, *, lazy: bool) -> dict[int, None]:
-    initial = plan.initial
-    return dict.fromkeys(
-        [
-            slot
-            for feed in node.feeds
-            if feed.is_lazy is lazy
-            for slot in feed.slots
-            if initial[slot] is UNSETTLED
-        ]
-    )
+def _awaited(plan: ScopePlan, node: PlanNode, *, lazy: bool) -> Collection[int]:
+    """List the slots that the ports of a node wait for, each once."""
+    initial, found = plan.initial, []
+    for feed in node.feeds:
+        if feed.is_lazy is lazy:
+            found += [slot for slot in feed.slots if initial[slot] is UNSETTLED]
+    return found if len(found) < 2 else dict.fromkeys(found)
 
 
 def _defer(plan: ScopePlan) -> None:
@@ -87,7 +87,7 @@ def _defer(plan: ScopePlan) -> None:
 def _disabled(plan: ScopePlan) -> list[int]:
     return [
         node.index for node in plan.nodes
-        if isinstance(node.action, Call | FlowOf) and not node.action.policy.is_enabled
+        if isinstance(node.action, CALLS) and node.action.policy.enabled is False
     ]  # fmt: skip
 
 

@@ -57,26 +57,29 @@ class Names:
 
     def _look_up(self, reference: Reference) -> Terminal | None:
         node, port = reference
-        if (kind := SCOPES.get(node)) is not None:
-            scopes = (names.scope for names in self.outwards() if names.scope.kind is kind)
+        if node in SCOPES:
+            scopes = (names.scope for names in self.outwards() if names.scope.kind is SCOPES[node])
             scope = next((scope for scope in scopes if port in scope.parameters), None)
             return None if scope is None else Terminal(scope, port)
         vertex = self.vertex(node)
-        if vertex is None or not vertex.has_output(port) or self.is_inside(vertex):
+        if vertex is None or not vertex.has_output(port):
+            return None
+        if self.around is not None and self.is_inside(vertex):
             return None
         return Terminal(vertex, port)
 
     def vertex(self, id: str) -> Vertex | None:
         """Look a vertex up, from this block outwards."""
-        return next((names.vertices[id] for names in self.outwards() if id in names.vertices), None)
+        names: Names | None = self
+        while names is not None:
+            if (found := names.vertices.get(id)) is not None:
+                return found
+            names = names.around
+        return None
 
     def is_inside(self, vertex: Vertex) -> bool:
         """Tell whether this block is in the body of a vertex, which is not known before it has ended."""
-        match vertex.action:
-            case LoopAction(scope=scope) | MapAction(scope=scope):
-                return any(names.scope is scope for names in self.outwards())
-            case _:
-                return False
+        return any(names.scope.owner is vertex for names in self.outwards())
 
     def outwards(self) -> Iterator[Names]:
         names: Names | None = self

@@ -273,9 +273,9 @@ class Vertex:
 
     def has_output(self, port: str) -> bool:
         """Tell whether something may read a port of this name."""
-        if port in (DONE, ERROR) or (isinstance(self.action, CallAction) and self.action.type.is_opaque):
+        if port in self.output_names or port in (DONE, ERROR):
             return True
-        return port in self.output_names
+        return isinstance(self.action, CallAction) and self.action.type.is_opaque
 
     @property
     def output_names(self) -> Collection[str]:

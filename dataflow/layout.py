@@ -17,7 +17,6 @@ from dataflow.graph import (
     JoinAction,
     LoopAction,
     MapAction,
-    Scope,
     Vertex,
     is_constant,
 )
@@ -44,12 +43,12 @@ NO_KEYWORDS: Final[Mapping[str, Feed | int]] = MappingProxyType({})
 def lay_out(graph: Graph, ordered: list[Vertex]) -> FlowPlan:
     """Lay a checked graph out as plans of its scopes."""
     slots = Slots(graph, ordered)
-    laid_out = {vertex: _laid_out(slots, vertex) for vertex in slots.vertices}
+    nodes = {vertex: _node(slots, vertex) for vertex in slots.vertices}
     outputs = {name: slots.read(wire, graph.root) for name, wire in graph.outputs.items()}
     for scope, plan in slots.plans.items():
-        plan.nodes = tuple(
-            [_node(slots, scope, vertex, *laid_out[vertex]) for vertex in slots.members[scope]]
-        )
+        plan.nodes = tuple([nodes[vertex] for vertex in slots.members[scope]])
+        for node in plan.nodes if slots.failure_uses else ():
+            node.failure_is_taken = slots.failure_is_taken(scope, node.outputs.values())
     connect(slots, outputs.values())
     asking = list(asking_of(slots.vertices))
     return FlowPlan(
@@ -63,132 +62,144 @@ def lay_out(graph: Graph, ordered: list[Vertex]) -> FlowPlan:
     )
 
 
-def _node(slots: Slots, scope: Scope, vertex: Vertex, action: Action, feeds: tuple[Feed, ...]) -> PlanNode:
-    opener = scope.owner
-    names_frame = (
-        opener is not None
-        and isinstance(opener.action, MapAction)
-        and not opener.action.named
-        and opener.id == vertex.id
-        and not isinstance(action, JoinOf)
-    )
+def _node(slots: Slots, vertex: Vertex) -> PlanNode:
+    """Lay one vertex out: its feeds, then its action."""
+    feeds = {name: _feed(slots, vertex, given) for name, given in vertex.inputs.items()}
+    action = _action(slots, vertex, feeds)
     is_plain = True
-    for feed in feeds:
+    for feed in feeds.values():
         if feed.is_lazy or not (feed.many or len(feed.slots) == 1):
             is_plain = False
-    outputs, id = slots.outputs[vertex], vertex.id
-    taken = slots.failure_is_taken(scope, outputs.values())
-    return PlanNode(slots.index[vertex], id, encode(id), action, feeds, outputs, names_frame, taken, is_plain)
+    id = vertex.id
+    opener = vertex.fires_in.owner
+    return PlanNode(
+        slots.index[vertex],
+        id,
+        encode(id),
+        action,
+        tuple(feeds.values()),
+        slots.outputs[vertex],
+        opener is not None and _names_frame(vertex, opener),
+        failure_is_taken=False,  # until all uses are known
+        is_plain=is_plain,
+    )
 
 
-def _laid_out(slots: Slots, vertex: Vertex) -> tuple[Action, tuple[Feed, ...]]:
-    laying = _Laying(slots, vertex)
-    return laying.action(), tuple(laying.feeds.values())
+def _names_frame(vertex: Vertex, opener: Vertex) -> bool:
+    """Tell whether a vertex was the first to read the map that it fires in."""
+    is_each = isinstance(opener.action, MapAction) and not opener.action.named
+    return is_each and opener.id == vertex.id and not isinstance(vertex.action, JoinAction)
 
 
-class _Laying:
-    """Lays one vertex out: its feeds, then its action."""
+def _feed(slots: Slots, vertex: Vertex, given: Input) -> Feed:
+    scope, port, action = vertex.fires_in, given.port, vertex.action
+    read, labels = slots.read_all(given.wires, scope)
+    takes = port is not None and slots.takes_failure(port)
+    if takes or (isinstance(action, JoinAction) and action.mode is Join.RACE):
+        slots.note_failure_uses(scope, read)
+    return Feed(
+        given.name,
+        tuple(read),
+        tuple(labels),
+        port is None or port.many,  # `$after` and the sources of a join take any number
+        given.required,
+        None if port is None else port.default,
+        port.type if given.checked and port is not None else None,
+        takes,
+        given.name == AFTER or (port is not None and port.kind is PortKind.SIGNAL),
+        port is not None and port.lazy,
+        isinstance(action, CallAction) and is_constant(given),
+    )
 
-    __slots__ = ("feeds", "slots", "vertex")
 
-    def __init__(self, slots: Slots, vertex: Vertex) -> None:
+def _action(slots: Slots, vertex: Vertex, feeds: Mapping[str, Feed]) -> Action:
+    match vertex.action:
+        case CallAction(type=node_type) as action:
+            laying = _Calling(slots, vertex, action, feeds)
+            return laying.call() if node_type.flow is None else laying.flow(node_type.flow)
+        case JoinAction(mode=mode, how=how):
+            return JoinOf(mode, how)
+        case LoopAction() as loop:
+            return _loop(slots, vertex, loop)
+        case MapAction() as opened:
+            return _map(slots, vertex, opened, feeds)
+        case CollectAction():
+            raise AssertionError("a collect has become an output of its map")
+
+
+class _Calling:
+    """Lays out what a node calls, with the feeds of its ports."""
+
+    __slots__ = ("action", "feeds", "slots", "vertex")
+
+    def __init__(self, slots: Slots, vertex: Vertex, action: CallAction, feeds: Mapping[str, Feed]) -> None:
         self.slots = slots
         self.vertex = vertex
-        self.feeds = {name: self.feed(given) for name, given in vertex.inputs.items()}
+        self.action = action
+        self.feeds = feeds
 
-    def feed(self, given: Input) -> Feed:
-        slots, scope, port, action = self.slots, self.vertex.fires_in, given.port, self.vertex.action
-        read = [slots.read(wire, scope) for wire in given.wires]
-        labels = [slots.label(wire, scope, slot) for wire, slot in zip(given.wires, read, strict=True)]
-        takes = port is not None and slots.takes_failure(port)
-        if takes or (isinstance(action, JoinAction) and action.mode is Join.RACE):
-            slots.note_failure_uses(scope, read)
-        return Feed(
-            given.name,
-            tuple(read),
-            tuple(labels),
-            port is None or port.many,  # `$after` and the sources of a join take any number
-            given.required,
-            None if port is None else port.default,
-            port.type if given.checked and port is not None else None,
-            takes,
-            given.name == AFTER or (port is not None and port.kind is PortKind.SIGNAL),
-            port is not None and port.lazy,
-            isinstance(action, CallAction) and is_constant(given),
-        )
-
-    def action(self) -> Action:
-        match self.vertex.action:
-            case CallAction(type=node_type) as action:
-                return self.call(action) if node_type.flow is None else self.flow(action, node_type.flow)
-            case JoinAction(mode=mode, how=how):
-                return JoinOf(mode, how)
-            case LoopAction() as loop:
-                return self.loop(loop)
-            case MapAction() as opened:
-                return self.map(opened)
-            case CollectAction():
-                raise AssertionError("a collect has become an output of its map")
-
-    def call(self, action: CallAction) -> Call:
-        node_type, feeds = action.type, self.feeds
+    def call(self) -> Call:
+        action, feeds = self.action, self.feeds
+        node_type = action.type
         parameters = node_type.parameters
-        positional = tuple([self.given(action, name) for name in parameters.positional])
+        positional = tuple([feeds.get(name) or self.constant(name) for name in parameters.positional])
         keywords: Mapping[str, Feed | int] = NO_KEYWORDS
         if parameters.keywords or parameters.open:
             spread = {*parameters.positional, parameters.star}
             configured = [name for name in node_type.inputs if name not in spread] if parameters.open else []
             names = dict.fromkeys((*parameters.keywords, *configured))
-            keywords = {name: self.given(action, name) for name in names}
+            keywords = {name: feeds.get(name) or self.constant(name) for name in names}
         star = None if parameters.star is None else feeds.get(parameters.star)
-        direct = _direct(positional) if star is None and not keywords and AFTER not in feeds else None
+        direct = None if star is not None or keywords or AFTER in feeds else _direct(positional)
         return Call(
             node_type, action.policy, positional, keywords, star, direct, node_type.id in BRANCHES,
             action.bounds,
         )  # fmt: skip
 
-    def flow(self, action: CallAction, flow: Nested) -> FlowOf:
-        plan, own = flow.compile(), self.slots.outputs[self.vertex]
-        inputs = {plan.root.parameters[name]: self.given(action, name) for name in action.type.inputs}
+    def flow(self, flow: Nested) -> FlowOf:
+        action, plan, own = self.action, flow.compile(), self.slots.outputs[self.vertex]
+        inputs = {
+            plan.root.parameters[name]: self.feeds.get(name) or self.constant(name)
+            for name in action.type.inputs
+        }
         results = {own[name]: slot for name, slot in plan.outputs.items()}
         bounds = bounds_of(action.policy.over(Policy(timeout=flow.settings.timeout or MISSING)))
         return FlowOf(plan, flow.settings, action.policy, bounds, inputs, results)
 
-    def given(self, action: CallAction, name: str) -> Feed | int:
-        """Return what a parameter is given: its feed, the config, or its default as a constant."""
-        if name in self.feeds:
-            return self.feeds[name]
-        if name == action.type.parameters.config_name:
-            return self.slots.new(self.vertex.fires_in, "config", action.config)
-        return self.slots.new(self.vertex.fires_in, "a default", action.type.inputs[name].default)
+    def constant(self, name: str) -> int:
+        """Return the slot of what a parameter without edges is given: the config, or its default."""
+        slots, scope, node_type = self.slots, self.vertex.fires_in, self.action.type
+        if name == node_type.parameters.config_name:
+            return slots.new(scope, "config", self.action.config)
+        return slots.new(scope, "a default", node_type.inputs[name].default)
 
-    def loop(self, action: LoopAction) -> LoopOf:
-        slots, scope, block, test = self.slots, action.scope, action.block, action.test
-        body, own = slots.plans[scope], slots.outputs[self.vertex]
-        carried = {
-            name: (body.parameters[name], slots.read(wire, scope)) for name, wire in action.nexts.items()
-        }
-        return LoopOf(
-            body=body,
-            kind=test.kind if test is not None else None,
-            test=slots.read(action.test_wire, scope) if action.test_wire is not None else None,
-            predicate=test.function if test is not None else None,
-            limit=block.limit,
-            on_limit=block.on_limit,
-            carried=carried,
-            finals={own[name]: carry for name, carry in action.finals.items()},
-            results={own[name]: slots.read(wire, scope) for name, wire in action.results.items()},
-            alls=frozenset(own[name] for name in action.alls),
-            gate=slots.new(scope, "the test") if test is not None and test.kind == "until" else None,
-        )
 
-    def map(self, action: MapAction) -> MapOf:
-        slots, body, own = self.slots, self.slots.plans[action.scope], self.slots.outputs[self.vertex]
-        lists = {body.parameters[item]: self.feeds[port] for item, port in action.lists.items()}
-        for name, wire in action.collects.items():
-            slot = slots.read(wire, action.scope)
-            body.collects[slot] = (*body.collects.get(slot, ()), own[name])
-        return MapOf(body, action.options, lists)
+def _loop(slots: Slots, vertex: Vertex, action: LoopAction) -> LoopOf:
+    scope, block, test = action.scope, action.block, action.test
+    body, own = slots.plans[scope], slots.outputs[vertex]
+    carried = {name: (body.parameters[name], slots.read(wire, scope)) for name, wire in action.nexts.items()}
+    return LoopOf(
+        body=body,
+        kind=test.kind if test is not None else None,
+        test=slots.read(action.test_wire, scope) if action.test_wire is not None else None,
+        predicate=test.function if test is not None else None,
+        limit=block.limit,
+        on_limit=block.on_limit,
+        carried=carried,
+        finals={own[name]: carry for name, carry in action.finals.items()},
+        results={own[name]: slots.read(wire, scope) for name, wire in action.results.items()},
+        alls=frozenset(own[name] for name in action.alls),
+        gate=slots.new(scope, "the test") if test is not None and test.kind == "until" else None,
+    )
+
+
+def _map(slots: Slots, vertex: Vertex, action: MapAction, feeds: Mapping[str, Feed]) -> MapOf:
+    body, own = slots.plans[action.scope], slots.outputs[vertex]
+    lists = {body.parameters[item]: feeds[port] for item, port in action.lists.items()}
+    for name, wire in action.collects.items():
+        slot = slots.read(wire, action.scope)
+        body.collects[slot] = (*body.collects.get(slot, ()), own[name])
+    return MapOf(body, action.options, lists)
 
 
 def _direct(positional: Iterable[Feed | int]) -> tuple[int, ...] | None:

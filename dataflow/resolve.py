@@ -13,10 +13,8 @@ from dataflow.wiring import CARRY, All, Literally, LoopBlock, Many, MapBlock, Pl
 from dataflow.wording import choices
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from dataflow.declarations import Names
-    from dataflow.graph import Steps, Terminal
+    from dataflow.graph import Steps
     from dataflow.lookup import FindFunction, FindType
     from dataflow.wiring import Block, Edge, Placed, Source, Wiring
 
@@ -43,7 +41,12 @@ class _Connecting:
         for block, names in self.declared.blocks:
             self._connect_edges(block, names)
             for placed in block.nodes.values():
-                self._connect_one(placed, names)
+                if not isinstance(placed, PlacedNode):
+                    self._connect_block(placed, names)
+                elif placed.inputs:
+                    self._connect_inputs(placed, names)
+                if placed.after:
+                    self._connect_after(placed, names)
         for name, source in root.outputs.items():
             spot = Spot(f"output {name!r}", self.graph.root, ("outputs", name))
             reader = Reader(self.declared.root, spot, "each", 2 * len(root.nodes))
@@ -57,7 +60,13 @@ class _Connecting:
             vertex = names.vertices.get(edge.target)
             if vertex is not None and isinstance(vertex.action, CallAction):
                 steps: Steps = () if edge.index is None else ("edges", edge.index)
-                self._feed(vertex, edge.target_port, (edge.source,), names, steps)
+                port = edge.target_port
+                given = vertex.inputs.get(port) or self._open(vertex, port, steps)
+                wire = names.find(edge.source)
+                if wire is not None:
+                    given.wires.append(wire)
+                else:
+                    self._add(vertex, given, edge.source, names, steps)
             elif vertex is not None:
                 self._misplaced(
                     edge, names, f"{edge.target!r} is a {vertex.kind}, which is not wired by edges"
@@ -73,36 +82,34 @@ class _Connecting:
         spot = Spot(f"port '{edge.target}.{edge.target_port}'", names.scope, steps)
         self.graph.problem(f"edge {edge.source} -> {edge.target}.{edge.target_port}: {why}", spot)
 
-    def _connect_one(self, placed: Placed, names: Names) -> None:
+    def _connect_block(self, placed: LoopBlock | MapBlock, names: Names) -> None:
         vertex = names.vertices[placed.id]
         match placed:
-            case PlacedNode():
-                for port, source in placed.inputs.items():
-                    sources = source.sources if isinstance(source, Many) else (source,)
-                    is_value = isinstance(source, Literally) and not source.is_source
-                    kind = "values" if is_value else "inputs"
-                    steps = ("nodes", vertex.id, kind, port)
-                    if port in vertex.inputs:
-                        spot = vertex.spot_of(port, steps)
-                        told = f"{spot} is wired by edges and by a source of its own; use one"
-                        self.graph.problem(told, spot)
-                    else:
-                        self._feed(vertex, port, sources, names, steps)
             case LoopBlock():
                 self._connect_loop(placed, vertex, names)
             case MapBlock():
                 self._connect_map(placed, vertex, names)
-        if placed.after:
-            after: Steps = ("nodes", vertex.id, "after")
-            signals = [Reference(node, DONE) for node in placed.after]
-            vertex.inputs["$after"] = Input("$after", self._wires(vertex, "$after", signals, names, after))
 
-    def _feed(self, vertex: Vertex, port: str, sources: Sequence[Source], names: Names, steps: Steps) -> None:
-        """Wire a port of a node; `steps` lead to what is not among the inputs of the node."""
-        given = vertex.inputs.get(port)
-        if given is None:
+    def _connect_inputs(self, placed: PlacedNode, names: Names) -> None:
+        vertex = names.vertices[placed.id]
+        for port, source in placed.inputs.items():
+            is_value = isinstance(source, Literally) and not source.is_source
+            steps: Steps = ("nodes", vertex.id, "values" if is_value else "inputs", port)
+            if port in vertex.inputs:
+                spot = vertex.spot_of(port, steps)
+                told = f"{spot} is wired by edges and by a source of its own; use one"
+                self.graph.problem(told, spot)
+                continue
             given = self._open(vertex, port, steps)
-        given.wires += self._wires(vertex, port, sources, names, steps)
+            for one in source.sources if isinstance(source, Many) else (source,):
+                self._add(vertex, given, one, names, steps)
+
+    def _connect_after(self, placed: Placed, names: Names) -> None:
+        vertex = names.vertices[placed.id]
+        given = Input("$after", [])
+        for node in placed.after:
+            self._add(vertex, given, Reference(node, DONE), names, ("nodes", vertex.id, "after"))
+        vertex.inputs["$after"] = given
 
     def _open(self, vertex: Vertex, port: str, steps: Steps) -> Input:
         action = vertex.action
@@ -117,18 +124,12 @@ class _Connecting:
             self.graph.problem(told, vertex.spot_of(port, steps))
         return given
 
-    def _wires(
-        self, vertex: Vertex, port: str, sources: Sequence[Source], names: Names, steps: Steps
-    ) -> list[Terminal]:
-        wires = []
-        for source in sources:
-            wire = names.find(source) if isinstance(source, Reference) else None
-            if wire is None:  # a join or a constant, or there is something to tell
-                reader = Reader(names, vertex.spot_of(port, steps), vertex.id, vertex.order - 1)
-                wire = self.sources.wire(source, reader)
-            if wire is not None:
-                wires.append(wire)
-        return wires
+    def _add(self, vertex: Vertex, given: Input, source: Source, names: Names, steps: Steps) -> None:
+        """Add what a source brings to a port; `steps` lead to what is not among the inputs of its node."""
+        spot = vertex.spot_of(given.name, steps)
+        wire = self.sources.wire(source, Reader(names, spot, vertex.id, vertex.order - 1))
+        if wire is not None:
+            given.wires.append(wire)
 
     def _connect_loop(self, loop: LoopBlock, vertex: Vertex, names: Names) -> None:
         action = vertex.action

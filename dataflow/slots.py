@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from dataflow.failure import takes_failure
-from dataflow.graph import CollectAction, Constant, Graph, LoopAction, MapAction, Scope, Terminal, Vertex
+from dataflow.graph import CollectAction, Constant, Graph, MapAction, Scope, Terminal, Vertex
 from dataflow.plan import ScopePlan
 from dataflow.ports import DONE, ERROR
-from dataflow.scoping import every_wire, resolved, scope_of
+from dataflow.scoping import body_of, every_wire, resolved, scope_of
 from dataflow.tokens import UNSETTLED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable, Sequence
 
     from dataflow.ports import InPort
 
@@ -28,9 +29,13 @@ class Slots:
         self.vertices = [vertex for vertex in ordered if not isinstance(vertex.action, CollectAction)]
         self.members: dict[Scope, list[Vertex]] = {graph.root: []}
         for vertex in self.vertices:
-            self.members.setdefault(vertex.fires_in, []).append(vertex)
-            if isinstance(vertex.action, LoopAction | MapAction):
-                self.members.setdefault(vertex.action.scope, [])
+            scope = vertex.fires_in
+            if scope in self.members:
+                self.members[scope].append(vertex)
+            else:
+                self.members[scope] = [vertex]
+            if (body := body_of(vertex)) is not None:
+                self.members.setdefault(body, [])
         self.plans = {scope: ScopePlan() for scope in self.members}
         self.index: dict[Vertex, int] = {}
         self.outputs: dict[Vertex, dict[str, int]] = {}  # the slots of the output ports
@@ -41,7 +46,7 @@ class Slots:
         self._known: dict[tuple[Scope, Terminal], int] = {}
         used = {wire for wire in every_wire(graph) if wire.port in (DONE, ERROR)}
         for scope, members in self.members.items():
-            members.sort(key=lambda vertex: vertex.order)
+            members.sort(key=attrgetter("order"))
             self._number(scope, members, used)
 
     def _number(self, scope: Scope, members: list[Vertex], used: set[Terminal]) -> None:
@@ -49,15 +54,16 @@ class Slots:
         for name in scope.parameters:
             slot = self._known[scope, Terminal(scope, name)] = self.new(scope, name)
             self.plans[scope].parameters[name] = slot
+        plan, uses = self.plans[scope], self.uses[scope]
+        initial, names = plan.initial, plan.names
         for index, vertex in enumerate(members):
             self.index[vertex] = index
             own = self.outputs[vertex] = {}
-            action = vertex.action
-            for name in action.collects if isinstance(action, MapAction) else vertex.output_names:
-                own[name] = self.new(scope, f"{vertex.id}.{name}")
-            for name in (DONE, ERROR) if vertex in told else ():
-                if Terminal(vertex, name) in used:
-                    own[name] = self.new(scope, f"{vertex.id}.{name}")
+            for port in _ports_of(vertex, used if vertex in told else ()):
+                own[port] = len(initial)
+                initial.append(UNSETTLED)
+                names.append(f"{vertex.id}.{port}")
+                uses.append(0)
 
     def new(self, scope: Scope, name: str, initial: Any = UNSETTLED) -> int:
         """Add a slot to a scope; a constant stands in it from the start."""
@@ -66,6 +72,22 @@ class Slots:
         plan.names.append(name)
         self.uses[scope].append(0)
         return len(plan.initial) - 1
+
+    def read_all(self, wires: Sequence[Terminal], scope: Scope) -> tuple[list[int], list[str]]:
+        """Return the slots that wires are read from in a scope, as `read`, and what messages call them."""
+        names, uses = self.plans[scope].names, self.uses[scope]
+        read, labels = [], []
+        for wire in wires:
+            owner = wire.owner
+            if isinstance(owner, Vertex) and owner.scope is scope and not owner.label:
+                slot = self.outputs[owner][wire.port]  # of a node of the same frame, as most are
+                labels.append(names[slot])
+            else:
+                slot = self._find(wire, scope)
+                labels.append(wire.label)
+            uses[slot] += 1
+            read.append(slot)
+        return read, labels
 
     def read(self, wire: Terminal, scope: Scope) -> int:
         """Return the slot that a wire is read from in a scope, importing it inwards; counts the use."""
@@ -84,12 +106,6 @@ class Slots:
         """Note that a race, or a port that takes failures, reads these slots."""
         for slot in slots:
             self.failure_uses[scope, slot] = self.failure_uses.get((scope, slot), 0) + 1
-
-    def label(self, wire: Terminal, scope: Scope, slot: int) -> str:
-        """Return what messages call the source of a wire that is read from this slot."""
-        owner = wire.owner
-        is_node = isinstance(owner, Vertex) and not owner.label
-        return self.plans[scope].names[slot] if is_node else wire.label
 
     def _find(self, terminal: Terminal, scope: Scope) -> int:
         terminal = resolved(terminal)
@@ -148,3 +164,10 @@ class Slots:
             is_used = is_used or uses > 0
             todo.extend(self.imported.get(place, ()))
         return is_used
+
+
+def _ports_of(vertex: Vertex, used: Collection[Terminal]) -> Iterable[str]:
+    """Return the output ports of a vertex that have a slot: `$done` and `$error` only where they are read."""
+    action = vertex.action
+    names = action.collects if isinstance(action, MapAction) else vertex.output_names
+    return [*names, *(port for port in (DONE, ERROR) if Terminal(vertex, port) in used)] if used else names
