@@ -70,8 +70,11 @@ class OpenBlock:
             if name in outer.block.nodes:
                 return False
             outer = outer.parent
-        for around in self.around():
-            around.within.add(name)
+        self.within.add(name)
+        outer = self.parent
+        while outer is not None:
+            outer.within.add(name)
+            outer = outer.parent
         return True
 
     def new_carry(self, base: str = "carry") -> str:

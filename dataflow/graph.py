@@ -175,6 +175,7 @@ class CallAction:
     required: tuple[str, ...] = field(init=False)  # its required inputs
     conditional: frozenset[str] = field(init=False)  # its outputs that may be left out
     is_sure: bool = field(init=False)  # it brings a value if what it needs does (S5.2)
+    takes_in_order: bool = field(init=False)  # its inputs are its parameters, all of them positional
     bounds: Bounds | None = field(init=False)  # of its attempts
     has_lazy: bool = field(init=False)  # an input is lazy
     asks: bool = field(init=False)  # it has settings, or is a flow that may have some
@@ -186,6 +187,14 @@ class CallAction:
         self.conditional = frozenset({ERROR, *(port.name for port in outputs if port.conditional)})
         self.is_sure = self.policy.is_sure and not self.type.is_opaque
         self.has_lazy = any(port.lazy for port in self.type.inputs.values())
+        parameters = self.type.parameters
+        self.takes_in_order = (
+            self.type.flow is None
+            and not parameters.keywords
+            and not parameters.open
+            and parameters.star is None
+            and parameters.config_name is None
+        )
         self.asks = self.policy is not NO_POLICY or self.type.flow is not None
         self.bounds = bounds_of(self.policy)
         self.is_inferred = self.policy.errors == "collect" or any(port.same_as for port in outputs)

@@ -28,7 +28,7 @@ from dataflow.provisions import asking_of, has_limits, named_limits, unused
 from dataflow.slots import Slots
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping, Sequence
 
     from dataflow.plan import Action
     from dataflow.wiring import Nested
@@ -65,9 +65,10 @@ def lay_out(graph: Graph, ordered: list[Vertex]) -> FlowPlan:
 def _node(slots: Slots, vertex: Vertex) -> PlanNode:
     """Lay one vertex out: its feeds, then its action."""
     feeds = {name: _feed(slots, vertex, given) for name, given in vertex.inputs.items()}
-    action = _action(slots, vertex, feeds)
+    given = tuple(feeds.values())
+    action = _action(slots, vertex, feeds, given)
     is_plain = True
-    for feed in feeds.values():
+    for feed in given:
         if feed.is_lazy or not (feed.many or len(feed.slots) == 1):
             is_plain = False
     id = vertex.id
@@ -77,7 +78,7 @@ def _node(slots: Slots, vertex: Vertex) -> PlanNode:
         id,
         encode(id),
         action,
-        tuple(feeds.values()),
+        given,
         slots.outputs[vertex],
         opener is not None and _names_frame(vertex, opener),
         failure_is_taken=False,  # until all uses are known
@@ -112,9 +113,11 @@ def _feed(slots: Slots, vertex: Vertex, given: Input) -> Feed:
     )
 
 
-def _action(slots: Slots, vertex: Vertex, feeds: Mapping[str, Feed]) -> Action:
+def _action(slots: Slots, vertex: Vertex, feeds: Mapping[str, Feed], in_order: tuple[Feed, ...]) -> Action:
     match vertex.action:
         case CallAction(type=node_type) as action:
+            if action.takes_in_order and tuple(feeds) == node_type.parameters.positional:
+                return _call(action, in_order)
             laying = _Calling(slots, vertex, action, feeds)
             return laying.call() if node_type.flow is None else laying.flow(node_type.flow)
         case JoinAction(mode=mode, how=how):
@@ -125,6 +128,19 @@ def _action(slots: Slots, vertex: Vertex, feeds: Mapping[str, Feed]) -> Action:
             return _map(slots, vertex, opened, feeds)
         case CollectAction():
             raise AssertionError("a collect has become an output of its map")
+
+
+def _call(
+    action: CallAction,
+    positional: tuple[Feed | int, ...],
+    keywords: Mapping[str, Feed | int] = NO_KEYWORDS,
+    star: Feed | None = None,
+    *,
+    has_more: bool = False,
+) -> Call:
+    direct = None if has_more or keywords or star is not None else _direct(positional)
+    is_branch = action.type.id in BRANCHES
+    return Call(action.type, action.policy, positional, keywords, star, direct, is_branch, action.bounds)
 
 
 class _Calling:
@@ -139,8 +155,7 @@ class _Calling:
         self.feeds = feeds
 
     def call(self) -> Call:
-        action, feeds = self.action, self.feeds
-        node_type = action.type
+        feeds, node_type = self.feeds, self.action.type
         parameters = node_type.parameters
         positional = tuple([feeds.get(name) or self.constant(name) for name in parameters.positional])
         keywords: Mapping[str, Feed | int] = NO_KEYWORDS
@@ -150,11 +165,7 @@ class _Calling:
             names = dict.fromkeys((*parameters.keywords, *configured))
             keywords = {name: feeds.get(name) or self.constant(name) for name in names}
         star = None if parameters.star is None else feeds.get(parameters.star)
-        direct = None if star is not None or keywords or AFTER in feeds else _direct(positional)
-        return Call(
-            node_type, action.policy, positional, keywords, star, direct, node_type.id in BRANCHES,
-            action.bounds,
-        )  # fmt: skip
+        return _call(self.action, positional, keywords, star, has_more=AFTER in feeds)
 
     def flow(self, flow: Nested) -> FlowOf:
         action, plan, own = self.action, flow.compile(), self.slots.outputs[self.vertex]
@@ -202,14 +213,16 @@ def _map(slots: Slots, vertex: Vertex, action: MapAction, feeds: Mapping[str, Fe
     return MapOf(body, action.options, lists)
 
 
-def _direct(positional: Iterable[Feed | int]) -> tuple[int, ...] | None:
+def _direct(positional: Sequence[Feed | int]) -> tuple[int, ...] | None:
     """Return the slots of the arguments if they need nothing but to be read."""
-    found = []
+    found: list[int] = []
     for given in positional:
         if isinstance(given, int):
             found.append(given)
-        elif len(given.slots) == 1 and not given.many and given.check is None and not given.is_signal:
-            found.append(given.slots[0])
-        else:
+        elif len(given.slots) != 1 or given.many or given.check is not None or given.is_signal:
             return None
+        elif len(positional) == 1:
+            return given.slots
+        else:
+            found.append(given.slots[0])
     return tuple(found)

@@ -10,7 +10,7 @@ from dataflow.blocks import source_of
 from dataflow.errors import FlowInvalid
 from dataflow.nodetype import config_problems, opaque_type
 from dataflow.placeholders import Placeholder, PortRef, literally
-from dataflow.wiring import Edge, Many, PlacedNode, Reference, flows_within
+from dataflow.wiring import NO_META, Edge, Many, PlacedNode, Reference, flows_within
 from dataflow.wording import counted
 
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ def id_for(block: OpenBlock, explicit: str | None, base: str) -> str:
 
 def place(block: OpenBlock, node_type: NodeType, base: str, explicit: str | None = None) -> PlacedNode:
     """Place a node of the type, not wired yet."""
-    id = id_for(block, explicit, base)
-    placed = PlacedNode(id, type=node_type)
+    id = block.new_id(base) if explicit is None else id_for(block, explicit, base)
+    placed = PlacedNode(id, (), NO_META, node_type)
     block.block.nodes[id] = placed
     block.changed()
     return placed
@@ -160,7 +160,7 @@ def _feed(block: OpenBlock, placed: PlacedNode, port: str, values: Sequence[obje
     for value in values:
         if not isinstance(value, PortRef) or value._block is not block:  # noqa: SLF001 - as in blocks
             break
-        edges.append(Edge(value._reference, placed.id, port))  # noqa: SLF001 - as above
+        edges.append(Edge(value._reference, placed.id, port, None, NO_META))  # noqa: SLF001 - as above
     else:  # ports of this block, as most are
         block.block.edges += edges
         return

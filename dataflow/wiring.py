@@ -20,6 +20,7 @@ __all__ = [
     "CARRY",
     "INPUT",
     "ITEM",
+    "NO_META",
     "PARAMETERS",
     "All",
     "Block",
