@@ -36,15 +36,36 @@ def connect(slots: Slots, outputs: Iterable[int]) -> None:
         _await_imports(plan, loop)
         if loop is not None and loop.gate is not None:
             _gate(plan, loop, loop.gate, readers)
-        plan.readers = [tuple(found) for found in readers]
+        plan.readers = readers.by_slot()
         _begin(plan)
         _share(slots, scope, plan)
         _hold(plan, loop, outputs if scope.kind is ScopeKind.ROOT else ())
 
 
-def _readers(plan: ScopePlan, *, has_lazy: bool) -> list[list[int]]:
+class _Readers:
+    """The nodes that wait for each slot; for most slots it is one, which takes no list."""
+
+    def __init__(self, slots: int) -> None:
+        self.first: list[tuple[int, ...]] = [()] * slots
+        self.several: dict[int, list[int]] = {}
+
+    def add(self, slot: int, node: int) -> None:
+        if not self.first[slot]:
+            self.first[slot] = (node,)
+        elif slot in self.several:
+            self.several[slot].append(node)
+        else:
+            self.several[slot] = [*self.first[slot], node]
+
+    def by_slot(self) -> list[tuple[int, ...]]:
+        for slot, nodes in self.several.items():
+            self.first[slot] = tuple(nodes)
+        return self.first
+
+
+def _readers(plan: ScopePlan, *, has_lazy: bool) -> _Readers:
     """List by slot the nodes that wait for it, and count what each node waits for."""
-    readers: list[list[int]] = [[] for _ in plan.initial]
+    readers = _Readers(len(plan.initial))
     early: dict[int, list[int]] = {}
     lazy: dict[int, list[int]] = {}
     waits = plan.waits
@@ -56,7 +77,7 @@ def _readers(plan: ScopePlan, *, has_lazy: bool) -> list[list[int]]:
             continue
         awaited = _awaited(plan, node, lazy=False)
         for slot in awaited:
-            readers[slot].append(node.index)
+            readers.add(slot, node.index)
         waits.append(len(awaited))
         if has_lazy:
             for slot in _awaited(plan, node, lazy=True):
@@ -91,13 +112,13 @@ def _disabled(plan: ScopePlan) -> list[int]:
     ]  # fmt: skip
 
 
-def _gate(plan: ScopePlan, loop: LoopOf, gate: int, readers: list[list[int]]) -> None:
+def _gate(plan: ScopePlan, loop: LoopOf, gate: int, readers: _Readers) -> None:
     """Let the nodes that only next values need wait for the test (S6.1)."""
     plan.test = loop.test
     plan.after_test = tuple(index for index in _only_for_next(plan, loop) if index not in plan.deferred)
     for index in plan.after_test:
         plan.waits[index] += 1
-        readers[gate].append(index)
+        readers.add(gate, index)
 
 
 def _begin(plan: ScopePlan) -> None:

@@ -29,6 +29,8 @@ def check_contexts(
         if isinstance(vertex.action, JoinAction) and vertex.action.how is not None:
             for told in _no_contexts(vertex, type_of):
                 graph.problem(told, vertex.spot)
+        if isinstance(vertex.action, CallAction) and not vertex.action.has_context:
+            continue
         for reader, wires in _meetings(vertex, type_of):
             together = together or Together(ordered, routed)
             if (pair := together.first_pair(wires)) is not None:

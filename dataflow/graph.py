@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from dataflow.attempts import bounds_of
 from dataflow.policy import NO_POLICY
-from dataflow.ports import DONE, ERROR
+from dataflow.ports import DONE, ERROR, PortKind
 from dataflow.wiring import CARRY, INPUT, ITEM
 from dataflow.wording import on_one_line, read_place, write_place
 
@@ -178,6 +178,7 @@ class CallAction:
     takes_in_order: bool = field(init=False)  # its inputs are its parameters, all of them positional
     bounds: Bounds | None = field(init=False)  # of its attempts
     has_lazy: bool = field(init=False)  # an input is lazy
+    has_context: bool = field(init=False)  # an input is a conversation
     asks: bool = field(init=False)  # it has settings, or is a flow that may have some
     is_inferred: bool = field(init=False)  # the types of its outputs depend on more than its type
 
@@ -186,7 +187,9 @@ class CallAction:
         self.required = tuple(port.name for port in self.type.inputs.values() if port.required)
         self.conditional = frozenset({ERROR, *(port.name for port in outputs if port.conditional)})
         self.is_sure = self.policy.is_sure and not self.type.is_opaque
-        self.has_lazy = any(port.lazy for port in self.type.inputs.values())
+        inputs = self.type.inputs.values()
+        self.has_lazy = any(port.lazy for port in inputs)
+        self.has_context = any(port.kind is PortKind.CONTEXT for port in inputs)
         parameters = self.type.parameters
         self.takes_in_order = (
             self.type.flow is None
@@ -316,6 +319,11 @@ class Graph:
     problems: list[str] = field(default_factory=list)
     opaque: list[str] = field(default_factory=list)  # types that were not looked into
     output_ports: dict[str, OutPort] = field(default_factory=dict)  # what a flow around it sees, once checked
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether there is no scope but the root."""
+        return all(isinstance(vertex.action, (CallAction, JoinAction)) for vertex in self.vertices)
 
     @property
     def problems_in_order(self) -> list[str]:

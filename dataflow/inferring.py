@@ -158,7 +158,7 @@ class Types:
 
 
 def _declared(terminal: Terminal) -> OutPort | None:
-    """Return the port of a node whose type says all of it."""
+    """Return the port of a node whose type says all of it, as that of most nodes does."""
     owner, port = terminal
     if isinstance(owner, Vertex):
         action = owner.action

@@ -170,4 +170,4 @@ def _feed(block: OpenBlock, placed: PlacedNode, port: str, values: Sequence[obje
     if len(plain) == len(sources):
         block.block.edges += [Edge(source, placed.id, port) for source in plain]
     else:
-        placed.inputs[port] = sources[0] if len(sources) == 1 else Many(sources)
+        placed.give(port, sources[0] if len(sources) == 1 else Many(sources))

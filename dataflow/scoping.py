@@ -205,6 +205,10 @@ def scope_of(terminal: Terminal) -> Scope | None:
 
 def place(graph: Graph, ordered: list[Vertex]) -> None:
     """Give each vertex the innermost scope of what it reads; `ordered` comes from `in_order`."""
+    if graph.is_flat:
+        for vertex in ordered:
+            vertex.scope = graph.root
+        return
     outside: dict[Vertex, list[Terminal]] = {}
     for vertex in ordered:
         for home in _homes(vertex):

@@ -59,10 +59,16 @@ PARAMETERS: Final = (INPUT, CARRY, ITEM)
 
 #: What a part of a flow has for `meta` unless it is given some: one for all of them.
 NO_META: Final[Mapping[str, Any]] = MappingProxyType({})
+#: What most nodes have for `inputs`.
+NO_INPUTS: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 def _no_meta() -> Mapping[str, Any]:
     return NO_META
+
+
+def _no_inputs() -> Mapping[str, Any]:
+    return NO_INPUTS
 
 
 class Reference(NamedTuple):
@@ -211,8 +217,15 @@ class PlacedNode:
     type: NodeType | Nested | str = ""
     config: Any = MISSING
     config_is_json: bool = False
-    inputs: dict[str, Source | Many] = field(default_factory=dict)
+    inputs: Mapping[str, Source | Many] = field(default_factory=_no_inputs)  # that are no plain edges
     policy: Policy = NO_POLICY
+
+    def give(self, port: str, source: Source | Many) -> None:
+        """Wire a port by something else than plain edges."""
+        if isinstance(self.inputs, dict):
+            self.inputs[port] = source
+        else:
+            self.inputs = {port: source}
 
 
 @dataclass(slots=True)

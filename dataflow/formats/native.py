@@ -207,7 +207,7 @@ class _Reading:
         for port, value in node.values.items():
             if port in placed.inputs:
                 self.problem((*path, "values", port), "has a source in `inputs` already")
-            placed.inputs[port] = Literally(value, is_json=True)
+            placed.give(port, Literally(value, is_json=True))
 
     def _wire(
         self, placed: PlacedNode, port: str, given: SourcePart | list[SourcePart], path: Path, block: Block
@@ -221,7 +221,7 @@ class _Reading:
         if len(plain) == len(sources):
             block.edges.extend(Edge(source, placed.id, port) for source in plain)
         else:
-            placed.inputs[port] = sources[0] if len(sources) == 1 else Many(sources)
+            placed.give(port, sources[0] if len(sources) == 1 else Many(sources))
 
     def _edge(self, part: EdgePart, index: int, path: Path) -> Edge:
         for name, plain in (("feedback", False), ("each_round", False), ("leave", "last")):
