@@ -186,7 +186,7 @@ def _await_imports(plan: ScopePlan, loop: LoopOf | None) -> None:
 def _loop_around(slots: Slots, scope: Scope) -> LoopOf | None:
     if scope.owner is None or scope.kind is not ScopeKind.LOOP:
         return None
-    owner = slots.plans[scope.owner.fires_in].nodes[slots.index[scope.owner]]
+    owner = slots.plans[scope.owner.fires_in].nodes[scope.owner.index]
     assert isinstance(owner.action, LoopOf), "a loop's scope is owned by a loop"
     return owner.action
 

@@ -260,6 +260,8 @@ class Vertex:
     label: str = ""  # of a join: what messages call its value
     inputs: dict[str, Input] = field(default_factory=dict)
     scope: Scope | None = None  # where it fires, once known
+    index: int = -1  # in the plan of that scope, once it is laid out
+    slots: dict[str, int] = field(default_factory=dict)  # likewise, of its output ports
 
     @property
     def kind(self) -> str:

@@ -43,7 +43,10 @@ NO_KEYWORDS: Final[Mapping[str, Feed | int]] = MappingProxyType({})
 def lay_out(graph: Graph, ordered: list[Vertex]) -> FlowPlan:
     """Lay a checked graph out as plans of its scopes."""
     slots = Slots(graph, ordered)
-    nodes = {vertex: _node(slots, vertex) for vertex in slots.vertices}
+    nodes: dict[Vertex, PlanNode] = {}
+    for vertex in slots.vertices:
+        nodes[vertex] = _node(slots, vertex)
+        vertex.inputs.clear()  # what is laid out is let go, so that there is no more to hold than the plan
     outputs = {name: slots.read(wire, graph.root) for name, wire in graph.outputs.items()}
     for scope, plan in slots.plans.items():
         plan.nodes = tuple([nodes[vertex] for vertex in slots.members[scope]])
@@ -74,12 +77,12 @@ def _node(slots: Slots, vertex: Vertex) -> PlanNode:
     id = vertex.id
     opener = vertex.fires_in.owner
     return PlanNode(
-        slots.index[vertex],
+        vertex.index,
         id,
         encode(id),
         action,
         given,
-        slots.outputs[vertex],
+        vertex.slots,
         opener is not None and _names_frame(vertex, opener),
         failure_is_taken=False,  # until all uses are known
         is_plain=is_plain,
@@ -93,23 +96,40 @@ def _names_frame(vertex: Vertex, opener: Vertex) -> bool:
 
 
 def _feed(slots: Slots, vertex: Vertex, given: Input) -> Feed:
-    scope, port, action = vertex.fires_in, given.port, vertex.action
+    port, scope = given.port, vertex.fires_in
     read, labels = slots.read_all(given.wires, scope)
-    takes = port is not None and slots.takes_failure(port)
-    if takes or (isinstance(action, JoinAction) and action.mode is Join.RACE):
+    if port is None:  # `$after`, the sources of a join, what a loop or map begins with
+        return _open_feed(slots, vertex, given, read, labels)
+    if port.takes_failure:
         slots.note_failure_uses(scope, read)
     return Feed(
         given.name,
         tuple(read),
         tuple(labels),
-        port is None or port.many,  # `$after` and the sources of a join take any number
+        port.many,
         given.required,
-        None if port is None else port.default,
-        port.type if given.checked and port is not None else None,
-        takes,
-        given.name == AFTER or (port is not None and port.kind is PortKind.SIGNAL),
-        port is not None and port.lazy,
-        isinstance(action, CallAction) and is_constant(given),
+        port.default,
+        port.type if given.checked else None,
+        port.takes_failure,
+        port.kind is PortKind.SIGNAL,
+        port.lazy,
+        is_constant(given),
+    )
+
+
+def _open_feed(slots: Slots, vertex: Vertex, given: Input, read: list[int], labels: list[str]) -> Feed:
+    """Lay out a port that takes anything, from any number of edges."""
+    action = vertex.action
+    if isinstance(action, JoinAction) and action.mode is Join.RACE:
+        slots.note_failure_uses(vertex.fires_in, read)
+    return Feed(
+        given.name,
+        tuple(read),
+        tuple(labels),
+        many=True,
+        required=given.required,
+        is_signal=given.name == AFTER,
+        is_constant=isinstance(action, CallAction) and is_constant(given),
     )
 
 
@@ -168,7 +188,7 @@ class _Calling:
         return _call(self.action, positional, keywords, star, has_more=AFTER in feeds)
 
     def flow(self, flow: Nested) -> FlowOf:
-        action, plan, own = self.action, flow.compile(), self.slots.outputs[self.vertex]
+        action, plan, own = self.action, flow.compile(), self.vertex.slots
         inputs = {
             plan.root.parameters[name]: self.feeds.get(name) or self.constant(name)
             for name in action.type.inputs
@@ -187,7 +207,7 @@ class _Calling:
 
 def _loop(slots: Slots, vertex: Vertex, action: LoopAction) -> LoopOf:
     scope, block, test = action.scope, action.block, action.test
-    body, own = slots.plans[scope], slots.outputs[vertex]
+    body, own = slots.plans[scope], vertex.slots
     carried = {name: (body.parameters[name], slots.read(wire, scope)) for name, wire in action.nexts.items()}
     return LoopOf(
         body=body,
@@ -205,7 +225,7 @@ def _loop(slots: Slots, vertex: Vertex, action: LoopAction) -> LoopOf:
 
 
 def _map(slots: Slots, vertex: Vertex, action: MapAction, feeds: Mapping[str, Feed]) -> MapOf:
-    body, own = slots.plans[action.scope], slots.outputs[vertex]
+    body, own = slots.plans[action.scope], vertex.slots
     lists = {body.parameters[item]: feeds[port] for item, port in action.lists.items()}
     for name, wire in action.collects.items():
         slot = slots.read(wire, action.scope)

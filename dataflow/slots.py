@@ -5,7 +5,6 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from dataflow.failure import takes_failure
 from dataflow.graph import CollectAction, Constant, Graph, MapAction, Scope, Terminal, Vertex
 from dataflow.plan import ScopePlan
 from dataflow.ports import DONE, ERROR
@@ -14,8 +13,6 @@ from dataflow.tokens import UNSETTLED
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
-
-    from dataflow.ports import InPort
 
 
 __all__ = ["Slots"]
@@ -37,12 +34,9 @@ class Slots:
             if (body := body_of(vertex)) is not None:
                 self.members.setdefault(body, [])
         self.plans = {scope: ScopePlan() for scope in self.members}
-        self.index: dict[Vertex, int] = {}
-        self.outputs: dict[Vertex, dict[str, int]] = {}  # the slots of the output ports
         self.uses: dict[Scope, list[int]] = {scope: [] for scope in self.members}  # by slot
         self.imported: dict[tuple[Scope, int], list[tuple[Scope, int]]] = {}  # where a slot is seen inside
         self.failure_uses: dict[tuple[Scope, int], int] = {}  # by races and Failure ports
-        self._taking: dict[int, bool] = {}  # whether a port takes failures, by the id of the port
         self._known: dict[tuple[Scope, Terminal], int] = {}
         used = {wire for wire in every_wire(graph) if wire.port in (DONE, ERROR)}
         for scope, members in self.members.items():
@@ -57,8 +51,8 @@ class Slots:
         plan, uses = self.plans[scope], self.uses[scope]
         initial, names = plan.initial, plan.names
         for index, vertex in enumerate(members):
-            self.index[vertex] = index
-            own = self.outputs[vertex] = {}
+            vertex.index = index
+            own = vertex.slots
             for port in _ports_of(vertex, used if vertex in told else ()):
                 own[port] = len(initial)
                 initial.append(UNSETTLED)
@@ -80,7 +74,7 @@ class Slots:
         for wire in wires:
             owner = wire.owner
             if isinstance(owner, Vertex) and owner.scope is scope and not owner.label:
-                slot = self.outputs[owner][wire.port]  # of a node of the same frame, as most are
+                slot = owner.slots[wire.port]  # of a node of the same frame, as most are
                 labels.append(names[slot])
             else:
                 slot = self._find(wire, scope)
@@ -95,13 +89,6 @@ class Slots:
         self.uses[scope][slot] += 1
         return slot
 
-    def takes_failure(self, port: InPort) -> bool:
-        """Tell whether a port takes an error as its value; most ports are those of many nodes."""
-        known = self._taking.get(id(port))
-        if known is None:
-            known = self._taking[id(port)] = takes_failure(port.type)
-        return known
-
     def note_failure_uses(self, scope: Scope, slots: Iterable[int]) -> None:
         """Note that a race, or a port that takes failures, reads these slots."""
         for slot in slots:
@@ -111,7 +98,7 @@ class Slots:
         terminal = resolved(terminal)
         owner = terminal.owner
         if isinstance(owner, Vertex) and owner.scope is scope:
-            return self.outputs[owner][terminal.port]
+            return owner.slots[terminal.port]
         known = self._known.get((scope, terminal))
         if known is not None:
             return known
@@ -139,7 +126,7 @@ class Slots:
         parent = self.plans[scope.parent]
         own = self._known[scope, terminal] = self.new(scope, parent.names[outer])
         self.plans[scope].imports += ((outer, own),)
-        parent.exports[outer] = (*parent.exports.get(outer, ()), (self.index[scope.owner], own))
+        parent.exports[outer] = (*parent.exports.get(outer, ()), (scope.owner.index, own))
         self.imported.setdefault((scope.parent, outer), []).append((scope, own))
         return own
 
