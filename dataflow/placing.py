@@ -139,7 +139,7 @@ def wire(
             _configure(block, placed, name, value)
         else:
             _feed(block, placed, name, (value,))
-    rest = args[len(positional) :]
+    rest = args[len(positional) :] if args else ()
     if rest and parameters.star is not None:
         _feed(block, placed, parameters.star, rest)
     elif rest and not node_type.is_opaque:

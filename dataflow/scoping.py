@@ -112,7 +112,10 @@ def in_order(graph: Graph) -> list[Vertex]:
     after: dict[Vertex, list[Vertex]] = {}
     waits = dict.fromkeys(graph.vertices, 0)
     for vertex in graph.vertices:
-        for earlier, later in _precedences(vertex):
+        pairs, distant = _near(vertex)
+        if distant or vertex.home.owner is not None or not isinstance(vertex.action, CallAction):
+            pairs += _far(vertex, distant)
+        for earlier, later in pairs:
             if earlier in after:
                 after[earlier].append(later)
             else:
@@ -131,18 +134,27 @@ def in_order(graph: Graph) -> list[Vertex]:
     return ordered
 
 
-def _precedences(vertex: Vertex) -> Iterator[tuple[Vertex, Vertex]]:
-    """List the pairs of vertices, earlier and later, that the edges into a vertex make."""
-    home = vertex.home
-    homes: list[Scope] = []
-    if home.owner is not None:
-        yield home.owner, vertex
-    for wire in wires_of(vertex):
-        owner = wire.owner
-        if isinstance(owner, Vertex) and owner.home is home and isinstance(owner.action, CallAction):
-            yield owner, vertex  # a node of the same block, as most sources are
-            continue
-        homes = homes or _homes(vertex)
+def _near(vertex: Vertex) -> tuple[list[tuple[Vertex, Vertex]], list[Terminal]]:
+    """List the pairs that edges from nodes of the same block make, as most do, and the other edges."""
+    home, pairs, others = vertex.home, [], []
+    for given in vertex.inputs.values():
+        for wire in given.wires:
+            owner = wire.owner
+            if isinstance(owner, Vertex) and owner.home is home and isinstance(owner.action, CallAction):
+                pairs.append((owner, vertex))
+            else:
+                others.append(wire)
+    if isinstance(vertex.action, CollectAction):
+        others.append(vertex.action.source)
+    return pairs, others
+
+
+def _far(vertex: Vertex, wires: list[Terminal]) -> Iterator[tuple[Vertex, Vertex]]:
+    """List the pairs of vertices, earlier and later, that these edges into a vertex and its block make."""
+    homes = _homes(vertex)
+    if homes[0].owner is not None:
+        yield homes[0].owner, vertex
+    for wire in wires:
         for source in _behind(wire):
             yield source, vertex
             yield from ((source, owner) for owner in _entered(homes, source))
