@@ -23,9 +23,8 @@ CALLS: Final = (Call, FlowOf)  # what is given settings
 
 def connect(slots: Slots, outputs: Iterable[int]) -> None:
     """Connect the nodes of all scopes of a flow whose outputs read these slots of the root."""
-    actions = {id(action): action for action in [vertex.action for vertex in slots.vertices]}.values()
-    has_lazy = any(isinstance(action, CallAction) and action.has_lazy for action in actions)
-    if has_lazy or any(isinstance(action, JoinAction) and action.mode is Join.RACE for action in actions):
+    has_lazy = any(isinstance(action, CallAction) and action.has_lazy for action in slots.actions)
+    if has_lazy or any(map(_is_race, slots.actions)):
         for scope, plan in reversed(slots.plans.items()):  # inner scopes come after those around them
             plan.uses = uses_of(plan, *_read_by_owner(slots, scope, plan, outputs))
     for scope, plan in slots.plans.items():
@@ -40,6 +39,10 @@ def connect(slots: Slots, outputs: Iterable[int]) -> None:
         _begin(plan)
         _share(slots, scope, plan)
         _hold(plan, loop, outputs if scope.kind is ScopeKind.ROOT else ())
+
+
+def _is_race(action: object) -> bool:
+    return isinstance(action, JoinAction) and action.mode is Join.RACE
 
 
 class _Readers:

@@ -7,7 +7,6 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from dataflow.attempts import bounds_of
-from dataflow.policy import NO_POLICY
 from dataflow.ports import DONE, ERROR, PortKind
 from dataflow.wiring import CARRY, INPUT, ITEM
 from dataflow.wording import on_one_line, read_place, write_place
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from dataflow.wiring import LoopBlock, LoopTest, Wiring
 
 __all__ = [
+    "Action",
     "CallAction",
     "CollectAction",
     "Graph",
@@ -179,7 +179,6 @@ class CallAction:
     bounds: Bounds | None = field(init=False)  # of its attempts
     has_lazy: bool = field(init=False)  # an input is lazy
     has_context: bool = field(init=False)  # an input is a conversation
-    asks: bool = field(init=False)  # it has settings, or is a flow that may have some
     is_inferred: bool = field(init=False)  # the types of its outputs depend on more than its type
 
     def __post_init__(self) -> None:
@@ -198,7 +197,6 @@ class CallAction:
             and parameters.star is None
             and parameters.config_name is None
         )
-        self.asks = self.policy is not NO_POLICY or self.type.flow is not None
         self.bounds = bounds_of(self.policy)
         self.is_inferred = self.policy.errors == "collect" or any(port.same_as for port in outputs)
 
@@ -261,7 +259,7 @@ class Vertex:
     inputs: dict[str, Input] = field(default_factory=dict)
     scope: Scope | None = None  # where it fires, once known
     index: int = -1  # in the plan of that scope, once it is laid out
-    slots: dict[str, int] = field(default_factory=dict)  # likewise, of its output ports
+    slots: dict[str, int] = field(init=False)  # likewise, of its output ports
 
     @property
     def kind(self) -> str:

@@ -24,7 +24,7 @@ from dataflow.names import encode
 from dataflow.plan import Call, Feed, FlowOf, FlowPlan, JoinOf, LoopOf, MapOf, PlanNode
 from dataflow.policy import Policy
 from dataflow.ports import MISSING, PortKind
-from dataflow.provisions import asking_of, has_limits, named_limits, unused
+from dataflow.provisions import asking_of, asks, has_limits, named_limits, unused
 from dataflow.slots import Slots
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def lay_out(graph: Graph, ordered: list[Vertex]) -> FlowPlan:
         for node in plan.nodes if slots.failure_uses else ():
             node.failure_is_taken = slots.failure_is_taken(scope, node.outputs.values())
     connect(slots, outputs.values())
-    asking = list(asking_of(slots.vertices))
+    asking = list(asking_of(slots.vertices)) if any(map(asks, slots.actions)) else []
     return FlowPlan(
         name=graph.wiring.name,
         wiring=graph.wiring,
@@ -74,19 +74,9 @@ def _node(slots: Slots, vertex: Vertex) -> PlanNode:
     for feed in given:
         if feed.is_lazy or not (feed.many or len(feed.slots) == 1):
             is_plain = False
-    id = vertex.id
-    opener = vertex.fires_in.owner
-    return PlanNode(
-        vertex.index,
-        id,
-        encode(id),
-        action,
-        given,
-        vertex.slots,
-        opener is not None and _names_frame(vertex, opener),
-        failure_is_taken=False,  # until all uses are known
-        is_plain=is_plain,
-    )
+    opener, label = vertex.fires_in.owner, encode(vertex.id)
+    names_frame = opener is not None and _names_frame(vertex, opener)
+    return PlanNode(vertex.index, vertex.id, label, action, given, vertex.slots, names_frame, False, is_plain)
 
 
 def _names_frame(vertex: Vertex, opener: Vertex) -> bool:

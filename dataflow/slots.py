@@ -24,6 +24,7 @@ class Slots:
     def __init__(self, graph: Graph, ordered: list[Vertex]) -> None:
         self.graph = graph
         self.vertices = [vertex for vertex in ordered if not isinstance(vertex.action, CollectAction)]
+        self.actions = {id(action): action for action in [vertex.action for vertex in self.vertices]}.values()
         self.members: dict[Scope, list[Vertex]] = {graph.root: []}
         for vertex in self.vertices:
             scope = vertex.fires_in
@@ -52,7 +53,8 @@ class Slots:
         initial, names = plan.initial, plan.names
         for index, vertex in enumerate(members):
             vertex.index = index
-            own = vertex.slots
+            own: dict[str, int] = {}
+            vertex.slots = own
             for port in _ports_of(vertex, used if vertex in told else ()):
                 own[port] = len(initial)
                 initial.append(UNSETTLED)
