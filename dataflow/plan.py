@@ -160,8 +160,8 @@ class ScopePlan:
     waits: list[int] = field(default_factory=list)  # how many slots a node waits for
     shared: bytearray = field(default_factory=bytearray)  # whether more than one holder has it (S3.4)
     parameters: dict[str, int] = field(default_factory=dict)  # inputs, carried ports or items
-    imports: tuple[tuple[int, int], ...] = ()  # (slot of the parent scope, own slot)
-    exports: dict[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)  # slot -> (owner, its slot)
+    imports: list[tuple[int, int]] = field(default_factory=list)  # (slot of the parent scope, own slot)
+    exports: dict[int, list[tuple[int, int]]] = field(default_factory=dict)  # slot -> (owner, its slot)
     starts: tuple[int, ...] = ()  # nodes that wait for nothing
     disabled: tuple[int, ...] = ()
     settled: tuple[int, ...] = ()  # constants that a merge, a test or a map's owner looks at

@@ -127,8 +127,8 @@ class Slots:
         assert scope.parent is not None, "as above"
         parent = self.plans[scope.parent]
         own = self._known[scope, terminal] = self.new(scope, parent.names[outer])
-        self.plans[scope].imports += ((outer, own),)
-        parent.exports[outer] = (*parent.exports.get(outer, ()), (scope.owner.index, own))
+        self.plans[scope].imports.append((outer, own))
+        parent.exports.setdefault(outer, []).append((scope.owner.index, own))
         self.imported.setdefault((scope.parent, outer), []).append((scope, own))
         return own
 
