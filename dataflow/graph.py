@@ -6,18 +6,16 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
-from dataflow.attempts import bounds_of
-from dataflow.ports import DONE, ERROR, PortKind
+from dataflow.called import CallAction
+from dataflow.ports import DONE, ERROR
 from dataflow.wiring import CARRY, INPUT, ITEM
 from dataflow.wording import on_one_line, read_place, write_place
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from dataflow.attempts import Bounds
     from dataflow.merging import MergeFunction
-    from dataflow.nodetype import NodeType
-    from dataflow.policy import EachOptions, Policy
+    from dataflow.policy import EachOptions
     from dataflow.ports import InPort, OutPort
     from dataflow.wiring import LoopBlock, LoopTest, Wiring
 
@@ -163,42 +161,6 @@ def is_constant(given: Input) -> bool:
         if not isinstance(wire.owner, Constant):
             return False
     return True
-
-
-@dataclass(slots=True)
-class CallAction:
-    """Call a node function. Nodes of one type without a config or a policy of their own share one."""
-
-    type: NodeType
-    policy: Policy
-    config: Any = None
-    required: tuple[str, ...] = field(init=False)  # its required inputs
-    conditional: frozenset[str] = field(init=False)  # its outputs that may be left out
-    is_sure: bool = field(init=False)  # it brings a value if what it needs does (S5.2)
-    takes_in_order: bool = field(init=False)  # its inputs are its parameters, all of them positional
-    bounds: Bounds | None = field(init=False)  # of its attempts
-    has_lazy: bool = field(init=False)  # an input is lazy
-    has_context: bool = field(init=False)  # an input is a conversation
-    is_inferred: bool = field(init=False)  # the types of its outputs depend on more than its type
-
-    def __post_init__(self) -> None:
-        outputs = self.type.outputs.values()
-        self.required = tuple(port.name for port in self.type.inputs.values() if port.required)
-        self.conditional = frozenset({ERROR, *(port.name for port in outputs if port.conditional)})
-        self.is_sure = self.policy.is_sure and not self.type.is_opaque
-        inputs = self.type.inputs.values()
-        self.has_lazy = any(port.lazy for port in inputs)
-        self.has_context = any(port.kind is PortKind.CONTEXT for port in inputs)
-        parameters = self.type.parameters
-        self.takes_in_order = (
-            self.type.flow is None
-            and not parameters.keywords
-            and not parameters.open
-            and parameters.star is None
-            and parameters.config_name is None
-        )
-        self.bounds = bounds_of(self.policy)
-        self.is_inferred = self.policy.errors == "collect" or any(port.same_as for port in outputs)
 
 
 @dataclass(slots=True)

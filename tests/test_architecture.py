@@ -64,7 +64,7 @@ ROWS: Final[list[set[str]]] = [
         "sureness",
         "together",
     },
-    {"declarations", "graph", "holding", "lookup", "plan", "tokens", "uses"},
+    {"called", "declarations", "graph", "holding", "lookup", "plan", "tokens", "uses"},
     {"drawing", "loading"},
     {"registry"},
     {"formats", "offers", "packs"},
