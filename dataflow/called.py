@@ -26,7 +26,7 @@ class CallAction:
     required: tuple[str, ...] = field(init=False)  # its required inputs
     has_lazy: bool = field(init=False)  # an input is lazy
     has_context: bool = field(init=False)  # an input is a conversation
-    takes_in_order: bool = field(init=False)  # its inputs are its parameters, all of them positional
+    takes_in_order: bool = field(init=False)  # its inputs are its parameters, all positional or `*args`
     conditional: frozenset[str] = field(init=False)  # its outputs that may be left out
     is_inferred: bool = field(init=False)  # the types of its outputs depend on more than its type
     is_sure: bool = field(init=False)  # it brings a value if what it needs does (S5.2)
@@ -38,7 +38,7 @@ class CallAction:
         self.required = tuple(port.name for port in inputs if port.required)
         self.has_lazy = any(port.lazy for port in inputs)
         self.has_context = any(port.kind is PortKind.CONTEXT for port in inputs)
-        by_name = parameters.keywords or parameters.open or parameters.star or parameters.config_name
+        by_name = parameters.keywords or parameters.open or parameters.config_name
         self.takes_in_order = node_type.flow is None and not by_name
         self.conditional = frozenset({ERROR, *(port.name for port in outputs if port.conditional)})
         self.is_inferred = policy.errors == "collect" or any(port.same_as for port in outputs)

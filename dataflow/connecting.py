@@ -78,7 +78,7 @@ def _readers(plan: ScopePlan, *, has_lazy: bool) -> _Readers:
                 early.setdefault(slot, []).append(node.index)
             waits.append(1)
             continue
-        awaited = _awaited(plan, node, lazy=False)
+        awaited = _awaited(plan, node, lazy=False) if node.feeds else ()
         for slot in awaited:
             readers.add(slot, node.index)
         waits.append(len(awaited))

@@ -126,8 +126,11 @@ def _open_feed(slots: Slots, vertex: Vertex, given: Input, read: list[int], labe
 def _action(slots: Slots, vertex: Vertex, feeds: Mapping[str, Feed], in_order: tuple[Feed, ...]) -> Action:
     match vertex.action:
         case CallAction(type=node_type) as action:
-            if action.takes_in_order and tuple(feeds) == node_type.parameters.positional:
+            names, parameters = tuple(feeds), node_type.parameters
+            if action.takes_in_order and names == parameters.positional:
                 return _call(action, in_order)
+            if action.takes_in_order and names == (*parameters.positional, parameters.star):
+                return _call(action, in_order[:-1], star=in_order[-1])
             laying = _Calling(slots, vertex, action, feeds)
             return laying.call() if node_type.flow is None else laying.flow(node_type.flow)
         case JoinAction(mode=mode, how=how):

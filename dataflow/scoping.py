@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from dataflow.graph import (
@@ -109,18 +110,26 @@ def in_order(graph: Graph) -> list[Vertex]:
     What the body of a loop or map reads from outside comes before its owner, so that the owner's scope
     can be told from it.
     """
-    after: dict[Vertex, list[Vertex]] = {}
+    after: dict[Vertex, list[Vertex]] = defaultdict(list)
     waits = dict.fromkeys(graph.vertices, 0)
     for vertex in graph.vertices:
-        pairs, distant = _near(vertex)
-        if distant or vertex.home.owner is not None or not isinstance(vertex.action, CallAction):
-            pairs += _far(vertex, distant)
-        for earlier, later in pairs:
-            if earlier in after:
+        home, distant = vertex.home, []
+        for given in vertex.inputs.values():
+            for wire in given.wires:
+                source = wire.owner
+                if (
+                    isinstance(source, Vertex)
+                    and source.home is home
+                    and isinstance(source.action, CallAction)
+                ):
+                    after[source].append(vertex)  # a node of the same block, as most sources are
+                    waits[vertex] += 1
+                else:
+                    distant.append(wire)
+        if distant or home.owner is not None or not isinstance(vertex.action, CallAction):
+            for earlier, later in _precedences(vertex, distant):
                 after[earlier].append(later)
-            else:
-                after[earlier] = [later]
-            waits[later] += 1
+                waits[later] += 1
     ordered = [vertex for vertex in graph.vertices if not waits[vertex]]
     for vertex in ordered:  # grows while it is walked
         for later in after.get(vertex, ()):
@@ -134,26 +143,13 @@ def in_order(graph: Graph) -> list[Vertex]:
     return ordered
 
 
-def _near(vertex: Vertex) -> tuple[list[tuple[Vertex, Vertex]], list[Terminal]]:
-    """List the pairs that edges from nodes of the same block make, as most do, and the other edges."""
-    home, pairs, others = vertex.home, [], []
-    for given in vertex.inputs.values():
-        for wire in given.wires:
-            owner = wire.owner
-            if isinstance(owner, Vertex) and owner.home is home and isinstance(owner.action, CallAction):
-                pairs.append((owner, vertex))
-            else:
-                others.append(wire)
-    if isinstance(vertex.action, CollectAction):
-        others.append(vertex.action.source)
-    return pairs, others
-
-
-def _far(vertex: Vertex, wires: list[Terminal]) -> Iterator[tuple[Vertex, Vertex]]:
-    """List the pairs of vertices, earlier and later, that these edges into a vertex and its block make."""
+def _precedences(vertex: Vertex, wires: list[Terminal]) -> Iterator[tuple[Vertex, Vertex]]:
+    """List the pairs of vertices, earlier and later, that a vertex and these edges into it make."""
     homes = _homes(vertex)
     if homes[0].owner is not None:
         yield homes[0].owner, vertex
+    if isinstance(vertex.action, CollectAction):
+        wires = [*wires, vertex.action.source]
     for wire in wires:
         for source in _behind(wire):
             yield source, vertex

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from dataflow.graph import CollectAction, Constant, Graph, MapAction, Scope, Terminal, Vertex
+from dataflow.graph import CollectAction, Constant, Graph, LoopAction, MapAction, Scope, Terminal, Vertex
 from dataflow.plan import ScopePlan
 from dataflow.ports import DONE, ERROR
-from dataflow.scoping import body_of, every_wire, resolved, scope_of
+from dataflow.scoping import every_wire, resolved, scope_of
 from dataflow.tokens import UNSETTLED
 
 if TYPE_CHECKING:
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 
 __all__ = ["Slots"]
+
+OPENERS: Final = (LoopAction, MapAction)
 
 
 class Slots:
@@ -27,13 +29,12 @@ class Slots:
         self.actions = {id(action): action for action in [vertex.action for vertex in self.vertices]}.values()
         self.members: dict[Scope, list[Vertex]] = {graph.root: []}
         for vertex in self.vertices:
-            scope = vertex.fires_in
-            if scope in self.members:
+            if (scope := vertex.fires_in) in self.members:
                 self.members[scope].append(vertex)
             else:
                 self.members[scope] = [vertex]
-            if (body := body_of(vertex)) is not None:
-                self.members.setdefault(body, [])
+            if isinstance(vertex.action, OPENERS):
+                self.members.setdefault(vertex.action.scope, [])
         self.plans = {scope: ScopePlan() for scope in self.members}
         self.uses: dict[Scope, list[int]] = {scope: [] for scope in self.members}  # by slot
         self.imported: dict[tuple[Scope, int], list[tuple[Scope, int]]] = {}  # where a slot is seen inside
@@ -55,7 +56,10 @@ class Slots:
             vertex.index = index
             own: dict[str, int] = {}
             vertex.slots = own
-            for port in _ports_of(vertex, used if vertex in told else ()):
+            ports = vertex.output_names
+            if vertex in told or isinstance(vertex.action, MapAction):
+                ports = _ports_of(vertex, used)
+            for port in ports:
                 own[port] = len(initial)
                 initial.append(UNSETTLED)
                 names.append(f"{vertex.id}.{port}")
@@ -155,8 +159,7 @@ class Slots:
         return is_used
 
 
-def _ports_of(vertex: Vertex, used: Collection[Terminal]) -> Iterable[str]:
-    """Return the output ports of a vertex that have a slot: `$done` and `$error` only where they are read."""
-    action = vertex.action
-    names = action.collects if isinstance(action, MapAction) else vertex.output_names
-    return [*names, *(port for port in (DONE, ERROR) if Terminal(vertex, port) in used)] if used else names
+def _ports_of(vertex: Vertex, used: Collection[Terminal]) -> list[str]:
+    """List the output ports of a vertex that have a slot: `$done` and `$error` only where they are read."""
+    names = vertex.action.collects if isinstance(vertex.action, MapAction) else vertex.output_names
+    return [*names, *(port for port in (DONE, ERROR) if Terminal(vertex, port) in used)]

@@ -65,16 +65,17 @@ class Sureness:
         return any_sure or any_required
 
     def _has_sure_edge(self, given: Input) -> bool:
-        for wire in given.wires:  # noqa: SIM110 - of every node: a generator takes twice as long
-            if self.is_sure_edge(wire):
+        for wire in given.wires:
+            owner, port = wire
+            if isinstance(owner, Vertex) and isinstance(owner.action, CallAction):  # as most owners are
+                if owner in self._sure and port not in owner.action.conditional:
+                    return True
+            elif self.is_sure_edge(wire):
                 return True
         return False
 
     def is_sure_edge(self, terminal: Terminal) -> bool:
         """Tell whether a terminal always brings a value, following what leaves loops."""
-        owner, port = terminal
-        if isinstance(owner, Vertex) and isinstance(owner.action, CallAction):
-            return owner in self._sure and port not in owner.action.conditional
         seen: set[Terminal] = set()
         while True:
             owner, port = terminal = resolved(terminal)
