@@ -1,0 +1,45 @@
+"""How much longer starting takes than with pydantic alone."""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+from functools import partial
+from time import perf_counter
+from typing import Final
+
+from benchmarks.question import Question, Way
+
+__all__ = ["QUESTIONS"]
+
+REPEATS: Final = 9
+PYDANTIC: Final = ("-c", "from pydantic import BaseModel")
+
+
+def seconds(arguments: tuple[str, ...]) -> float:
+    """Return how long a process takes."""
+    began = perf_counter()
+    subprocess.run([sys.executable, *arguments], check=True, stdout=subprocess.DEVNULL)
+    return perf_counter() - began
+
+
+def difference(arguments: tuple[str, ...], size: int) -> float:
+    """Start both in turn, again and again, so that whatever else happens meets both; in milliseconds."""
+    taken = [(seconds(arguments), seconds(PYDANTIC)) for _ in range(REPEATS * size)]
+    ours = statistics.median(one for one, _ in taken)
+    return 1_000 * (ours - statistics.median(other for _, other in taken))
+
+
+def starting(name: str, title: str, arguments: tuple[str, ...], target: float | None = None) -> Question:
+    """Ask how long a process takes."""
+    measures = {Way.ASYNCIO: partial(difference, arguments)}
+    return Question(name, title, "ms more than pydantic", (1,), measures, target)
+
+
+QUESTIONS: Final = (
+    starting("import", "`import dataflow`", ("-c", "import dataflow"), target=30.0),
+    starting("import-flow", "`from dataflow import Flow`", ("-c", "from dataflow import Flow")),
+    starting("help", "`dataflow --help`", ("-m", "dataflow.cli", "--help")),
+    starting("nodes", "`dataflow nodes`", ("-m", "dataflow.cli", "nodes")),
+)

@@ -1,0 +1,43 @@
+"""All questions, in the order of the table."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from benchmarks import (
+    building,
+    chain,
+    diamonds,
+    fan_out,
+    fixed_cost,
+    importing,
+    layered,
+    listening,
+    loop,
+    mapping,
+    memory,
+    sleepers,
+    suspending,
+)
+from benchmarks.question import Question
+
+__all__ = ["QUESTIONS"]
+
+QUESTIONS: Final[dict[str, Question]] = {
+    question.name: question
+    for question in (
+        chain.QUESTION,
+        fan_out.QUESTION,
+        layered.QUESTION,
+        diamonds.QUESTION,
+        loop.QUESTION,
+        mapping.QUESTION,
+        *suspending.QUESTIONS,
+        sleepers.QUESTION,
+        fixed_cost.QUESTION,
+        *building.QUESTIONS,
+        listening.QUESTION,
+        memory.QUESTION,
+        *importing.QUESTIONS,
+    )
+}

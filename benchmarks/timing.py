@@ -1,0 +1,98 @@
+"""Timing: the median of five warm runs, the garbage of the last one out of the way; and how a cost grows."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import math
+import statistics
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import dataclass
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+if TYPE_CHECKING:
+    from benchmarks.functions import Sleep
+
+__all__ = ["Work", "WrongResult", "again", "exponent", "microseconds", "run_on", "seconds", "sleep_on"]
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+REPEATS: Final = 5
+RUNS: Final = 300
+MICROSECONDS: Final = 1e6
+
+
+class WrongResult(Exception):
+    """What was measured did not come to what it has to."""
+
+    def __init__(self, found: object, expected: object) -> None:
+        super().__init__(f"expected {expected!r}, found {found!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """Something to time, what it comes to, and how many firings, nodes or runs it is."""
+
+    run: Callable[[], Awaitable[object]]
+    expected: object
+    units: int
+
+    async def play(self) -> None:
+        """Do it once; raises WrongResult."""
+        found = await self.run()
+        if found != self.expected:
+            raise WrongResult(found, self.expected)
+
+
+def again(once: Work) -> Work:
+    """Do the same many times over, for what is too short to time alone; one time is a unit."""
+
+    async def run() -> bool:
+        for _ in range(RUNS):
+            await once.play()
+        return True
+
+    return Work(run, True, RUNS)
+
+
+async def seconds(work: Work) -> float:
+    """Return how long the work takes once it has been done before; raises WrongResult."""
+    await work.play()
+    times = []
+    for _ in range(REPEATS):
+        gc.collect()
+        begun = perf_counter()
+        await work.play()
+        times.append(perf_counter() - begun)
+    return statistics.median(times)
+
+
+def microseconds(work: Work, backend: str) -> float:
+    """Time the work on an event loop and return what a unit of it costs; raises WrongResult."""
+    return run_on(backend, seconds, work) / work.units * MICROSECONDS
+
+
+def exponent(sizes: tuple[int, int], costs: tuple[float, float]) -> float:
+    """Return how the whole cost grows with the size, from the costs per unit: 1 is linear, 2 quadratic."""
+    return 1 + math.log(costs[1] / costs[0]) / math.log(sizes[1] / sizes[0])
+
+
+def sleep_on(backend: str) -> Sleep:
+    """Return what sleeps on an event loop, without a library in between."""
+    if backend == "trio":
+        import trio  # the peers' environments need not have it
+
+        return trio.sleep
+    return asyncio.sleep
+
+
+def run_on(backend: str, function: Callable[[T], Coroutine[Any, Any, R]], argument: T) -> R:
+    """Run a coroutine function on an event loop."""
+    if backend == "trio":
+        import trio  # as above
+
+        result: R = trio.run(function, argument)
+        return result
+    return asyncio.run(function(argument))

@@ -1,0 +1,103 @@
+"""The table as text."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from benchmarks.measuring import Cell, Figures, cells_of, measure
+from benchmarks.peers.known import PEERS, peer_cells
+from benchmarks.question import Question, Way
+from benchmarks.questions import QUESTIONS
+from benchmarks.table import markdown, number, peers_table, plain, table
+
+
+def nothing(_size: int) -> float:
+    return 0.0
+
+
+CHAIN = Question("chain", "chain of {:,}", "µs", (100, 1_000), dict.fromkeys(Way, nothing), 1.5, growth=1.05)
+FIGURES = Figures(
+    {
+        Cell("chain", 100, "asyncio"): [1.0, 9.0, 1.2],
+        Cell("chain", 1_000, "asyncio"): [12.0],
+        Cell("chain", 1_000, "Fast"): [24.0],
+        Cell("chain", 1_000, "Slow"): [1_234.5],
+    },
+    {Cell("chain", 100, "trio"): "it broke"},
+)
+
+
+def test_a_cell_is_the_median_of_the_rounds_and_missing_ones_are_dashes() -> None:
+    _, first, *_ = table([CHAIN], FIGURES)
+    assert first == ["chain of 100", "µs", "≤ 1.5", "1.20", "failed", "–", "–", "–"]
+
+
+def test_growth_is_a_row_of_its_own() -> None:
+    *_, growth = table([CHAIN], FIGURES)
+    assert growth == ["growth of chain from 100 to 1,000", "exponent", "≤ 1.05", "2.00", "–", "–", "–", "–"]
+
+
+def test_the_fastest_peer_stands_beside_with_how_many_times_its_figure_is_ours() -> None:
+    head, first, second, growth = table([CHAIN], FIGURES, ["Slow", "Fast"])
+    assert [row[-2:] for row in (head, first, second, growth)] == [
+        ["fastest peer", "× ours"],
+        ["–", "–"],
+        ["Fast 24.0", "2.0"],
+        ["–", "–"],
+    ]
+
+
+def test_the_table_of_peers_has_what_any_of_them_was_asked() -> None:
+    assert peers_table([CHAIN], FIGURES, ["Slow", "Fast"]) == [
+        ["workload", "unit", "dataflow", "Slow", "Fast"],
+        ["chain of 1,000", "µs", "12.0", "1,234", "24.0"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("figure", "shown"),
+    [(None, "–"), (0.123, "0.12"), (12.345, "12.3"), (1_234.5, "1,234"), (-42.55, "-42.5")],
+)
+def test_a_figure_has_the_digits_that_mean_something(figure: float | None, shown: str) -> None:
+    assert number(figure) == shown
+
+
+def test_columns_of_figures_are_flush_right() -> None:
+    assert plain([["a", "unit", "b"], ["long", "µs", "1.00"]]) == "a     unit     b\nlong  µs    1.00"
+
+
+def test_a_page_has_a_table_of_markdown() -> None:
+    rows = [["a", "unit", "b"], ["long", "µs", "1.00"]]
+    assert markdown(rows) == "| a | unit | b |\n| --- | --- | ---: |\n| long | µs | 1.00 |"
+
+
+def test_a_cell_that_fails_is_told_with_its_error_and_not_tried_again() -> None:
+    told: list[str] = []
+    cell = Cell("chain", 1, "none", tuple(cells_of([QUESTIONS["chain"]])[0].command[:-1]))
+    figures = measure([cell], 2, told.append)
+    assert len(told) == 1
+    assert "missing 1 required positional argument: 'way'" in figures.failures[cell]
+
+
+def test_a_cell_is_measured_in_a_process_of_its_own() -> None:
+    (cell,) = cells_of([QUESTIONS["chain"]], [3], [Way.BARE])
+    figures = measure([cell], 2, len)
+    assert len(figures.samples[cell]) == 2
+    assert figures.failures == {}
+
+
+def test_peers_are_asked_only_what_there_is() -> None:
+    cells = peer_cells(Path("somewhere"), QUESTIONS)
+    assert {cell.way for cell in cells} == set(PEERS)
+    assert all(cell.size in (*QUESTIONS[cell.question].sizes, 1_000) for cell in cells)
+    assert len(cells) == sum(len(sizes) for peer in PEERS.values() for sizes in peer.sizes.values())
+
+
+def test_the_stored_ratios_are_readable() -> None:
+    stored = json.loads(
+        Path(__file__).parents[2].joinpath("benchmarks/ratios.json").read_text(encoding="utf-8")
+    )
+    assert all(isinstance(ratio, float) for ratios in stored.values() for ratio in ratios.values())

@@ -1,0 +1,37 @@
+"""How a cost grows."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.timing import Work, WrongResult, exponent, seconds
+
+
+@pytest.mark.parametrize(
+    ("costs", "expected"),
+    [
+        pytest.param((2.0, 2.0), 1.0, id="the same cost for each is linear"),
+        pytest.param((2.0, 20.0), 2.0, id="ten times the cost for each is quadratic"),
+        pytest.param((2.0, 0.2), 0.0, id="a tenth of the cost for each is constant"),
+    ],
+)
+def test_growth_is_told_by_an_exponent(costs: tuple[float, float], expected: float) -> None:
+    assert exponent((1_000, 10_000), costs) == pytest.approx(expected)
+
+
+async def test_a_wrong_result_is_not_timed() -> None:
+    async def run() -> int:
+        return 2
+
+    with pytest.raises(WrongResult, match="expected 1, found 2"):
+        await seconds(Work(run, 1, 1))
+
+
+async def test_work_is_done_once_before_it_is_timed_five_times() -> None:
+    done: list[int] = []
+
+    async def run() -> None:
+        done.append(1)
+
+    await seconds(Work(run, None, 1))
+    assert len(done) == 6

@@ -1,0 +1,96 @@
+"""What is measured comes to the right result, on each event loop and in each other way."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pytest
+
+from benchmarks import building, chain, diamonds, fan_out, layered, loop, mapping
+from benchmarks.flows import flow_of, run_shape
+from benchmarks.functions import suspending
+from benchmarks.limits import by_hand, gathered
+from benchmarks.listening import listened
+from benchmarks.prototype import Graph
+from benchmarks.prototype_works import prototype_of
+from benchmarks.question import Way, WorkOf
+from benchmarks.shapes import fan_out as fan_out_shape
+from benchmarks.timing import Work, WrongResult, again, run_on, sleep_on
+
+WORKS: Final = {
+    "chain": (chain.WORKS, 20),
+    "fan-out": (fan_out.WORKS, 20),
+    "layered": (layered.WORKS, 100),
+    "diamonds": (diamonds.WORKS, 5),
+    "loop": (loop.WORKS, 5),
+    "map": (mapping.WORKS, 20),
+    "building": (building.WORKS, 20),
+}
+OURS: Final = [pytest.param(works[Way.ASYNCIO], size, id=name) for name, (works, size) in WORKS.items()]
+OTHERS: Final = [
+    pytest.param(make, size, id=f"{name}, {way}")
+    for name, (works, size) in WORKS.items()
+    for way, make in works.items()
+    if way not in (Way.ASYNCIO, Way.TRIO)
+]
+
+
+@pytest.mark.parametrize(("make", "size"), OURS)
+async def test_a_flow_comes_to_the_result(make: WorkOf, size: int) -> None:
+    await make(size).play()
+
+
+@pytest.mark.parametrize(("make", "size"), OTHERS)
+def test_every_other_way_comes_to_the_same_result(make: WorkOf, size: int) -> None:
+    run_on("asyncio", Work.play, make(size))
+
+
+async def test_nodes_that_suspend_come_to_the_result(anyio_backend: str) -> None:
+    await run_shape(fan_out_shape(20), suspending(sleep_on(anyio_backend))).play()
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        by_hand(fan_out_shape(20), suspending(sleep_on("asyncio"))),
+        gathered(suspending(sleep_on("asyncio")), 20),
+        prototype_of(fan_out_shape(20), suspending(sleep_on("asyncio"))),
+        prototype_of(fan_out_shape(20), suspending(sleep_on("asyncio")), limit=3),
+        prototype_of(fan_out_shape(20), listen=True),
+    ],
+    ids=["by hand", "gathered", "prototype", "prototype with a limit", "prototype with a listener"],
+)
+def test_nodes_that_suspend_come_to_the_result_in_other_ways_too(work: Work) -> None:
+    run_on("asyncio", Work.play, work)
+
+
+async def test_a_run_with_a_listener_comes_to_the_result() -> None:
+    shape = fan_out_shape(20)
+    await listened(flow_of(shape), shape.result, len(shape)).play()
+
+
+async def test_what_is_done_again_is_checked_each_time() -> None:
+    results = iter([1, 1, 2])
+
+    async def run() -> int:
+        return next(results)
+
+    with pytest.raises(WrongResult, match="expected 1, found 2"):
+        await again(Work(run, 1, 1)).play()
+
+
+async def number() -> int:
+    return 1
+
+
+async def length(text: str) -> int:
+    return len(text)
+
+
+def test_the_prototype_checks_types() -> None:
+    graph = Graph()
+    graph.add("number", number)
+    graph.add("length", length)
+    graph.connect("number", "length.text")
+    with pytest.raises(TypeError, match=r"length\.text takes"):
+        graph.compile()
