@@ -41,6 +41,7 @@ class OpenBlock:
     loop: LoopBlock | None = None
     within: set[str] = field(default_factory=set)  # ids of this block and of the blocks inside it
     counters: dict[str, int] = field(default_factory=dict)
+    left: dict[Source, str] = field(default_factory=dict)  # what has become an output of this loop
 
     def around(self) -> Iterator[OpenBlock]:
         """Go outwards, beginning with this block."""
@@ -63,10 +64,18 @@ class OpenBlock:
 
     def take_id(self, name: str) -> bool:
         """Take an id; returns False if it is taken."""
-        if name in self.within or any(name in outer.block.nodes for outer in self.around()):
+        if name in self.within:
             return False
-        for outer in self.around():
+        outer = self.parent
+        while outer is not None:
+            if name in outer.block.nodes:
+                return False
+            outer = outer.parent
+        self.within.add(name)
+        outer = self.parent
+        while outer is not None:
             outer.within.add(name)
+            outer = outer.parent
         return True
 
     def new_carry(self, base: str = "carry") -> str:
@@ -106,14 +115,14 @@ class OpenBlock:
         """Make a source an output of this loop, unless it is one already."""
         loop = self.loop
         assert loop is not None, "only a loop's body is left"
-        for name, known in loop.body.outputs.items():
-            if known == source:
-                return Reference(loop.id, name)
+        if source in self.left:
+            return Reference(loop.id, self.left[source])
         name, count = base, 1
         while name in loop.body.outputs:
             count += 1
             name = f"{base}_{count}"
         loop.body.outputs[name] = source
+        self.left[source] = name
         self.changed()
         return Reference(loop.id, name)
 

@@ -113,14 +113,16 @@ class Builder:
         given: object = fn
         if isinstance(given, Builder):
             return Step(self._open, given.place_in(self._open, args, kwargs).id)
-        explicit = fn.placed_as if isinstance(fn, Node) else None
+        declared = fn if isinstance(fn, Node) else None
         try:
-            node_type = fn.type if isinstance(fn, Node) else self._type_of(fn)
+            node_type = self._type_of(fn) if declared is None else declared.type
         except FlowInvalid as invalid:
             self._wiring.problems.extend(invalid.problems)
             node_type = opaque_type(getattr(fn, "__name__", type(fn).__name__))
-        name = fn.name if isinstance(fn, Node) else node_type.name or node_type.id
-        placed = place(self._open, node_type, name, explicit)
+        if declared is None:
+            placed = place(self._open, node_type, node_type.name or node_type.id)
+        else:
+            placed = place(self._open, node_type, declared.name, declared.placed_as)
         wire(self._open, placed, node_type, args, kwargs)
         return Step(self._open, placed.id)
 
@@ -188,6 +190,7 @@ class Builder:
             self._open.changed()
             source = source_of(self._open, literally(signal), f"after of node {placed.id!r}")
             if isinstance(source, Reference) and source.port == DONE:
+                placed.after = placed.after or []
                 placed.after.append(source.node)
             else:
                 self._wiring.problems.append(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from dataflow.agreement import NOT_ITERABLE, agrees, element_type, holds_any, is_any, type_name
 from dataflow.checking import check_json, check_value
 from dataflow.context_checks import check_contexts
@@ -18,7 +20,6 @@ from dataflow.graph import (
     Spot,
     Terminal,
     Vertex,
-    Wire,
 )
 from dataflow.inferring import Types, list_of, or_failure
 from dataflow.placeholders import is_no_constant
@@ -37,12 +38,20 @@ def check(graph: Graph, ordered: list[Vertex]) -> None:
     checker = _Checker(graph, types, sureness)
     for vertex in ordered:
         checker.check(vertex)
-    check_contexts(graph, ordered, types.of)
+    check_contexts(graph, ordered, types.of, sureness.routed)
     for name, wire in graph.outputs.items():
         checker.check_reach(wire, graph.root, Spot(f"output {name!r}", graph.root, ("outputs", name)))
-        found = plain_type(types.of(wire.source))
-        sure = sureness.is_sure_edge(wire.source)
+        found = plain_type(types.of(wire))
+        sure = sureness.is_sure_edge(wire)
         graph.output_ports[name] = OutPort(name, found, kind_of(found), conditional=not sure)
+
+
+class _Fitting(NamedTuple):
+    """A type that fits a port. Holding both keeps their ids from being those of others."""
+
+    type: object
+    port: InPort
+    is_checked: bool  # values are checked when they come
 
 
 class _Checker:
@@ -50,12 +59,15 @@ class _Checker:
         self.graph = graph
         self.types = types
         self.sureness = sureness
+        self.fitting: dict[tuple[int, int], _Fitting] = {}  # by the ids of a type and a port
 
     def check(self, vertex: Vertex) -> None:
         if isinstance(vertex.action, CallAction):
             for given in vertex.inputs.values():
-                self.check_input(vertex, given)
-            self.check_default(vertex, vertex.action)
+                if given.port is not None:
+                    self.check_input(vertex, given, given.port)
+            if vertex.action.policy.default is not MISSING:
+                self.check_default(vertex, vertex.action)
         self.sureness.note(vertex)
         match vertex.action:
             case LoopAction():
@@ -67,18 +79,17 @@ class _Checker:
             case _:
                 pass
 
-    def check_input(self, vertex: Vertex, given: Input) -> None:
-        port = given.port
-        if port is None:
-            return
-        where = given.spot or vertex.spot.within("inputs", given.name)
+    def check_input(self, vertex: Vertex, given: Input, port: InPort) -> None:
         for wire in given.wires:
-            if isinstance(wire.source.owner, Constant):
-                self.check_constant(wire.source.owner, port, where)
-            else:
-                given.checked |= self.check_edge(wire, port, where)
-        sure = [wire for wire in given.wires if self.sureness.is_sure_edge(wire.source)]
-        if not port.many and len(sure) > 1 and port.kind is not PortKind.CONTEXT:  # told of them with S10.4
+            if isinstance(wire.owner, Constant):
+                self.check_constant(wire.owner, port, vertex.spot_of(given.name, given.steps))
+            elif self.check_edge(wire, port, vertex, given):
+                given.checked = True
+        if port.many or len(given.wires) < 2 or port.kind is PortKind.CONTEXT:  # told of them with S10.4
+            return
+        sure = [wire for wire in given.wires if self.sureness.is_sure_edge(wire)]
+        if len(sure) > 1:
+            where = vertex.spot_of(given.name, given.steps)
             self.graph.problem(
                 f"{where} takes one value, but {sure[0].label} and {sure[1].label} both always bring one; "
                 "use merge or gather",
@@ -98,8 +109,6 @@ class _Checker:
         """Check the value that stands in for the result of a failed node (S9.3)."""
         default, out = action.policy.default, action.type.outputs.get("out")
         spot = vertex.spot.within("policy", "default")
-        if default is MISSING:
-            return
         if out is None:
             ports = choices(action.type.outputs)
             told = f"default of node {vertex.id!r} is for its port 'out', which it does not have; {ports}"
@@ -110,9 +119,20 @@ class _Checker:
         except ValueMismatch as mismatch:
             self.graph.problem(f"default of node {vertex.id!r}: {mismatch}", spot)
 
-    def check_edge(self, wire: Wire, port: InPort, where: Spot) -> bool:
+    def check_edge(self, wire: Terminal, port: InPort, vertex: Vertex, given: Input) -> bool:
         """Check one edge; tells whether its values are to be checked when they come."""
-        found = self.types.of(wire.source)
+        found = self.types.of(wire)
+        known = self.fitting.get((id(found), id(port)))
+        if known is not None:
+            return known.is_checked
+        before = len(self.graph.problems)
+        is_checked = self.compare(wire, found, port, vertex.spot_of(given.name, given.steps))
+        if len(self.graph.problems) == before:
+            self.fitting[id(found), id(port)] = _Fitting(found, port, is_checked)
+        return is_checked
+
+    def compare(self, wire: Terminal, found: object, port: InPort, where: Spot) -> bool:
+        """Compare what an edge brings with a port; tells whether its values are to be checked."""
         if port.kind is PortKind.SIGNAL:
             return False
         if is_any(found):
@@ -128,9 +148,9 @@ class _Checker:
             )
         return holds_any(found) and not holds_any(port.type)
 
-    def hint(self, wire: Wire, found: object, port: InPort) -> str:
+    def hint(self, wire: Terminal, found: object, port: InPort) -> str:
         """Say what is probably meant where two types do not agree."""
-        scope = scope_of(wire.source)
+        scope = scope_of(wire)
         if scope is not None and scope.kind is ScopeKind.MAP and agrees(list_of(found), port.type):
             return "; collect it first"
         if agrees(found, list_of(port.type)):
@@ -140,9 +160,9 @@ class _Checker:
             return "; with on_error='collect' a failed item leaves a Failure in the list"
         return ""
 
-    def check_reach(self, wire: Wire, scope: Scope, reader: Spot) -> None:
+    def check_reach(self, wire: Terminal, scope: Scope, reader: Spot) -> None:
         """Check that a terminal is seen from a scope, not inside a map that nothing has closed."""
-        home = scope_of(wire.source)
+        home = scope_of(wire)
         if home is not None and home not in scope.around():
             told = f"{reader} reads {wire.label}, which is inside a map; collect it first"
             self.graph.problem(told, reader)
@@ -151,7 +171,7 @@ class _Checker:
         for wire in wires_within(vertex):
             self.check_reach(wire, action.scope, vertex.spot)
         for name, wire in action.nexts.items():
-            expected, found = self.types.of(Terminal(action.scope, name)), self.types.of(wire.source)
+            expected, found = self.types.of(Terminal(action.scope, name)), self.types.of(wire)
             if not is_any(found) and not agrees(found, expected):
                 self.graph.problem(
                     f"next value of '$carry.{name}' of loop {vertex.id!r} is {type_name(found)}, "
@@ -162,11 +182,11 @@ class _Checker:
         if test is None or wire_of_test is None:
             return
         spot = vertex.spot.within("loop", test.kind)
-        found = self.types.of(wire_of_test.source)
+        found = self.types.of(wire_of_test)
         if test.function is None and not is_any(found) and not agrees(found, bool):
             reads = f"{wire_of_test.label}, which is {type_name(found)}"
             self.graph.problem(f"the test of loop {vertex.id!r} reads {reads}; expected bool", spot)
-        if test.kind == "while" and wire_of_test.source.owner is not action.scope:
+        if test.kind == "while" and wire_of_test.owner is not action.scope:
             self.graph.problem(
                 f"the test of loop {vertex.id!r} reads {wire_of_test.label}; `while` tests a carried port "
                 "before the round, use `until` for what a round makes",

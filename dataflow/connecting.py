@@ -2,76 +2,103 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from dataflow.graph import Join, Scope, ScopeKind
-from dataflow.plan import JoinOf, LoopOf
+from dataflow.graph import CallAction, Join, JoinAction, Scope, ScopeKind
+from dataflow.plan import Call, FlowOf, JoinOf, LoopOf
 from dataflow.ports import MISSING
 from dataflow.quickening import quicken
 from dataflow.tokens import UNSETTLED
 from dataflow.uses import uses_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from dataflow.plan import PlanNode, ScopePlan
     from dataflow.slots import Slots
 
 __all__ = ["connect"]
 
+CALLS: Final = (Call, FlowOf)  # what is given settings
+
 
 def connect(slots: Slots, outputs: Iterable[int]) -> None:
     """Connect the nodes of all scopes of a flow whose outputs read these slots of the root."""
-    nodes = [node for plan in slots.plans.values() for node in plan.nodes]
-    has_lazy = any(feed.is_lazy for node in nodes for feed in node.feeds)
-    if has_lazy or any(_is_race(node) for node in nodes):
+    has_lazy = any(isinstance(action, CallAction) and action.has_lazy for action in slots.actions)
+    if has_lazy or any(map(_is_race, slots.actions)):
         for scope, plan in reversed(slots.plans.items()):  # inner scopes come after those around them
             plan.uses = uses_of(plan, *_read_by_owner(slots, scope, plan, outputs))
     for scope, plan in slots.plans.items():
         loop = _loop_around(slots, scope)
-        readers = _readers(plan)
+        readers = _readers(plan, has_lazy=has_lazy)
         if has_lazy:
             _defer(plan)
         _await_imports(plan, loop)
         if loop is not None and loop.gate is not None:
             _gate(plan, loop, loop.gate, readers)
-        plan.readers = [tuple(found) for found in readers]
+        plan.readers = readers.by_slot()
         _begin(plan)
         _share(slots, scope, plan)
         _hold(plan, loop, outputs if scope.kind is ScopeKind.ROOT else ())
         quicken(plan)
 
 
-def _is_race(node: PlanNode) -> bool:
-    return isinstance(node.action, JoinOf) and node.action.mode is Join.RACE
+def _is_race(action: object) -> bool:
+    return isinstance(action, JoinAction) and action.mode is Join.RACE
 
 
-def _readers(plan: ScopePlan) -> list[list[int]]:
+class _Readers:
+    """The nodes that wait for each slot; for most slots it is one, which takes no list."""
+
+    def __init__(self, slots: int) -> None:
+        self.first: list[tuple[int, ...]] = [()] * slots
+        self.several: dict[int, list[int]] = {}
+
+    def add(self, slot: int, node: int) -> None:
+        if not self.first[slot]:
+            self.first[slot] = (node,)
+        elif slot in self.several:
+            self.several[slot].append(node)
+        else:
+            self.several[slot] = [*self.first[slot], node]
+
+    def by_slot(self) -> list[tuple[int, ...]]:
+        for slot, nodes in self.several.items():
+            self.first[slot] = tuple(nodes)
+        return self.first
+
+
+def _readers(plan: ScopePlan, *, has_lazy: bool) -> _Readers:
     """List by slot the nodes that wait for it, and count what each node waits for."""
-    readers: list[list[int]] = [[] for _ in plan.initial]
+    readers = _Readers(len(plan.initial))
     early: dict[int, list[int]] = {}
     lazy: dict[int, list[int]] = {}
+    waits = plan.waits
     for node in plan.nodes:
         if isinstance(node.action, JoinOf) and node.action.mode not in (Join.GATHER, Join.CONTEXTS):
             for slot in node.feeds[0].slots:
                 early.setdefault(slot, []).append(node.index)
-            plan.waits.append(1)
+            waits.append(1)
             continue
-        awaited = _awaited(plan, node, lazy=False)
+        awaited = _awaited(plan, node, lazy=False) if node.feeds else ()
         for slot in awaited:
-            readers[slot].append(node.index)
-        for slot in _awaited(plan, node, lazy=True):
-            lazy.setdefault(slot, []).append(node.index)
-        plan.waits.append(len(awaited))
+            readers.add(slot, node.index)
+        waits.append(len(awaited))
+        if has_lazy:
+            for slot in _awaited(plan, node, lazy=True):
+                lazy.setdefault(slot, []).append(node.index)
     plan.early = {slot: tuple(nodes) for slot, nodes in early.items()}
     plan.lazy = {slot: tuple(nodes) for slot, nodes in lazy.items()}
     return readers
 
 
-def _awaited(plan: ScopePlan, node: PlanNode, *, lazy: bool) -> dict[int, None]:
-    slots = (slot for feed in node.feeds if feed.is_lazy is lazy for slot in feed.slots)
-    return dict.fromkeys(slot for slot in slots if plan.initial[slot] is UNSETTLED)
+def _awaited(plan: ScopePlan, node: PlanNode, *, lazy: bool) -> Collection[int]:
+    """List the slots that the ports of a node wait for, each once."""
+    initial, found = plan.initial, []
+    for feed in node.feeds:
+        if feed.is_lazy is lazy:
+            found += [slot for slot in feed.slots if initial[slot] is UNSETTLED]
+    return found if len(found) < 2 else dict.fromkeys(found)
 
 
 def _defer(plan: ScopePlan) -> None:
@@ -84,16 +111,19 @@ def _defer(plan: ScopePlan) -> None:
 
 
 def _disabled(plan: ScopePlan) -> list[int]:
-    return [node.index for node in plan.nodes if node.policy is not None and not node.policy.is_enabled]
+    return [
+        node.index for node in plan.nodes
+        if isinstance(node.action, CALLS) and node.action.policy.enabled is False
+    ]  # fmt: skip
 
 
-def _gate(plan: ScopePlan, loop: LoopOf, gate: int, readers: list[list[int]]) -> None:
+def _gate(plan: ScopePlan, loop: LoopOf, gate: int, readers: _Readers) -> None:
     """Let the nodes that only next values need wait for the test (S6.1)."""
     plan.test = loop.test
     plan.after_test = tuple(index for index in _only_for_next(plan, loop) if index not in plan.deferred)
     for index in plan.after_test:
         plan.waits[index] += 1
-        readers[gate].append(index)
+        readers.add(gate, index)
 
 
 def _begin(plan: ScopePlan) -> None:
@@ -111,6 +141,9 @@ def _begin(plan: ScopePlan) -> None:
 
 def _share(slots: Slots, scope: Scope, plan: ScopePlan) -> None:
     """Note which slots have several holders, each of whom gets a copy of its own (S3.4)."""
+    if scope.kind is ScopeKind.ROOT:  # whose values are kept
+        plan.shared = bytearray(b"\x01" * len(plan.initial))
+        return
     outside = {slot for _, slot in plan.imports} | set(plan.parameters.values())
     for node in plan.nodes:  # one container may stand on several ports
         used = [slot for slot in node.outputs.values() if slots.is_used(scope, slot)]
@@ -119,10 +152,7 @@ def _share(slots: Slots, scope: Scope, plan: ScopePlan) -> None:
         if node.policy is not None and node.policy.retry is not MISSING:
             outside.update(slot for feed in node.feeds for slot in feed.slots)
     plan.shared = bytearray(
-        scope.kind is ScopeKind.ROOT  # whose values are kept
-        or plan.initial[slot] is not UNSETTLED
-        or slot in outside
-        or slots.is_shared(scope, slot)
+        plan.initial[slot] is not UNSETTLED or slot in outside or slots.is_shared(scope, slot)
         for slot in range(len(plan.initial))
     )
 
@@ -142,17 +172,9 @@ def _read_by_owner(
 
 
 def _hold(plan: ScopePlan, loop: LoopOf | None, outputs: Iterable[int]) -> None:
-    """Note who holds which value, so that it can be let go when nobody does (S8.5)."""
-    held = [{*node.outputs.values(), *(s for feed in node.feeds for s in feed.slots)} for node in plan.nodes]
-    for slot, inner in plan.exports.items():
-        for owner, _ in inner:  # every frame that it opens reads it
-            held[owner].add(slot)
-    plan.held = tuple(tuple(sorted(slots)) for slots in held)
-    holders = Counter(slot for slots in held for slot in slots)
-    read_at_the_end = {*outputs, *(slot for slot, value in enumerate(plan.initial) if value is not UNSETTLED)}
-    if loop is not None:
-        read_at_the_end.update(loop.results.values(), (slot for _, slot in loop.carried.values()))
-    plan.holders = [1 + holders[slot] + (slot in read_at_the_end) for slot in range(len(plan.initial))]
+    """Note which values are read when a frame has ended, and are not let go before (S8.5)."""
+    read = () if loop is None else (*loop.results.values(), *(slot for _, slot in loop.carried.values()))
+    plan.at_end = frozenset((*outputs, *read))
 
 
 def _await_imports(plan: ScopePlan, loop: LoopOf | None) -> None:
@@ -173,7 +195,7 @@ def _await_imports(plan: ScopePlan, loop: LoopOf | None) -> None:
 def _loop_around(slots: Slots, scope: Scope) -> LoopOf | None:
     if scope.owner is None or scope.kind is not ScopeKind.LOOP:
         return None
-    owner = slots.plans[scope.owner.fires_in].nodes[slots.index[scope.owner]]
+    owner = slots.plans[scope.owner.fires_in].nodes[scope.owner.index]
     assert isinstance(owner.action, LoopOf), "a loop's scope is owned by a loop"
     return owner.action
 

@@ -6,27 +6,33 @@ from typing import TYPE_CHECKING
 
 from dataflow.agreement import is_any, type_name
 from dataflow.graph import CallAction, Graph, Join, JoinAction, Vertex
-from dataflow.ports import ERROR, PortKind, kind_of
-from dataflow.scoping import wires_of, wires_within
+from dataflow.ports import PortKind, kind_of
 from dataflow.together import Together
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from dataflow.graph import Spot, Terminal, Wire
+    from dataflow.graph import Spot, Terminal
 
 __all__ = ["check_contexts"]
 
 
-def check_contexts(graph: Graph, ordered: Sequence[Vertex], type_of: Callable[[Terminal], object]) -> None:
-    """Check what is merged, and refuse ports in which two conversations could come together."""
+def check_contexts(
+    graph: Graph, ordered: Sequence[Vertex], type_of: Callable[[Terminal], object], routed: Iterable[object]
+) -> None:
+    """Check what is merged, and refuse ports in which two conversations could come together.
+
+    `routed` are the vertices whose failures are wired.
+    """
     together: Together | None = None
     for vertex in ordered:
         if isinstance(vertex.action, JoinAction) and vertex.action.how is not None:
             for told in _no_contexts(vertex, type_of):
                 graph.problem(told, vertex.spot)
+        if isinstance(vertex.action, CallAction) and not vertex.action.has_context:
+            continue
         for reader, wires in _meetings(vertex, type_of):
-            together = together or Together(ordered, _routed(graph))
+            together = together or Together(ordered, routed)
             if (pair := together.first_pair(wires)) is not None:
                 graph.problem(
                     f"{reader} could get two conversations, from {pair[0].label} and from {pair[1].label}; "
@@ -37,29 +43,23 @@ def check_contexts(graph: Graph, ordered: Sequence[Vertex], type_of: Callable[[T
 
 def _no_contexts(join: Vertex, type_of: Callable[[Terminal], object]) -> Iterator[str]:
     for wire in join.inputs["sources"].wires:
-        found = type_of(wire.source)
+        found = type_of(wire)
         if not is_any(found) and kind_of(found) is not PortKind.CONTEXT:
             yield f"merge_contexts reads {wire.label}, which is {type_name(found)}; expected ExecutionContext"
 
 
-def _meetings(vertex: Vertex, type_of: Callable[[Terminal], object]) -> Iterator[tuple[Spot, list[Wire]]]:
+def _meetings(vertex: Vertex, type_of: Callable[[Terminal], object]) -> Iterator[tuple[Spot, list[Terminal]]]:
     """Go through the ports into which several conversations lead."""
     match vertex.action:
         case CallAction():
             for given in vertex.inputs.values():
-                if given.port is not None and given.port.kind is PortKind.CONTEXT and len(given.wires) > 1:
-                    assert given.spot is not None, "a port of a node has been wired"
-                    yield given.spot, given.wires
+                if len(given.wires) > 1 and given.port is not None and given.port.kind is PortKind.CONTEXT:
+                    yield vertex.spot_of(given.name, given.steps), given.wires
         case JoinAction(mode=Join.GATHER):
             wires = vertex.inputs["sources"].wires
-            contexts = [wire for wire in wires if kind_of(type_of(wire.source)) is PortKind.CONTEXT]
+            contexts = [wire for wire in wires if kind_of(type_of(wire)) is PortKind.CONTEXT]
             if len(contexts) > 1:
                 label = f"gather({', '.join(wire.label for wire in wires)})"
                 yield vertex.spot._replace(label=label), contexts
         case _:
             return
-
-
-def _routed(graph: Graph) -> set[object]:
-    wires = (wire for vertex in graph.vertices for wire in (*wires_of(vertex), *wires_within(vertex)))
-    return {wire.source.owner for wire in (*wires, *graph.outputs.values()) if wire.source.port == ERROR}

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from dataflow.errors import FlowInvalid
 from dataflow.graph import (
+    PARAMETER_OF,
     CallAction,
-    CollectAction,
     Graph,
-    JoinAction,
     LoopAction,
     MapAction,
     Scope,
     ScopeKind,
     Spot,
+    Terminal,
     Vertex,
 )
 from dataflow.lookup import Lookup
-from dataflow.nodetype import ConfigProblem, opaque_type
+from dataflow.nodetype import ConfigProblem, NodeType, opaque_type
+from dataflow.policy import NO_POLICY
+from dataflow.ports import MISSING
 from dataflow.wiring import PARAMETERS, LoopBlock, MapBlock, PlacedNode
 from dataflow.wording import choices
 
@@ -27,9 +29,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from dataflow.lookup import FindFunction, FindType
-    from dataflow.wiring import Block, Placed, Wiring
+    from dataflow.wiring import Block, Placed, Reference, Wiring
 
-__all__ = ["Declarations", "Names", "kind_of_vertex", "output_names"]
+__all__ = ["Declarations", "Names"]
+
+#: Ids that no node may have.
+RESERVED: Final = frozenset({"", *PARAMETERS})
+#: The kind of scope that a reference to one of its parameters names in place of a node.
+SCOPES: Final = {word: kind for kind, word in PARAMETER_OF.items()}
 
 
 @dataclass(slots=True, eq=False)
@@ -39,6 +46,40 @@ class Names:
     scope: Scope
     around: Names | None = None
     vertices: dict[str, Vertex] = field(default_factory=dict)
+    known: dict[Reference, Terminal] = field(default_factory=dict)  # what has been looked up
+
+    def find(self, reference: Reference) -> Terminal | None:
+        """Look a port up, from this block outwards; None if it cannot be read here."""
+        found = self.known.get(reference)
+        if found is None and (found := self._look_up(reference)) is not None:
+            self.known[reference] = found
+        return found
+
+    def _look_up(self, reference: Reference) -> Terminal | None:
+        node, port = reference
+        if node in SCOPES:
+            scopes = (names.scope for names in self.outwards() if names.scope.kind is SCOPES[node])
+            scope = next((scope for scope in scopes if port in scope.parameters), None)
+            return None if scope is None else Terminal(scope, port)
+        vertex = self.vertex(node)
+        if vertex is None or not vertex.has_output(port):
+            return None
+        if self.around is not None and self.is_inside(vertex):
+            return None
+        return Terminal(vertex, port)
+
+    def vertex(self, id: str) -> Vertex | None:
+        """Look a vertex up, from this block outwards."""
+        names: Names | None = self
+        while names is not None:
+            if (found := names.vertices.get(id)) is not None:
+                return found
+            names = names.around
+        return None
+
+    def is_inside(self, vertex: Vertex) -> bool:
+        """Tell whether this block is in the body of a vertex, which is not known before it has ended."""
+        return any(names.scope.owner is vertex for names in self.outwards())
 
     def outwards(self) -> Iterator[Names]:
         names: Names | None = self
@@ -56,6 +97,7 @@ class Declarations:
         self.lookup = Lookup(self.graph, find_type, find_function)
         self.blocks: list[tuple[Block, Names]] = [(wiring.block, Names(root))]
         self._inside = {id(wiring.block): self.root}
+        self._calls: dict[NodeType, CallAction] = {}  # of nodes with nothing of their own
         for block, names in self.blocks:  # grows while it is walked
             for position, placed in enumerate(block.nodes.values()):
                 self._declare(placed, names, position)
@@ -69,29 +111,27 @@ class Declarations:
         return self._inside[id(body)]
 
     def _declare(self, placed: Placed, names: Names, position: int) -> None:
-        spot = Spot(f"{_kind_of(placed)} {placed.id!r}", names.scope, ("nodes", placed.id))
-        if placed.id in ("", *PARAMETERS):
-            self.graph.problem(f"node id {placed.id!r} is reserved; give the node another name", spot)
-        if any(placed.id in outer.vertices for outer in names.outwards()):
-            self.graph.problem(
-                f"node id {placed.id!r} shadows a node of an outer block; rename one of them", spot
-            )
-        vertex = Vertex(placed.id, (position, 0), spot, self._action(placed, spot))
-        match vertex.action:
-            case LoopAction(scope=scope) | MapAction(scope=scope):
-                scope.owner = vertex
-                assert isinstance(placed, LoopBlock | MapBlock)
-                inner = self._inside[id(placed.body)] = Names(scope, names)
-                self.blocks.append((placed.body, inner))
-            case _:
-                pass
-        names.vertices[placed.id] = vertex
+        name = placed.id
+        if name in RESERVED:
+            told = f"node id {name!r} is reserved; give the node another name"
+            self.graph.problem(told, _spot(placed, names))
+        if names.vertex(name) is not None:
+            told = f"node id {name!r} shadows a node of an outer block; rename one of them"
+            self.graph.problem(told, _spot(placed, names))
+        vertex = Vertex(name, 2 * position + 1, self._action(placed, names), names.scope)
+        if isinstance(placed, LoopBlock | MapBlock):
+            assert isinstance(vertex.action, LoopAction | MapAction), "as it was placed"
+            vertex.action.scope.owner = vertex
+            inner = self._inside[id(placed.body)] = Names(vertex.action.scope, names)
+            self.blocks.append((placed.body, inner))
+        names.vertices[name] = vertex
         self.graph.vertices.append(vertex)
 
-    def _action(self, placed: Placed, spot: Spot) -> CallAction | LoopAction | MapAction:
+    def _action(self, placed: Placed, names: Names) -> CallAction | LoopAction | MapAction:
+        if isinstance(placed, PlacedNode):
+            return self._call(placed, names)
+        spot = _spot(placed, names)
         match placed:
-            case PlacedNode():
-                return self._call(placed, spot)
             case LoopBlock():
                 self._check_limit(placed, spot.within("loop"))
                 scope = Scope(ScopeKind.LOOP, parameters=dict.fromkeys(placed.carries))
@@ -117,8 +157,20 @@ class Declarations:
                 f"{spot} has neither a limit nor a test: it would never end", spot.within("limit")
             )
 
-    def _call(self, placed: PlacedNode, spot: Spot) -> CallAction:
-        node_type = self.lookup.type(placed.type, spot)
+    def _call(self, placed: PlacedNode, names: Names) -> CallAction:
+        node_type = placed.type
+        if not isinstance(node_type, NodeType):
+            node_type = self.lookup.type(node_type, _spot(placed, names))
+        if placed.config is not MISSING or placed.policy is not NO_POLICY:
+            return self._configured(placed, node_type, _spot(placed, names))
+        action = self._calls.get(node_type)
+        if action is None:
+            action = self._configured(placed, node_type, _spot(placed, names))
+            if node_type.ports_of is None and node_type.parameters.config is None:
+                self._calls[node_type] = action
+        return action
+
+    def _configured(self, placed: PlacedNode, node_type: NodeType, spot: Spot) -> CallAction:
         if node_type.is_opaque:
             return CallAction(node_type, placed.policy)
         config, problems = node_type.read_config(placed.config, placed.config_is_json)
@@ -135,35 +187,12 @@ class Declarations:
         return CallAction(node_type, placed.policy.over(node_type.policy), config)
 
 
-def _kind_of(placed: Placed) -> str:
+def _spot(placed: Placed, names: Names) -> Spot:
     match placed:
         case LoopBlock():
-            return "loop"
+            kind = "loop"
         case MapBlock():
-            return "map"
+            kind = "map"
         case PlacedNode():
-            return "node"
-
-
-def output_names(vertex: Vertex) -> list[str]:
-    """List the output ports of a vertex, `$done` and `$error` aside."""
-    match vertex.action:
-        case CallAction(type=node_type):
-            return list(node_type.outputs)
-        case LoopAction(block=block):
-            return list(block.body.outputs)
-        case MapAction(outputs=outputs):
-            return list(outputs)
-        case JoinAction() | CollectAction():
-            return ["out"]
-
-
-def kind_of_vertex(vertex: Vertex) -> str:
-    """Say what a vertex is, for messages."""
-    match vertex.action:
-        case LoopAction():
-            return "loop"
-        case MapAction():
-            return "map"
-        case CallAction() | JoinAction() | CollectAction():
-            return "node"
+            kind = "node"
+    return Spot(f"{kind} {placed.id!r}", names.scope, ("nodes", placed.id))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Protocol, TypeVar, ov
 
 from dataflow.checking import json_schema
 from dataflow.nodetype import NodeType, derive
-from dataflow.policy import Policy, policy_of
+from dataflow.policy import NO_POLICY, policy_of
 from dataflow.ports import MISSING
 from dataflow.signature import Shape
 from dataflow.threads import call_in_thread
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
 
     from dataflow.node_output import NodeOutput
-    from dataflow.policy import MemoPolicy, OnError, Retry
+    from dataflow.policy import MemoPolicy, OnError, Policy, Retry
     from dataflow.ports import Ports
 
 __all__ = ["Node", "node", "threaded"]
@@ -47,7 +47,7 @@ class Node(Generic[P, R]):
         self.name: str = name or getattr(function, "__name__", type(function).__name__)
         self._function = function
         self._version = version
-        self._policy = policy or Policy()
+        self._policy = policy or NO_POLICY
         self._ports = ports
         self._in_thread = in_thread
         update_wrapper(self, function, updated=())
@@ -195,7 +195,7 @@ def node(
     the node may run at once. `ports` is a function of the config that names the ports (S1.3). `memo` and
     `effect` are kept and have no effect yet. Raises ValueError for a setting that cannot be.
     """
-    policy = policy_of(**settings)
+    policy = policy_of(**settings) if settings else NO_POLICY
 
     def declare(function: Callable[..., Any]) -> Node[Any, Any]:
         if isinstance(function, Node):

@@ -20,7 +20,7 @@ def prune(graph: Graph, ordered: list[Vertex]) -> list[Vertex]:
     """
     wanted: set[Terminal] = set()
     kept: set[Vertex] = set()
-    todo = [wire.source for wire in graph.outputs.values()]
+    todo = [*graph.outputs.values()]
     while todo:
         terminal = todo.pop()
         if terminal in wanted:
@@ -40,14 +40,14 @@ def prune(graph: Graph, ordered: list[Vertex]) -> list[Vertex]:
 
 def _behind(vertex: Vertex) -> Iterator[Terminal]:
     """Go through what a vertex needs, and what opens the scope it fires in."""
-    yield from (wire.source for wire in wires_of(vertex))
+    yield from wires_of(vertex)
     opener = vertex.fires_in.owner
     if opener is not None:
         yield Terminal(opener, "")
     if isinstance(vertex.action, LoopAction):
-        yield from (wire.source for wire in vertex.action.nexts.values())
+        yield from vertex.action.nexts.values()
         if vertex.action.test_wire is not None:
-            yield vertex.action.test_wire.source
+            yield vertex.action.test_wire
 
 
 def _left_from(terminal: Terminal) -> Iterator[Terminal]:
@@ -58,7 +58,7 @@ def _left_from(terminal: Terminal) -> Iterator[Terminal]:
     match owner.action:
         case LoopAction(results=wires) | MapAction(collects=wires):
             if port in wires:
-                yield wires[port].source
+                yield wires[port]
         case CollectAction(output=Terminal() as output):
             yield output
         case _:

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
+from dataflow.called import CallAction
+from dataflow.ports import DONE, ERROR
+from dataflow.wiring import CARRY, INPUT, ITEM
 from dataflow.wording import on_one_line, read_place, write_place
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from dataflow.merging import MergeFunction
-    from dataflow.nodetype import NodeType
-    from dataflow.policy import EachOptions, Policy
+    from dataflow.policy import EachOptions
     from dataflow.ports import InPort, OutPort
     from dataflow.wiring import LoopBlock, LoopTest, Wiring
 
 __all__ = [
+    "Action",
     "CallAction",
     "CollectAction",
     "Graph",
@@ -29,9 +32,9 @@ __all__ = [
     "Scope",
     "ScopeKind",
     "Spot",
+    "Steps",
     "Terminal",
     "Vertex",
-    "Wire",
     "is_constant",
 ]
 
@@ -42,6 +45,10 @@ class ScopeKind(Enum):
     ROOT = "run"
     LOOP = "loop"
     MAP = "map"
+
+
+#: What stands in place of a node id in a reference to a parameter of such a scope.
+PARAMETER_OF: Final = {ScopeKind.ROOT: INPUT, ScopeKind.LOOP: CARRY, ScopeKind.MAP: ITEM}
 
 
 class Join(Enum):
@@ -61,6 +68,7 @@ class Scope:
     kind: ScopeKind
     owner: Vertex | None = None  # None for the root
     parameters: dict[str, None] = field(default_factory=dict)  # inputs, carried ports or items, in order
+    label: str = ""  # what messages call its item, where it is that of an `each`
 
     @property
     def parent(self) -> Scope | None:
@@ -74,12 +82,16 @@ class Scope:
             scope = scope.parent
 
 
+#: Keys and positions that lead to a part of a block of a document.
+Steps: TypeAlias = tuple[str | int, ...]
+
+
 class Spot(NamedTuple):
     """What a problem is about: in words, and as the steps that lead to it in the block of a document."""
 
     label: str
     scope: Scope
-    steps: tuple[str | int, ...]
+    steps: Steps
 
     def __str__(self) -> str:
         return self.label
@@ -93,7 +105,7 @@ class Spot(NamedTuple):
         return Spot(self.label, self.scope, (*self.steps, *steps))
 
     @property
-    def path(self) -> tuple[str | int, ...]:
+    def path(self) -> Steps:
         """The steps from the top of the document."""
         path, scope = self.steps, self.scope
         while scope.owner is not None:
@@ -108,6 +120,16 @@ class Terminal(NamedTuple):
     owner: Vertex | Scope | Constant
     port: str
 
+    @property
+    def label(self) -> str:
+        """What messages call it."""
+        owner = self.owner
+        if isinstance(owner, Constant):
+            return "a constant"
+        if owner.label:
+            return owner.label
+        return f"{PARAMETER_OF[owner.kind] if isinstance(owner, Scope) else owner.id}.{self.port}"
+
 
 @dataclass(slots=True, eq=False)
 class Constant:
@@ -117,37 +139,28 @@ class Constant:
     is_json: bool = False
 
 
-class Wire(NamedTuple):
-    """One edge into a port, with the words that name its source in messages."""
-
-    source: Terminal
-    label: str
-
-
 @dataclass(slots=True, eq=False)
 class Input:
-    """A connected input port of a vertex. `port` is the declared port, None where any will do."""
+    """A connected input port of a vertex: where its edges begin.
+
+    `port` is the declared port, None where any will do. `steps` lead to it in the block of a document where
+    it is not among the inputs of its node.
+    """
 
     name: str
-    wires: list[Wire]
+    wires: list[Terminal]
     port: InPort | None = None
     required: bool = True
-    spot: Spot | None = None
+    steps: Steps = ()
     checked: bool = False  # the value comes from an Any port and is checked when it enters (S1.7)
 
 
 def is_constant(given: Input) -> bool:
     """Tell whether nothing but constants leads to a port."""
-    return all(isinstance(wire.source.owner, Constant) for wire in given.wires)
-
-
-@dataclass(slots=True)
-class CallAction:
-    """Call a node function."""
-
-    type: NodeType
-    policy: Policy
-    config: Any = None
+    for wire in given.wires:  # noqa: SIM110 - of every port: a generator takes twice as long
+        if not isinstance(wire.owner, Constant):
+            return False
+    return True
 
 
 @dataclass(slots=True)
@@ -165,10 +178,10 @@ class LoopAction:
     block: LoopBlock
     scope: Scope
     test: LoopTest | None = None
-    test_wire: Wire | None = None
-    nexts: dict[str, Wire] = field(default_factory=dict)
+    test_wire: Terminal | None = None
+    nexts: dict[str, Terminal] = field(default_factory=dict)
     finals: dict[str, str] = field(default_factory=dict)  # output -> carried port
-    results: dict[str, Wire] = field(default_factory=dict)
+    results: dict[str, Terminal] = field(default_factory=dict)
     alls: set[str] = field(default_factory=set)  # of them, the lists of the values of all rounds
 
 
@@ -179,7 +192,7 @@ class MapAction:
     scope: Scope
     options: EachOptions
     lists: dict[str, str] = field(default_factory=dict)  # item -> input port of the vertex
-    collects: dict[str, Wire] = field(default_factory=dict)
+    collects: dict[str, Terminal] = field(default_factory=dict)
     outputs: tuple[str, ...] = ()  # the names of the outputs of a map in block form
     named: bool = True  # False: an `each`, named after the node that reads it first
 
@@ -188,7 +201,7 @@ class MapAction:
 class CollectAction:
     """A `collect`, until it is known which map it closes; then an output of that map."""
 
-    source: Wire
+    source: Terminal
     output: Terminal | None = None
 
 
@@ -197,18 +210,59 @@ Action: TypeAlias = CallAction | JoinAction | LoopAction | MapAction | CollectAc
 
 @dataclass(slots=True, eq=False)
 class Vertex:
-    """A node, loop, map or join. `order` is the place of its declaration in the flow."""
+    """A node, loop, map or join. `order` sorts those of a scope as they were declared."""
 
     id: str
-    order: tuple[int, int]
-    spot: Spot
+    order: int
     action: Action
+    home: Scope  # the scope of the block it was declared in
+    read_at: Spot | None = None  # of a join, or a map that `each` has opened: where it is read first
+    label: str = ""  # of a join: what messages call its value
     inputs: dict[str, Input] = field(default_factory=dict)
-    home: Scope = field(init=False)  # the scope of the block it was declared in
     scope: Scope | None = None  # where it fires, once known
+    index: int = -1  # in the plan of that scope, once it is laid out
+    slots: dict[str, int] = field(init=False)  # likewise, of its output ports
 
-    def __post_init__(self) -> None:
-        self.home = self.spot.scope
+    @property
+    def kind(self) -> str:
+        """What messages call it."""
+        match self.action:
+            case LoopAction():
+                return "loop"
+            case MapAction():
+                return "map"
+            case CallAction() | JoinAction() | CollectAction():
+                return "node"
+
+    @property
+    def spot(self) -> Spot:
+        if self.read_at is not None:
+            return self.read_at
+        return Spot(f"{self.kind} {self.id!r}", self.home, ("nodes", self.id))
+
+    def spot_of(self, port: str, steps: Steps = ()) -> Spot:
+        """Return the place of one of its input ports; `steps` lead to what is not among its inputs."""
+        steps = steps or ("nodes", self.id, "inputs", port)
+        return Spot(f"port '{self.id}.{port}'", self.home, steps)
+
+    def has_output(self, port: str) -> bool:
+        """Tell whether something may read a port of this name."""
+        if port in self.output_names or port in (DONE, ERROR):
+            return True
+        return isinstance(self.action, CallAction) and self.action.type.is_opaque
+
+    @property
+    def output_names(self) -> Collection[str]:
+        """The names of the output ports, `$done` and `$error` aside."""
+        match self.action:
+            case CallAction(type=node_type):
+                return node_type.outputs
+            case LoopAction(block=block):
+                return block.body.outputs
+            case MapAction(outputs=outputs):
+                return outputs
+            case JoinAction() | CollectAction():
+                return ("out",)
 
     @property
     def fires_in(self) -> Scope:
@@ -223,10 +277,15 @@ class Graph:
     wiring: Wiring
     root: Scope
     vertices: list[Vertex] = field(default_factory=list)
-    outputs: dict[str, Wire] = field(default_factory=dict)
+    outputs: dict[str, Terminal] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
     opaque: list[str] = field(default_factory=list)  # types that were not looked into
     output_ports: dict[str, OutPort] = field(default_factory=dict)  # what a flow around it sees, once checked
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether there is no scope but the root."""
+        return all(isinstance(vertex.action, (CallAction, JoinAction)) for vertex in self.vertices)
 
     @property
     def problems_in_order(self) -> list[str]:

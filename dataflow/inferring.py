@@ -21,8 +21,9 @@ from dataflow.ports import DONE, ERROR, Signal, plain_type
 from dataflow.scoping import resolved
 
 if TYPE_CHECKING:
-    from dataflow.graph import Graph, Input, Wire
+    from dataflow.graph import Graph, Input
     from dataflow.policy import ItemErrors
+    from dataflow.ports import OutPort
 
 __all__ = ["Types", "list_of", "or_failure"]
 
@@ -39,12 +40,16 @@ class Types:
 
     def infer_whole(self, ordered: list[Vertex]) -> None:
         """Infer every type, in an order in which sources come first; problems go into the graph."""
-        self._infer_all(ordered)
-        while self._loosen(ordered):
-            self._infer_all(ordered)
+        inferred = [
+            vertex for vertex in ordered
+            if not isinstance(vertex.action, CallAction) or vertex.action.is_inferred
+        ]  # fmt: skip
+        self._infer_all(inferred)
+        while self._loosen(inferred):
+            self._infer_all(inferred)
 
-    def _infer_all(self, ordered: list[Vertex]) -> None:
-        for vertex in ordered:
+    def _infer_all(self, vertices: list[Vertex]) -> None:
+        for vertex in vertices:
             self._infer(vertex)
 
     def _infer(self, vertex: Vertex) -> None:
@@ -71,6 +76,10 @@ class Types:
 
     def of(self, terminal: Terminal) -> object:
         """Tell what a terminal carries, following what leaves loops and maps to where it comes from."""
+        declared = _declared(terminal)
+        return self._of_leaving(terminal) if declared is None else declared.type
+
+    def _of_leaving(self, terminal: Terminal) -> object:
         lists: list[ItemErrors] = []  # what items do that fail, for each list around it, outmost first
         seen = set[Terminal]()
         while True:
@@ -83,11 +92,11 @@ class Types:
                 action = owner.action
                 if isinstance(action, MapAction) and port in action.collects:
                     lists.append(action.options.on_error)
-                    terminal = action.collects[port].source
+                    terminal = action.collects[port]
                     continue
                 if isinstance(action, LoopAction) and port in action.results:
                     lists += ["fail"] if port in action.alls else []
-                    terminal = action.results[port].source
+                    terminal = action.results[port]
                     continue
                 if isinstance(action, LoopAction) and port in action.finals:
                     terminal = Terminal(action.scope, action.finals[port])
@@ -104,47 +113,58 @@ class Types:
             return _type_of_constant(owner.value)
         if port in (DONE, ERROR) and isinstance(owner, Vertex):
             return Signal if port == DONE else Failure
-        return self.known.get(terminal, Any)
+        declared = _declared(terminal)
+        return self.known.get(terminal, Any) if declared is None else declared.type
 
-    def _union(self, wires: list[Wire]) -> object:
-        found = [self.of(wire.source) for wire in wires]
+    def _union(self, wires: list[Terminal]) -> object:
+        found = [self.of(wire) for wire in wires]
         return _united(found) if found else Any
 
     def _carried(self, given: Input) -> object:
         if not given.wires:
             return Any
-        source = given.wires[0].source
+        source = given.wires[0]
         if isinstance(source.owner, Constant) and source.owner.value is None:  # what follows may be anything
             return Any
         return _widened(self.of(source))
 
-    def _loosen(self, ordered: list[Vertex]) -> bool:
+    def _loosen(self, vertices: list[Vertex]) -> bool:
         """Make a carried port Any if a next value is; tells whether there was one, to infer once more."""
         found = False
-        for vertex in ordered:
+        for vertex in vertices:
             action = vertex.action
             if not isinstance(action, LoopAction):
                 continue
             for name, wire in action.nexts.items():
                 carry = Terminal(action.scope, name)
-                if carry not in self.loose and is_any(self.of(wire.source)) and not is_any(self.of(carry)):
+                if carry not in self.loose and is_any(self.of(wire)) and not is_any(self.of(carry)):
                     self.loose.add(carry)
                     found = True
         return found
 
     def _item(self, vertex: Vertex, port: str) -> object:
         for wire in vertex.inputs[port].wires:
-            found = self.of(wire.source)
-            if isinstance(wire.source.owner, Constant):
-                found = type(wire.source.owner.value)
+            found = self.of(wire)
+            if isinstance(wire.owner, Constant):
+                found = type(wire.owner.value)
             item = element_type(found)
             if item is not NOT_ITERABLE:
                 return item
             self.graph.problem(
                 f"map of {vertex.id!r} goes over {wire.label}, which is {type_name(found)}; expected a list",
-                vertex.inputs[port].spot or vertex.spot,
+                vertex.spot,
             )
         return Any
+
+
+def _declared(terminal: Terminal) -> OutPort | None:
+    """Return the port of a node whose type says all of it, as that of most nodes does."""
+    owner, port = terminal
+    if isinstance(owner, Vertex):
+        action = owner.action
+        if isinstance(action, CallAction) and not action.is_inferred:
+            return action.type.outputs.get(port)
+    return None
 
 
 #: Marks the type of a constant, which is exact where the constant is wired and wide where it is carried on.

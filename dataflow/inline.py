@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from dataflow.calling import CurrentFiring, Started
 from dataflow.isolation import MOST_BLOCKING, RETURNED, Driver, look, resumed
 from dataflow.reporting import report_start
+from dataflow.separation import separate
 from dataflow.states import READY, RUNNING
 
 if TYPE_CHECKING:
@@ -46,7 +47,12 @@ class Inline:
             frame.states[index] = RUNNING
             if reporter.is_listening:
                 report_start(reporter, frame, index)
-            coroutine = quick.function(*quick.take(frame.values))
+            if quick.take is not None:
+                coroutine = quick.function(*quick.take(frame.values))
+            else:
+                value = frame.values[quick.slot]
+                coroutine = quick.function(separate(value) if quick.is_shared else value)
+                value = None  # nothing is held that has ended (S8.5)
             current, context = CurrentFiring(worker, frame, index), copy()
             begun = perf_counter()
             try:

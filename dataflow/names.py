@@ -16,6 +16,8 @@ _UNSAFE: Final = re.compile(r"[./\[\]~$%\s]")
 
 def encode(name: str) -> str:
     """Percent-encode what has a meaning in paths and references."""
+    if name.isidentifier():  # as most are; that is told in no time
+        return name
     return _UNSAFE.sub(lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode()), name)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import ValidationError
@@ -13,7 +13,7 @@ from dataflow.checking import described
 from dataflow.errors import FlowInvalid
 from dataflow.failure import text_of_error
 from dataflow.mismatches import PREFIX, requirement
-from dataflow.policy import Policy
+from dataflow.policy import NO_POLICY
 from dataflow.ports import DONE, ERROR, MISSING, InPort, OutPort, Port, Ports, in_port, out_port
 from dataflow.signature import (
     Parameters,
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
     from dataflow.config import Config
+    from dataflow.policy import Policy
     from dataflow.wiring import Nested
 
 __all__ = ["ConfigProblem", "NodeType", "config_problems", "derive", "flow_type", "opaque_type"]
@@ -52,7 +53,7 @@ class NodeType:
     shape: Shape
     result: object = Any
     version: str = "1"
-    policy: Policy = field(default_factory=Policy)
+    policy: Policy = NO_POLICY
     ports_of: Callable[[Any], Ports] | None = None
     name: str = ""
     is_opaque: bool = False  # known by id only: any port may be connected
@@ -179,7 +180,7 @@ def derive(
         shape=returns.shape,
         result=returns.type,
         version=version,
-        policy=policy or Policy(),
+        policy=policy or NO_POLICY,
         ports_of=ports,
         name=name,
         documented=None if call is None else function,

@@ -9,8 +9,8 @@ from pydantic import ValidationError
 from dataflow.blocks import source_of
 from dataflow.errors import FlowInvalid
 from dataflow.nodetype import config_problems, opaque_type
-from dataflow.placeholders import Placeholder, literally
-from dataflow.wiring import Edge, Many, PlacedNode, Reference, flows_within
+from dataflow.placeholders import Placeholder, PortRef, literally
+from dataflow.wiring import NO_META, Edge, Many, PlacedNode, Reference, flows_within
 from dataflow.wording import counted
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from dataflow.blocks import OpenBlock
     from dataflow.config import Config
     from dataflow.nodetype import NodeType
-    from dataflow.placeholders import Operand
     from dataflow.policy import Policy
     from dataflow.wiring import Nested, Wiring
 
@@ -41,8 +40,8 @@ def id_for(block: OpenBlock, explicit: str | None, base: str) -> str:
 
 def place(block: OpenBlock, node_type: NodeType, base: str, explicit: str | None = None) -> PlacedNode:
     """Place a node of the type, not wired yet."""
-    id = id_for(block, explicit, base)
-    placed = PlacedNode(id, type=node_type)
+    id = block.new_id(base) if explicit is None else id_for(block, explicit, base)
+    placed = PlacedNode(id, (), NO_META, node_type)
     block.block.nodes[id] = placed
     block.changed()
     return placed
@@ -129,17 +128,20 @@ def wire(
     """Wire what a node was added with, by position and by name, as a call would bind it."""
     parameters = node_type.parameters
     positional = parameters.positional
-    by_position = dict(zip(positional, args, strict=False))
-    for name in (name for name in by_position if name in kwargs):
-        block.problem(f"port '{placed.id}.{name}' is given twice, by position and by name")
-    for name, value in {**by_position, **kwargs}.items():
+    given = kwargs
+    if args and positional:
+        by_position = dict(zip(positional, args, strict=False))
+        for name in (name for name in by_position if name in kwargs):
+            block.problem(f"port '{placed.id}.{name}' is given twice, by position and by name")
+        given = {**by_position, **kwargs}
+    for name, value in given.items():
         if name == parameters.config_name:
             _configure(block, placed, name, value)
         else:
-            _feed(block, placed, name, (literally(value),))
-    rest = args[len(positional) :]
+            _feed(block, placed, name, (value,))
+    rest = args[len(positional) :] if args else ()
     if rest and parameters.star is not None:
-        _feed(block, placed, parameters.star, tuple(literally(value) for value in rest))
+        _feed(block, placed, parameters.star, rest)
     elif rest and not node_type.is_opaque:
         most = counted(len(positional), "positional argument")
         block.problem(f"node {placed.id!r} takes at most {most}, found {len(args)}")
@@ -152,12 +154,20 @@ def _configure(block: OpenBlock, placed: PlacedNode, name: str, value: object) -
         placed.config = value
 
 
-def _feed(block: OpenBlock, placed: PlacedNode, port: str, operands: tuple[Operand, ...]) -> None:
+def _feed(block: OpenBlock, placed: PlacedNode, port: str, values: Sequence[object]) -> None:
     """Wire a port: plain ports become edges, anything else stands with the node."""
-    reader = f"port '{placed.id}.{port}'"
-    sources = tuple(source_of(block, operand, reader) for operand in operands)
+    edges: list[Edge] = []
+    for value in values:
+        if not isinstance(value, PortRef) or value._block is not block:  # noqa: SLF001 - as in blocks
+            break
+        edges.append(Edge(value._reference, placed.id, port, None, NO_META))  # noqa: SLF001 - as above
+    else:  # ports of this block, as most are
+        block.block.edges += edges
+        return
+    operands = [literally(value) for value in values]
+    sources = tuple(source_of(block, operand, f"port '{placed.id}.{port}'") for operand in operands)
     plain = [source for source in sources if isinstance(source, Reference)]
     if len(plain) == len(sources):
-        block.block.edges.extend(Edge(source, placed.id, port) for source in plain)
+        block.block.edges += [Edge(source, placed.id, port) for source in plain]
     else:
-        placed.inputs[port] = sources[0] if len(sources) == 1 else Many(sources)
+        placed.give(port, sources[0] if len(sources) == 1 else Many(sources))

@@ -9,12 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from dataflow.holding import holding_of
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping, Sequence
     from typing import Literal
 
     from dataflow.attempts import Bounds
     from dataflow.graph import Join
+    from dataflow.holding import Holding
     from dataflow.merging import MergeFunction
     from dataflow.nodetype import NodeType
     from dataflow.policy import EachOptions, Policy, Settings
@@ -26,7 +29,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)  # never changed; a frozen one takes twice as long to make
 class Feed:
     """A connected input port: the slots its edges read, in declared order."""
 
@@ -43,7 +46,7 @@ class Feed:
     is_constant: bool = False  # of a node: no edge leads to it
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)  # never changed; a frozen one takes twice as long to make
 class Call:
     """Call a node function.
 
@@ -60,14 +63,17 @@ class Call:
     direct: tuple[int, ...] | None
     is_branch: bool = False
     bounds: Bounds | None = None  # of its attempts, None where nothing bounds them
+    is_simple: bool = False  # calling it runs none of its code, and its value is that of its one port
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class QuickCall:
     """What a firing of most nodes comes to: a coroutine function is given values as they stand in slots."""
 
     function: Callable[..., Coroutine[Any, Any, Any]]
-    take: Callable[[Sequence[Any]], Sequence[Any]]  # the arguments out of the values of a frame (S3.4)
+    slot: int  # of its one argument
+    is_shared: bool  # that has other holders too (S3.4)
+    take: Callable[[Sequence[Any]], Sequence[Any]] | None  # any other number of arguments, out of all values
     out: int | None  # the slot of `out`, None if it has other output ports that are read
     calls: tuple[int, ...] | None  # see `ScopePlan.calls`; None also where a map collects the value
     is_collected: bool  # a map collects the value, and nobody else hears of it
@@ -129,7 +135,7 @@ class FlowOf:
 Action: TypeAlias = Call | JoinOf | LoopOf | MapOf | FlowOf
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)  # never changed; a frozen one takes twice as long to make
 class PlanNode:
     """A node of a scope."""
 
@@ -176,8 +182,8 @@ class ScopePlan:
     waits: list[int] = field(default_factory=list)  # how many slots a node waits for
     shared: bytearray = field(default_factory=bytearray)  # whether more than one holder has it (S3.4)
     parameters: dict[str, int] = field(default_factory=dict)  # inputs, carried ports or items
-    imports: tuple[tuple[int, int], ...] = ()  # (slot of the parent scope, own slot)
-    exports: dict[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)  # slot -> (owner, its slot)
+    imports: list[tuple[int, int]] = field(default_factory=list)  # (slot of the parent scope, own slot)
+    exports: dict[int, list[tuple[int, int]]] = field(default_factory=dict)  # slot -> (owner, its slot)
     starts: tuple[int, ...] = ()  # nodes that wait for nothing
     disabled: tuple[int, ...] = ()
     begins_with_parameters: bool = False  # and with nothing else: it has none of the above, nor is it empty
@@ -189,8 +195,24 @@ class ScopePlan:
     after_test: tuple[int, ...] = ()  # nodes of a loop's body that wait for its test
     uses: Uses | None = None  # where there are races or lazy ports in the flow
     names: list[str] = field(default_factory=list)  # what each slot is called in messages
-    held: tuple[tuple[int, ...], ...] = ()  # the slots that each node reads or fills, itself or inside it
-    holders: list[int] = field(default_factory=list)  # see `Frame.holders`
+    at_end: frozenset[int] = frozenset()  # slots that are read when a frame has ended
+    _holding: Holding | None = None
+
+    @property
+    def held(self) -> Sequence[Sequence[int]]:
+        """The slots that each node reads or fills, itself or inside it."""
+        return self._told_holding().held
+
+    @property
+    def holders(self) -> list[int]:
+        """See `Frame.holders`."""
+        return self._told_holding().holders
+
+    def _told_holding(self) -> Holding:
+        """Tell who holds which value, once: few runs let values go."""
+        if self._holding is None:
+            self._holding = holding_of(self)
+        return self._holding
 
 
 @dataclass(frozen=True, slots=True, eq=False)

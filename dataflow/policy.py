@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 from dataflow.functions import check_plain
 from dataflow.limits import Gate
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from dataflow.current import Firing
 
 __all__ = [
+    "NO_POLICY",
     "EachOptions",
     "Errors",
     "ItemErrors",
@@ -158,6 +159,9 @@ class Policy:
         """Whether a failure cannot turn into a skip (S5.2)."""
         return self.is_enabled and self.on_error not in ("skip", "route")
 
+
+#: What a node has that is given no settings.
+NO_POLICY: Final = Policy()
 
 #: Settings that are kept but do nothing yet; a flow that sets one is told so when it runs.
 WITHOUT_EFFECT = ("memo",)

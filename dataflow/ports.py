@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, TypeVar, get_args, get_origin
 
 from dataflow.context import ExecutionContext, Tools
+from dataflow.failure import takes_failure
 from dataflow.markers import MISSING, SKIP
 
 if TYPE_CHECKING:
@@ -66,7 +67,10 @@ class PortKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class InPort:
-    """An input port. `default` is MISSING exactly if the port is required."""
+    """An input port. `default` is MISSING exactly if the port is required.
+
+    What follows from the rest is told once: many nodes have the same port.
+    """
 
     name: str
     type: object
@@ -74,10 +78,12 @@ class InPort:
     default: object = MISSING
     many: bool = False
     lazy: bool = False  # demanded only when all other ports of its reader have settled (S8.3)
+    required: bool = field(init=False, repr=False, compare=False)
+    takes_failure: bool = field(init=False, repr=False, compare=False)  # an error is a value to it (S4.2)
 
-    @property
-    def required(self) -> bool:
-        return self.default is MISSING
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "required", self.default is MISSING)
+        object.__setattr__(self, "takes_failure", takes_failure(self.type))
 
 
 @dataclass(frozen=True, slots=True)

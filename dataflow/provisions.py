@@ -6,15 +6,25 @@ from typing import TYPE_CHECKING
 
 from dataflow.graph import CallAction
 from dataflow.markers import MISSING
-from dataflow.policy import WITHOUT_EFFECT
+from dataflow.policy import NO_POLICY, WITHOUT_EFFECT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from dataflow.graph import Vertex
+    from dataflow.graph import Action, Vertex
     from dataflow.wiring import Nested
 
-__all__ = ["has_limits", "named_limits", "unused"]
+__all__ = ["asking_of", "asks", "has_limits", "named_limits", "unused"]
+
+
+def asking_of(vertices: Iterable[Vertex]) -> Iterator[Vertex]:
+    """Go through those with settings, or with a flow that may have some: most have neither."""
+    return (vertex for vertex in vertices if asks(vertex.action))
+
+
+def asks(action: Action) -> bool:
+    """Tell whether what a node does has settings, or is a flow that may have some."""
+    return isinstance(action, CallAction) and (action.policy is not NO_POLICY or action.type.flow is not None)
 
 
 def has_limits(vertices: Iterable[Vertex]) -> bool:

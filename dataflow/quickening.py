@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from inspect import CO_COROUTINE
 from operator import itemgetter
-from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
 from dataflow.plan import Call, QuickCall
-from dataflow.separation import ATOMIC, separate, separate_all
-from dataflow.signature import Shape
+from dataflow.separation import separate, separate_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,61 +18,44 @@ __all__ = ["quicken"]
 
 def quicken(plan: ScopePlan) -> None:
     """Note for each slot of a connected scope who hears of it, and for each node what a firing comes to."""
-    told = {*plan.lazy, *plan.early, *plan.exports, *plan.awaited, *plan.awaited_nexts, plan.test}
-    simple = [isinstance(node.action, Call) and node.is_plain for node in plan.nodes]
-    plan.is_told = bytearray(slot in told for slot in range(len(plan.initial)))
-    plan.calls = [
-        readers if slot not in told and all(simple[index] for index in readers) else None
-        for slot, readers in enumerate(plan.readers)
-    ]
+    told = {*plan.lazy, *plan.early, *plan.exports, *plan.awaited, *plan.awaited_nexts}
+    if plan.test is not None:
+        told.add(plan.test)
+    plan.is_told = bytearray(len(plan.initial))
+    for slot in told:
+        plan.is_told[slot] = 1
+    others = {node.index for node in plan.nodes if not (node.is_plain and isinstance(node.action, Call))}
+    plan.calls = list(plan.readers)
+    for slot, readers in enumerate(plan.readers) if told or others else ():
+        if slot in told or not others.isdisjoint(readers):
+            plan.calls[slot] = None
     plan.quick = [_quick(plan, node) for node in plan.nodes]
 
 
 def _quick(plan: ScopePlan, node: PlanNode) -> QuickCall | None:
     call = node.action
-    if not isinstance(call, Call) or call.direct is None or not _is_simple(call):
+    if not isinstance(call, Call) or call.direct is None or not call.is_simple:
         return None
-    take = _taking(call.direct, [plan.shared[slot] for slot in call.direct])
-    if len(node.outputs) > 1 or plan.uses is not None:
-        return QuickCall(call.type.call, take, None, None, is_collected=False)
-    out = node.outputs["out"]
-    is_collected = out in plan.collects and plan.calls[out] == ()
-    calls = None if out in plan.collects else plan.calls[out]
-    return QuickCall(call.type.call, take, out, calls, is_collected)
-
-
-def _is_simple(call: Call) -> bool:
-    """Tell whether calling the function runs none of its code, and its value is that of its one port."""
-    function = call.type.call
-    if isinstance(function, MethodType):
-        function = function.__func__
-    is_native = isinstance(function, FunctionType) and bool(function.__code__.co_flags & CO_COROUTINE)
-    return is_native and call.type.shape is Shape.SINGLE and call.bounds is None and not call.is_branch
+    function, slots, shared = call.type.call, call.direct, plan.shared
+    out, calls, is_collected = None, None, False
+    if len(node.outputs) == 1 and plan.uses is None:
+        out = node.outputs["out"]
+        calls = plan.calls[out]
+        if out in plan.collects:
+            calls, is_collected = None, calls == ()
+    if len(slots) == 1:
+        return QuickCall(function, slots[0], bool(shared[slots[0]]), None, out, calls, is_collected)
+    take = _taking(slots, [shared[slot] for slot in slots])
+    return QuickCall(function, 0, False, take, out, calls, is_collected)
 
 
 def _taking(slots: Sequence[int], shared: Sequence[int]) -> Callable[[Sequence[Any]], Sequence[Any]]:
     """Return what takes the arguments out of the slots, copies of those that others hold too (S3.4)."""
+    read: Callable[[Sequence[Any]], Sequence[Any]] = itemgetter(*slots) if slots else itemgetter(slice(0))
     if not any(shared):
-        return _reading(slots)
-    if len(slots) == 1:
-        return _copying(slots[0])
-    read = _reading(slots)
+        return read
     if all(shared):
         return lambda values: separate_all(read(values))
     return lambda values: [
         separate(value) if is_shared else value for value, is_shared in zip(read(values), shared, strict=True)
     ]
-
-
-def _reading(slots: Sequence[int]) -> Callable[[Sequence[Any]], Sequence[Any]]:
-    if len(slots) > 1:
-        return itemgetter(*slots)
-    return itemgetter(slice(slots[0], slots[0] + 1) if slots else slice(0))
-
-
-def _copying(slot: int) -> Callable[[Sequence[Any]], Sequence[Any]]:
-    def take(values: Sequence[Any]) -> Sequence[Any]:
-        value = values[slot]
-        return (value,) if type(value) in ATOMIC else (separate(value),)
-
-    return take

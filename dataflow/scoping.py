@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from dataflow.graph import (
+    CallAction,
     CollectAction,
     Constant,
     Graph,
@@ -14,17 +16,16 @@ from dataflow.graph import (
     ScopeKind,
     Terminal,
     Vertex,
-    Wire,
 )
 from dataflow.wording import MOST_CHOICES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["body_of", "in_order", "place", "resolved", "scope_of", "wires_of", "wires_within"]
+__all__ = ["body_of", "every_wire", "in_order", "place", "resolved", "scope_of", "wires_of", "wires_within"]
 
 
-def wires_of(vertex: Vertex) -> Iterator[Wire]:
+def wires_of(vertex: Vertex) -> Iterator[Terminal]:
     """Go through the edges into a vertex; a loop's tests and next values are not among them."""
     for given in vertex.inputs.values():
         yield from given.wires
@@ -32,7 +33,22 @@ def wires_of(vertex: Vertex) -> Iterator[Wire]:
         yield vertex.action.source
 
 
-def wires_within(owner: Vertex) -> Iterator[Wire]:
+def every_wire(graph: Graph) -> Iterator[Terminal]:
+    """Go through all edges of a graph, and what loops, maps and its outputs read."""
+    yield from graph.outputs.values()
+    for vertex in graph.vertices:
+        for given in vertex.inputs.values():
+            yield from given.wires
+        match vertex.action:
+            case CallAction():
+                pass
+            case CollectAction(source=source):
+                yield source
+            case _:
+                yield from wires_within(vertex)
+
+
+def wires_within(owner: Vertex) -> Iterator[Terminal]:
     """Go through what a loop or a map in block form reads of its body at the end of a round or item."""
     match owner.action:
         case LoopAction(test_wire=test, nexts=nexts, results=results):
@@ -70,9 +86,9 @@ def _behind(terminal: Terminal) -> list[Vertex]:
             case Vertex():
                 found.append(owner)
                 if isinstance(owner.action, LoopAction) and port in owner.action.results:
-                    todo.append(owner.action.results[port].source)
+                    todo.append(owner.action.results[port])
                 elif isinstance(owner.action, MapAction) and port in owner.action.collects:
-                    todo.append(owner.action.collects[port].source)
+                    todo.append(owner.action.collects[port])
             case Scope(owner=Vertex() as opener):
                 found.append(opener)
             case _:
@@ -94,36 +110,52 @@ def in_order(graph: Graph) -> list[Vertex]:
     What the body of a loop or map reads from outside comes before its owner, so that the owner's scope
     can be told from it.
     """
-    after: dict[Vertex, list[Vertex]] = {vertex: [] for vertex in graph.vertices}
+    after: dict[Vertex, list[Vertex]] = defaultdict(list)
     waits = dict.fromkeys(graph.vertices, 0)
     for vertex in graph.vertices:
-        for earlier, later in _precedences(vertex):
-            after[earlier].append(later)
-            waits[later] += 1
+        home, distant = vertex.home, []
+        for given in vertex.inputs.values():
+            for wire in given.wires:
+                source = wire.owner
+                if (
+                    isinstance(source, Vertex)
+                    and source.home is home
+                    and isinstance(source.action, CallAction)
+                ):
+                    after[source].append(vertex)  # a node of the same block, as most sources are
+                    waits[vertex] += 1
+                else:
+                    distant.append(wire)
+        if distant or home.owner is not None or not isinstance(vertex.action, CallAction):
+            for earlier, later in _precedences(vertex, distant):
+                after[earlier].append(later)
+                waits[later] += 1
     ordered = [vertex for vertex in graph.vertices if not waits[vertex]]
     for vertex in ordered:  # grows while it is walked
-        for later in after[vertex]:
+        for later in after.get(vertex, ()):
             waits[later] -= 1
             if not waits[later]:
                 ordered.append(later)
     if len(ordered) < len(graph.vertices):
-        left = {vertex: after[vertex] for vertex in graph.vertices if waits[vertex]}
+        left = {vertex: after.get(vertex, []) for vertex in graph.vertices if waits[vertex]}
         graph.problem(_cycle_problem(left), next(iter(left)).spot)
         ordered.extend(left)  # they are checked all the same, as far as that can be
     return ordered
 
 
-def _precedences(vertex: Vertex) -> Iterator[tuple[Vertex, Vertex]]:
-    """List the pairs of vertices, earlier and later, that the edges into a vertex make."""
+def _precedences(vertex: Vertex, wires: list[Terminal]) -> Iterator[tuple[Vertex, Vertex]]:
+    """List the pairs of vertices, earlier and later, that a vertex and these edges into it make."""
     homes = _homes(vertex)
     if homes[0].owner is not None:
         yield homes[0].owner, vertex
-    for wire in wires_of(vertex):
-        for source in _behind(wire.source):
+    if isinstance(vertex.action, CollectAction):
+        wires = [*wires, vertex.action.source]
+    for wire in wires:
+        for source in _behind(wire):
             yield source, vertex
             yield from ((source, owner) for owner in _entered(homes, source))
     for wire in wires_within(vertex):
-        for source in _behind(wire.source):
+        for source in _behind(wire):
             if source is not vertex and body_of(vertex) not in _homes(source):
                 yield source, vertex
 
@@ -166,6 +198,9 @@ def resolved(terminal: Terminal) -> Terminal:
 
 def scope_of(terminal: Terminal) -> Scope | None:
     """Tell in which scope a terminal lives; None for a constant, which lives anywhere."""
+    owner = terminal.owner
+    if isinstance(owner, Vertex) and isinstance(owner.action, CallAction):
+        return owner.scope
     owner = resolved(terminal).owner
     match owner:
         case Scope():
@@ -178,35 +213,42 @@ def scope_of(terminal: Terminal) -> Scope | None:
 
 def place(graph: Graph, ordered: list[Vertex]) -> None:
     """Give each vertex the innermost scope of what it reads; `ordered` comes from `in_order`."""
-    outside: dict[Vertex, list[Wire]] = {}
+    if graph.is_flat:
+        for vertex in ordered:
+            vertex.scope = graph.root
+        return
+    outside: dict[Vertex, list[Terminal]] = {}
     for vertex in ordered:
-        for wire in wires_of(vertex):
-            for home in _homes(vertex):
-                if home.owner is not None:
-                    outside.setdefault(home.owner, []).append(wire)
+        for home in _homes(vertex):
+            if home.owner is not None:
+                outside.setdefault(home.owner, []).extend(wires_of(vertex))
     for vertex in ordered:
-        within = [
-            wire for wire in (*outside.get(vertex, []), *wires_within(vertex)) if not _is_inside(wire, vertex)
-        ]
-        vertex.scope = _innermost(graph, vertex, [*wires_of(vertex), *within])
+        wires = [*wires_of(vertex)]
+        match vertex.action:
+            case LoopAction() | MapAction():
+                within = (*outside.get(vertex, []), *wires_within(vertex))
+                wires += [wire for wire in within if not _is_inside(wire, vertex)]
+            case _:
+                pass
+        vertex.scope = _innermost(graph, vertex, wires)
         if isinstance(vertex.action, CollectAction):
             _close(graph, vertex, vertex.action)
 
 
-def _is_inside(wire: Wire, opener: Vertex) -> bool:
+def _is_inside(wire: Terminal, opener: Vertex) -> bool:
     """Tell whether a wire begins inside the body of a loop or map in block form."""
-    body, scope = body_of(opener), scope_of(wire.source)
+    body, scope = body_of(opener), scope_of(wire)
     if scope is None:
         return True  # a constant, or a vertex of the body, which is placed after its owner
     return scope is body or (scope.owner is not None and body in _homes(scope.owner))
 
 
-def _innermost(graph: Graph, vertex: Vertex, wires: list[Wire]) -> Scope:
+def _innermost(graph: Graph, vertex: Vertex, wires: list[Terminal]) -> Scope:
     """Find the innermost scope; two scopes neither inside the other are a problem (S7.1)."""
     found, why = vertex.home, ""
     for wire in wires:
-        scope = scope_of(wire.source)
-        if scope is None or scope in found.around():
+        scope = scope_of(wire)
+        if scope is None or scope is found or scope in found.around():
             continue
         if found in scope.around():
             found, why = scope, wire.label
@@ -221,7 +263,7 @@ def _innermost(graph: Graph, vertex: Vertex, wires: list[Wire]) -> Scope:
 
 def _close(graph: Graph, vertex: Vertex, action: CollectAction) -> None:
     """Make a collect an output of the map it closes, and put it where that map's owner is."""
-    scope = scope_of(action.source.source)
+    scope = scope_of(action.source)
     owner = scope.owner if scope is not None and scope.kind is ScopeKind.MAP else None
     if owner is None or owner.home is not vertex.home:
         graph.problem(

@@ -6,9 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dataflow.declarations import kind_of_vertex, output_names
+from dataflow.declarations import SCOPES
 from dataflow.graph import (
-    CallAction,
     CollectAction,
     Constant,
     Graph,
@@ -21,15 +20,9 @@ from dataflow.graph import (
     Spot,
     Terminal,
     Vertex,
-    Wire,
 )
 from dataflow.names import encode
-from dataflow.ports import DONE, ERROR
-from dataflow.scoping import body_of
 from dataflow.wiring import (
-    CARRY,
-    INPUT,
-    ITEM,
     All,
     Collect,
     Each,
@@ -61,7 +54,7 @@ class Reader:
     names: Names
     spot: Spot
     id: str  # names the map that it is the first to read
-    position: int
+    order: int  # of a join or map that is made for it
 
 
 class Sources:
@@ -70,24 +63,24 @@ class Sources:
     def __init__(self, graph: Graph, lookup: Lookup) -> None:
         self._graph = graph
         self._lookup = lookup
-        self._joins: dict[tuple[int, Source], Wire | None] = {}
+        self._joins: dict[tuple[int, Source], Terminal | None] = {}
         self._counts: Counter[tuple[int, str]] = Counter()  # of the joins of a block, by mode
         self._maps: dict[Terminal, tuple[EachOptions, Vertex]] = {}
 
-    def wire(self, source: Source, reader: Reader) -> Wire | None:
+    def wire(self, source: Source, reader: Reader) -> Terminal | None:
         """Resolve a source; None if it cannot be, which is recorded as a problem."""
         match source:
             case Reference():
                 return self.reference(source, reader)
             case Literally():
-                return Wire(Terminal(Constant(source.value, source.is_json), "value"), "a constant")
+                return Terminal(Constant(source.value, source.is_json), "value")
             case _:
                 key = (id(reader.names), source)
                 if key not in self._joins:
                     self._joins[key] = self._expression(source, reader)
                 return self._joins[key]
 
-    def _expression(self, source: Joining, reader: Reader) -> Wire | None:
+    def _expression(self, source: Joining, reader: Reader) -> Terminal | None:
         match source:
             case Merge(sources):
                 return self._join(Join.MERGE, sources, reader)
@@ -107,10 +100,10 @@ class Sources:
                 wire = self.wire(inner, reader)
                 if wire is None:
                     return None
-                vertex = self._add("collect", CollectAction(wire), reader)
-                if (home := _home_of(wire.source)) is not None:  # a list made outside is read inside (S2.3)
+                vertex = self._add("collect", CollectAction(wire), reader, f"collect({wire.label})")
+                if (home := _home_of(wire)) is not None:  # a list made outside is read inside (S2.3)
                     vertex.home = home
-                return Wire(Terminal(vertex, "out"), f"collect({wire.label})")
+                return Terminal(vertex, "out")
             case All():
                 self._graph.problem(
                     f"{reader.spot}: `all` is an output of a loop, and nothing else", reader.spot
@@ -124,7 +117,7 @@ class Sources:
         reader: Reader,
         word: str = "",
         how: MergeFunction | None = None,
-    ) -> Wire | None:
+    ) -> Terminal | None:
         word = word or mode.value
         if not sources:
             self._graph.problem(f"{reader.spot}: {word} needs at least one source", reader.spot)
@@ -132,9 +125,10 @@ class Sources:
         wires = [wire for source in sources if (wire := self.wire(source, reader)) is not None]
         if len(wires) < len(sources):
             return None
-        vertex = self._add(self._name(word, reader.names), JoinAction(mode, how), reader)
+        label = f"{word}({', '.join(wire.label for wire in wires)})"
+        vertex = self._add(self._name(word, reader.names), JoinAction(mode, how), reader, label)
         vertex.inputs["sources"] = Input("sources", wires)
-        return Wire(Terminal(vertex, "out"), f"{word}({', '.join(wire.label for wire in wires)})")
+        return Terminal(vertex, "out")
 
     def _name(self, word: str, names: Names) -> str:
         """Name a join by its mode, counted in its block as functions are (S1.2)."""
@@ -145,11 +139,11 @@ class Sources:
             if name not in names.vertices:
                 return name
 
-    def _each(self, source: Source, options: EachOptions, reader: Reader) -> Wire | None:
+    def _each(self, source: Source, options: EachOptions, reader: Reader) -> Terminal | None:
         wire = self.wire(source, reader)
         if wire is None:
             return None
-        known = self._maps.get(wire.source)
+        known = self._maps.get(wire)
         if known is not None and known[1].home is reader.names.scope:
             if known[0] != options:
                 self._graph.problem(
@@ -159,64 +153,50 @@ class Sources:
                 )
             vertex = known[1]
         else:
-            scope = Scope(ScopeKind.MAP, parameters={"item": None})
+            scope = Scope(ScopeKind.MAP, parameters={"item": None}, label=f"each({wire.label})")
             found = self._lookup.options(options, reader.spot)
             vertex = self._add(reader.id, MapAction(scope, found, {"item": "item"}, named=False), reader)
             scope.owner = vertex
             vertex.inputs["item"] = Input("item", [wire])
-            self._maps[wire.source] = (options, vertex)
+            self._maps[wire] = (options, vertex)
         action = vertex.action
         assert isinstance(action, MapAction)
-        return Wire(Terminal(action.scope, "item"), f"each({wire.label})")
+        return Terminal(action.scope, "item")
 
-    def _add(self, id: str, action: JoinAction | CollectAction | MapAction, reader: Reader) -> Vertex:
-        vertex = Vertex(id, (reader.position, -1), reader.spot._replace(scope=reader.names.scope), action)
+    def _add(
+        self, id: str, action: JoinAction | CollectAction | MapAction, reader: Reader, label: str = ""
+    ) -> Vertex:
+        scope = reader.names.scope
+        vertex = Vertex(id, reader.order, action, scope, reader.spot._replace(scope=scope), label)
         self._graph.vertices.append(vertex)
         return vertex
 
-    def reference(self, reference: Reference, reader: Reader) -> Wire | None:
+    def reference(self, reference: Reference, reader: Reader) -> Terminal | None:
         """Look a port up, from the reader's block outwards."""
-        kinds = {INPUT: ScopeKind.ROOT, CARRY: ScopeKind.LOOP, ITEM: ScopeKind.MAP}
-        if reference.node in kinds:
-            return self._parameter(reference, kinds[reference.node], reader)
-        for names in reader.names.outwards():
-            if (vertex := names.vertices.get(reference.node)) is not None:
-                if any(inner.scope is body_of(vertex) for inner in reader.names.outwards()):
-                    kind = kind_of_vertex(vertex)
-                    self._graph.problem(
-                        f"{reader.spot} reads '{reference}', which is known when the {kind} has ended; "
-                        "inside it read a node or a carried port of its own",
-                        reader.spot,
-                    )
-                    return None
-                return self._output(vertex, reference, reader)
-        known = choices(*(names.vertices for names in reader.names.outwards()), write=encode)
-        told = f"{reader.spot} reads '{reference}': no node {reference.node!r}; {known}"
-        if f"${reference.node}" in kinds:
-            told += f"; with a $ in front, ${reference}, it is no node"
-        self._graph.problem(told, reader.spot)
-        return None
+        found = reader.names.find(reference)
+        if found is None:
+            told = f"{reader.spot} reads '{reference}'{_why_not(reference, reader.names)}"
+            self._graph.problem(told, reader.spot)
+        return found
 
-    def _parameter(self, reference: Reference, kind: ScopeKind, reader: Reader) -> Wire | None:
-        scopes = [names.scope for names in reader.names.outwards() if names.scope.kind is kind]
-        for scope in scopes:
-            if reference.port in scope.parameters:
-                return Wire(Terminal(scope, reference.port), str(reference))
-        known = choices(*(scope.parameters for scope in scopes))
-        told = f"{reader.spot} reads '{reference}', which does not exist here; {known}"
-        self._graph.problem(told, reader.spot)
-        return None
 
-    def _output(self, vertex: Vertex, reference: Reference, reader: Reader) -> Wire | None:
-        ports = output_names(vertex)
-        if reference.port in ports or reference.port in (DONE, ERROR) or _is_opaque(vertex):
-            return Wire(Terminal(vertex, reference.port), str(reference))
-        self._graph.problem(
-            f"{reader.spot} reads '{reference}': {kind_of_vertex(vertex)} {vertex.id!r} has no output port "
-            f"{reference.port!r}; {choices(ports)}",
-            reader.spot,
+def _why_not(reference: Reference, names: Names) -> str:
+    """Say why a port cannot be read in a block."""
+    if (kind := SCOPES.get(reference.node)) is not None:
+        scopes = (outer.scope for outer in names.outwards() if outer.scope.kind is kind)
+        return f", which does not exist here; {choices(*(scope.parameters for scope in scopes))}"
+    vertex = names.vertex(reference.node)
+    if vertex is None:
+        known = choices(*(outer.vertices for outer in names.outwards()), write=encode)
+        hint = f"; with a $ in front, ${reference}, it is no node" if f"${reference.node}" in SCOPES else ""
+        return f": no node {reference.node!r}; {known}{hint}"
+    if names.is_inside(vertex):
+        return (
+            f", which is known when the {vertex.kind} has ended; "
+            "inside it read a node or a carried port of its own"
         )
-        return None
+    ports = choices(vertex.output_names)
+    return f": {vertex.kind} {vertex.id!r} has no output port {reference.port!r}; {ports}"
 
 
 def _home_of(terminal: Terminal) -> Scope | None:
@@ -228,7 +208,3 @@ def _home_of(terminal: Terminal) -> Scope | None:
             return home
         case _:
             return None
-
-
-def _is_opaque(vertex: Vertex) -> bool:
-    return isinstance(vertex.action, CallAction) and vertex.action.type.is_opaque

@@ -34,8 +34,8 @@ class Step(Handle, Generic[R_co]):
     @property
     def out(self) -> R_co:
         """The result; a result with named fields has a port a field: `step.out.title`."""
-        port: R_co = self._port("out")
-        return port
+        port: Any = PortRef(self._block, Reference(self._id, "out"))
+        return port  # type: ignore[no-any-return]  # a port is typed as its value
 
     @property
     def error(self) -> Failure:

@@ -18,7 +18,6 @@ from dataflow.scoping import resolved
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from dataflow.graph import Wire
 
 __all__ = ["Together"]
 
@@ -44,9 +43,9 @@ class Together:
         for vertex in ordered:
             self._fired[vertex] = self._of_vertex(vertex)
 
-    def first_pair(self, wires: Sequence[Wire]) -> tuple[Wire, Wire] | None:
+    def first_pair(self, wires: Sequence[Terminal]) -> tuple[Terminal, Terminal] | None:
         """Return two of the wires that can both bring a value, the first in order; None if no two can."""
-        told = [self._of(wire.source) for wire in wires]
+        told = [self._of(wire) for wire in wires]
         for one, other in combinations(range(len(wires)), 2):
             if not _differ(told[one], told[other]):
                 return wires[one], wires[other]
@@ -70,8 +69,8 @@ class Together:
 
     def _of_input(self, given: Input) -> Answers:
         if given.port is not None and takes_failure(given.port.type):  # which an error may come to as well
-            return _common([_of_failure(wire.source) for wire in given.wires])
-        return _common([self._of(wire.source) for wire in given.wires])
+            return _common([_of_failure(wire) for wire in given.wires])
+        return _common([self._of(wire) for wire in given.wires])
 
     def _of(self, terminal: Terminal) -> Answers:
         owner, port = resolved(terminal)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol, TypeAlias
 
-from dataflow.policy import EachOptions, Policy, Settings
+from dataflow.policy import NO_POLICY, EachOptions, Settings
 from dataflow.ports import MISSING
 
 if TYPE_CHECKING:
@@ -13,11 +14,13 @@ if TYPE_CHECKING:
 
     from dataflow.nodetype import NodeType
     from dataflow.plan import FlowPlan
+    from dataflow.policy import Policy
 
 __all__ = [
     "CARRY",
     "INPUT",
     "ITEM",
+    "NO_META",
     "PARAMETERS",
     "All",
     "Block",
@@ -54,8 +57,21 @@ ITEM: Final = "$item"
 PARAMETERS: Final = (INPUT, CARRY, ITEM)
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
+#: What a part of a flow has for `meta` unless it is given some: one for all of them.
+NO_META: Final[Mapping[str, Any]] = MappingProxyType({})
+#: What most nodes have for `inputs`.
+NO_INPUTS: Final[Mapping[str, Any]] = MappingProxyType({})
+
+
+def _no_meta() -> Mapping[str, Any]:
+    return NO_META
+
+
+def _no_inputs() -> Mapping[str, Any]:
+    return NO_INPUTS
+
+
+class Reference(NamedTuple):
     """A port by name, looked up in the innermost block first."""
 
     node: str
@@ -145,7 +161,7 @@ Joining: TypeAlias = Merge | Gather | Race | MergeContexts | Fallback | Each | C
 Source: TypeAlias = Reference | Literally | Joining
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Edge:
     """A plain edge; parallel edges are distinct, and id and meta survive a round trip (S1.5)."""
 
@@ -153,7 +169,7 @@ class Edge:
     target: str
     target_port: str
     id: str | None = None
-    meta: Mapping[str, Any] = field(default_factory=dict)
+    meta: Mapping[str, Any] = field(default_factory=_no_meta)
     index: int | None = field(default=None, compare=False)  # among the edges of a document
 
 
@@ -196,13 +212,20 @@ class PlacedNode:
     """A placed node. A type given as text is looked up when the flow is compiled."""
 
     id: str
-    after: list[str] = field(default_factory=list)
-    meta: Mapping[str, Any] = field(default_factory=dict)
+    after: list[str] | tuple[()] = ()
+    meta: Mapping[str, Any] = field(default_factory=_no_meta)
     type: NodeType | Nested | str = ""
     config: Any = MISSING
     config_is_json: bool = False
-    inputs: dict[str, Source | Many] = field(default_factory=dict)
-    policy: Policy = field(default_factory=Policy)
+    inputs: Mapping[str, Source | Many] = field(default_factory=_no_inputs)  # that are no plain edges
+    policy: Policy = NO_POLICY
+
+    def give(self, port: str, source: Source | Many) -> None:
+        """Wire a port by something else than plain edges."""
+        if isinstance(self.inputs, dict):
+            self.inputs[port] = source
+        else:
+            self.inputs = {port: source}
 
 
 @dataclass(slots=True)
@@ -227,8 +250,8 @@ class LoopBlock:
     """A loop in block form. An output that names `$carry.x` alone is the port's final value."""
 
     id: str
-    after: list[str] = field(default_factory=list)
-    meta: Mapping[str, Any] = field(default_factory=dict)
+    after: list[str] | tuple[()] = ()
+    meta: Mapping[str, Any] = field(default_factory=_no_meta)
     limit: int | None = 100
     on_limit: Literal["fail", "exit"] = "exit"
     carries: dict[str, Carried] = field(default_factory=dict)
@@ -241,8 +264,8 @@ class MapBlock:
     """A map in block form over zipped lists; each output is the list of what the items gave."""
 
     id: str
-    after: list[str] = field(default_factory=list)
-    meta: Mapping[str, Any] = field(default_factory=dict)
+    after: list[str] | tuple[()] = ()
+    meta: Mapping[str, Any] = field(default_factory=_no_meta)
     over: dict[str, Source] = field(default_factory=dict)
     options: EachOptions = EachOptions()
     body: Block = field(default_factory=lambda: Block())

@@ -68,7 +68,7 @@ ROWS: Final[list[set[str]]] = [
         "sureness",
         "together",
     },
-    {"declarations", "graph", "lookup", "plan", "tokens", "uses"},
+    {"called", "declarations", "graph", "holding", "lookup", "plan", "tokens", "uses"},
     {"drawing", "loading"},
     {"registry"},
     {"formats", "offers", "packs"},

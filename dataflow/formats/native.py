@@ -166,7 +166,7 @@ class _Reading:
             case MapNode(map=part):
                 inner = (*path, "map")
                 return MapBlock(
-                    id, node.after, node.meta,
+                    id, node.after or (), node.meta,
                     over=self._named(part.over, (*inner, "over")),
                     options=read_options(part),
                     body=self._block(part, inner),
@@ -175,7 +175,7 @@ class _Reading:
                 return self._flow(id, node, path, block)
 
     def _node(self, id: str, node: TypeNode, path: Path, block: Block) -> PlacedNode:
-        placed = PlacedNode(id, node.after, node.meta, type=node.type, policy=read_policy(node.policy))
+        placed = PlacedNode(id, node.after or (), node.meta, type=node.type, policy=read_policy(node.policy))
         if "config" in node.model_fields_set:
             placed.config, placed.config_is_json = node.config, True
         if "errors" in node.policy.model_fields_set:
@@ -184,7 +184,7 @@ class _Reading:
         return placed
 
     def _flow(self, id: str, node: FlowNode, path: Path, block: Block) -> PlacedNode:
-        placed = PlacedNode(id, node.after, node.meta, policy=read_policy(node.policy))
+        placed = PlacedNode(id, node.after or (), node.meta, policy=read_policy(node.policy))
         given = node.flow
         if "limit" in node.policy.model_fields_set:
             self.problem((*path, "policy", "limit"), "is for nodes of a type; a flow node holds no slot")
@@ -207,7 +207,7 @@ class _Reading:
         for port, value in node.values.items():
             if port in placed.inputs:
                 self.problem((*path, "values", port), "has a source in `inputs` already")
-            placed.inputs[port] = Literally(value, is_json=True)
+            placed.give(port, Literally(value, is_json=True))
 
     def _wire(
         self, placed: PlacedNode, port: str, given: SourcePart | list[SourcePart], path: Path, block: Block
@@ -221,7 +221,7 @@ class _Reading:
         if len(plain) == len(sources):
             block.edges.extend(Edge(source, placed.id, port) for source in plain)
         else:
-            placed.inputs[port] = sources[0] if len(sources) == 1 else Many(sources)
+            placed.give(port, sources[0] if len(sources) == 1 else Many(sources))
 
     def _edge(self, part: EdgePart, index: int, path: Path) -> Edge:
         for name, plain in (("feedback", False), ("each_round", False), ("leave", "last")):
@@ -234,7 +234,7 @@ class _Reading:
     def _loop(self, id: str, node: LoopNode, path: Path) -> LoopBlock:
         part = node.loop
         return LoopBlock(
-            id, node.after, node.meta,
+            id, node.after or (), node.meta,
             limit=part.limit,
             on_limit=part.on_limit,
             carries={

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from dataflow.errors import ValueMismatch
 from dataflow.formats.constants import as_json
-from dataflow.policy import Limit, Policy, Retry, Settings
+from dataflow.policy import NO_POLICY, Limit, Policy, Retry, Settings
 
 if TYPE_CHECKING:
     from dataflow.document.parts import LimitPart, PolicyPart, RetryPart, UsingPart
@@ -16,6 +16,8 @@ __all__ = ["read_policy", "read_settings", "write_policy", "write_settings"]
 
 def read_policy(part: PolicyPart) -> Policy:
     """Read what a policy gives."""
+    if not part.model_fields_set:
+        return NO_POLICY
     given: dict[str, Any] = {name: getattr(part, name) for name in part.model_fields_set}
     if "retry" in given:
         given["retry"] = _read_retry(part.retry)
