@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 from math import inf
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from dataflow.attempts import Attempts
@@ -21,8 +20,17 @@ if TYPE_CHECKING:
     from dataflow.policy import Errors
     from dataflow.tokens import Errored, Skip
 
+class _Nothing(dict[Any, Any]):
+    """A dict that nothing can be written to; reading it costs no more than reading any other."""
+
+    def _refuse(self, *_: object, **__: object) -> Any:
+        raise AssertionError("what frames share is written to by none")
+
+    __setitem__ = __delitem__ = update = setdefault = pop = _refuse
+
+
 #: What frames share until they write to it; nothing can be written to these.
-_NONE: Final[Any] = MappingProxyType({})
+_NONE: Final[Any] = _Nothing()
 _NOBODY: Final[Any] = frozenset()
 _NO_VALUES: Final[Any] = ()
 
@@ -153,6 +161,8 @@ class Frame:
 
     def path(self) -> str:
         """Return the frame's part of its nodes' paths; empty for the root (S2.2)."""
+        if self.parent is None:
+            return ""
         parts: list[str] = []
         frame = self
         while frame.parent is not None:
@@ -167,6 +177,8 @@ class Frame:
 
     def path_of(self, node: PlanNode) -> str:
         """Return the path of a node of this frame."""
+        if self.parent is None:
+            return node.label
         path = self.path()
         if node.names_frame:
             return path

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.binding import inputs_of
 from dataflow.events import EventKind
-from dataflow.plan import Call
 from dataflow.separation import separate
-from dataflow.states import STATES
+from dataflow.states import DONE, STATES
 from dataflow.tokens import UNSETTLED, Errored, Skip
 
 if TYPE_CHECKING:
@@ -16,18 +15,29 @@ if TYPE_CHECKING:
     from dataflow.frames import Frame
     from dataflow.plan import PlanNode
 
-__all__ = ["report_end", "report_start", "unsettled_ports"]
+__all__ = ["report_end", "report_start", "report_value", "unsettled_ports"]
+
+STARTED: Final = EventKind.NODE_STARTED
+FINISHED: Final = EventKind.NODE_FINISHED
+#: What events call the states.
+TEXTS: Final = tuple(state.value for state in STATES)
+DONE_TEXT: Final = TEXTS[DONE]
 
 
 def report_start(reporter: Reporter, frame: Frame, index: int) -> None:
     """Report that an attempt at a call begins, with what it is given for who asks."""
     node = frame.plan.nodes[index]
-    call = node.action
-    assert isinstance(call, Call), "only calls become ready"
-    data: dict[str, Any] = {"type": call.type.id, "attempt": frame.attempt_of(index)}
+    call: Any = node.action  # only calls become ready
+    data = {"type": call.type.id, "attempt": frame.attempt_of(index) if frame.attempts else 1}
     if reporter.tells_inputs:
         data["inputs"] = inputs_of(frame, node, call)
-    reporter.emit(EventKind.NODE_STARTED, frame.path_of(node), data)
+    reporter.emit(STARTED, node.label if frame.parent is None else frame.path_of(node), data)
+
+
+def report_value(reporter: Reporter, frame: Frame, node: PlanNode, value: Any) -> None:
+    """Report the end of a node that has one port and given it a value: what `report_end` comes to then."""
+    data = {"state": DONE_TEXT, "ports": {"out": {"value": separate(value)}}, "metadata": {}}
+    reporter.emit(FINISHED, node.label if frame.parent is None else frame.path_of(node), data)
 
 
 def report_end(reporter: Reporter, frame: Frame, node: PlanNode, state: int) -> None:
@@ -35,14 +45,21 @@ def report_end(reporter: Reporter, frame: Frame, node: PlanNode, state: int) -> 
     if not node.is_visible:
         reporter.settled()
         return
-    tokens = {port: frame.values[slot] for port, slot in node.outputs.items()}
-    ports = {port: _told(token) for port, token in tokens.items() if token is not UNSETTLED}
-    data: dict[str, Any] = {"state": STATES[state].value, "ports": ports}
-    data["metadata"] = separate(frame.metadata.get(node.index, {}))
-    reason = frame.reasons.get(node.index)
-    if reason is not None:
-        data["reason"] = reason.reason
-    reporter.emit(EventKind.NODE_FINISHED, frame.path_of(node), data)
+    values, index = frame.values, node.index
+    ports: dict[str, Any] = {}
+    for port, slot in node.outputs.items():
+        token: Any = values[slot]
+        if type(token) is Skip:
+            ports[port] = {"skip": token.reason}
+        elif type(token) is Errored:
+            ports[port] = {"error": token.failure}
+        elif token is not UNSETTLED:
+            ports[port] = {"value": separate(token)}
+    metadata = separate(frame.metadata[index]) if index in frame.metadata else {}
+    data: dict[str, Any] = {"state": TEXTS[state], "ports": ports, "metadata": metadata}
+    if index in frame.reasons:
+        data["reason"] = frame.reasons[index].reason
+    reporter.emit(FINISHED, node.label if frame.parent is None else frame.path_of(node), data)
 
 
 def unsettled_ports(frame: Frame) -> list[str]:
@@ -51,13 +68,3 @@ def unsettled_ports(frame: Frame) -> list[str]:
     demanded = (node for node in plan.nodes if node.index not in frame.undemanded)
     slots = (slot for node in demanded for slot in node.outputs.values())
     return [plan.names[slot] for slot in slots if frame.values[slot] is UNSETTLED]
-
-
-def _told(token: Any) -> dict[str, Any]:
-    match token:
-        case Skip(reason=reason):
-            return {"skip": reason}
-        case Errored(failure=failure):
-            return {"error": failure}
-        case _:
-            return {"value": separate(token)}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from dataflow.outcome import outputs_of
 from dataflow.plan import Call
 from dataflow.ports import SKIP
+from dataflow.reporting import report_value
 from dataflow.states import CANCELLED, DONE, READY, WAITING
 
 if TYPE_CHECKING:
@@ -32,16 +33,19 @@ class Settling:
         scheduler, quick = self.scheduler, frame.plan.quick[index]
         if quick is None or quick.out is None or result is SKIP or not scheduler.keep:
             return self._succeed(frame, index, result)
-        if frame.odd or frame.is_closing or scheduler.reporter.is_listening:
+        if frame.odd or frame.is_closing:
             return self._succeed(frame, index, result)
         if frame.unsettled == 1 or quick.calls is None:
-            if frame.unsettled == 1 and quick.is_collected and not frame.failures:
+            is_item = frame.unsettled == 1 and quick.is_collected and not frame.failures
+            if is_item and not scheduler.reporter.is_listening:
                 return self._end_item(frame, index, quick.out, result)
             return self._succeed(frame, index, result)
         states, waits = frame.states, frame.waits
         frame.values[quick.out] = result
         frame.unsettled -= 1
         states[index] = DONE
+        if scheduler.reporter.is_listening:
+            report_value(scheduler.reporter, frame, frame.plan.nodes[index], result)
         newly: list[FiringId] = []
         for reader in quick.calls:
             waits[reader] = left = waits[reader] - 1

@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from dataflow import Event, EventKind, Flow, RunFailed
-from dataflow.events import EventStream, Reporter
+from dataflow.events import Reporter, Stream
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -28,11 +28,11 @@ def reporter() -> Reporter:
     return Reporter("run-1", Clock())
 
 
-async def read(stream: EventStream) -> list[Event]:
+async def read(stream: Stream[Event]) -> list[Event]:
     return [event async for event in stream]
 
 
-async def note(stream: EventStream, seen: list[int]) -> None:
+async def note(stream: Stream[Event], seen: list[int]) -> None:
     async for event in stream:
         seen.append(event.seq)  # noqa: PERF401 - as they come
 
