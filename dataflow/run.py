@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from contextlib import asynccontextmanager
 from functools import partial
-from secrets import token_hex
-from time import gmtime, strftime
+from os import urandom
+from time import gmtime
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import anyio
@@ -35,7 +35,8 @@ T = TypeVar("T")
 
 def new_run_id() -> str:
     """Name a run by its start in UTC and eight hexadecimal digits (S20)."""
-    return f"{strftime('%Y%m%dT%H%M%SZ', gmtime())}-{token_hex(4)}"
+    year, month, day, hour, minute, second, *_ = gmtime()
+    return f"{year:04}{month:02}{day:02}T{hour:02}{minute:02}{second:02}Z-{urandom(4).hex()}"
 
 
 class Run:
