@@ -11,15 +11,15 @@ import anyio
 from anyio.lowlevel import checkpoint
 
 from dataflow.backend import (
-    cancel_requests,
     cancellation_types,
+    current_task,
     forget_cancellation,
     on_asyncio,
     parted,
     scope_type,
     yield_once,
 )
-from dataflow.calling import CurrentFiring, Started, call
+from dataflow.calling import CurrentFiring, call
 from dataflow.errors import NodeFailed
 from dataflow.failure import is_interruption
 from dataflow.isolation import Driver
@@ -28,7 +28,7 @@ from dataflow.reporting import report_start
 from dataflow.states import READY, RUNNING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Awaitable, Callable, Coroutine
 
     from dataflow.attempts import Bounds
     from dataflow.errors import NodeTimeout
@@ -44,8 +44,8 @@ class Worker:
     """A task that runs one firing after the other, and can be cancelled with the one it runs."""
 
     __slots__ = (
-        "current", "driver", "has_waited", "is_timed", "late", "own_cancels", "scheduler", "scope",
-        "suspends",
+        "current", "driver", "has_waited", "is_timed", "is_waiting", "late", "outcome", "scheduler", "scope",
+        "suspends", "task",
     )  # fmt: skip
 
     def __init__(
@@ -54,12 +54,18 @@ class Worker:
         self.scheduler = scheduler
         self.suspends = suspends  # told of a firing that waits for the first time
         self.current: CurrentFiring | None = None
+        self.outcome: Awaitable[Any] | None = None  # what it comes to, until that is awaited
+        self.is_waiting = False  # it has come to where it waits for the first time
         self.has_waited = False  # the attempt has waited
         self.is_timed = False  # a time limit may end the attempt
         self.late: NodeTimeout | None = None  # the attempt has ended, but not in its time
         self.scope = scope
         self.driver = Driver()  # of inline firings
-        self.own_cancels = cancel_requests()
+        self.task = current_task()
+
+    def begin(self, current: CurrentFiring, outcome: Awaitable[Any], *, is_waiting: bool = False) -> None:
+        """Have a firing that has begun; what it comes to is still to be awaited."""
+        self.current, self.outcome, self.is_waiting = current, outcome, is_waiting
 
 
 class Attempting:
@@ -100,15 +106,17 @@ class Attempting:
         calling = call(current, action, self.context.copy())
         if action.bounds is not None:
             calling = _in_time(worker, current, action.bounds, calling)
-        return await self.finish(worker, Started(current, calling))
+        worker.begin(current, calling)
+        return await self.finish(worker, current)
 
-    async def finish(self, worker: Worker, started: Started) -> list[FiringId]:
-        """Await what a firing comes to and settle it; returns what became ready."""
-        worker.current = current = started.current
+    async def finish(self, worker: Worker, current: CurrentFiring) -> list[FiringId]:
+        """Await what the firing of a worker comes to and settle it; returns what became ready."""
+        outcome, worker.outcome = worker.outcome, None
+        assert outcome is not None, "the firing has begun"
         try:
-            if started.waits:
+            if worker.is_waiting:
                 current.suspends()
-            result = await started.outcome
+            result = await outcome
         except BaseException as error:  # noqa: BLE001 - a node is the user's code and may raise anything
             worker.driver = Driver()
             newly = await self._ended_by(worker, current, error)
@@ -140,7 +148,7 @@ class Attempting:
 
     def _has_simply_returned(self, worker: Worker, current: CurrentFiring) -> bool:
         """Tell whether nothing has happened to an attempt but that it returned."""
-        is_asked_to_end = worker.scope.cancel_called or self.is_leaving or worker.own_cancels()
+        is_asked_to_end = worker.scope.cancel_called or self.is_leaving or worker.task.cancelling()
         if is_asked_to_end or worker.late is not None or current.frame.has_stopped(current.index):
             return False
         return self._is_on_asyncio or not self._is_cancelling(worker)
@@ -179,7 +187,7 @@ class Attempting:
 
     async def _returned(self, worker: Worker, current: CurrentFiring, result: Any) -> list[FiringId]:
         if (
-            worker.own_cancels()
+            worker.task.cancelling()
             and not self._is_cancelling(worker)
             and await self._is_cancelled_itself(worker)
         ):

@@ -7,7 +7,7 @@ import contextvars
 import sys
 import types
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import anyio
 
@@ -20,8 +20,8 @@ __all__ = [
     "Event",
     "Nursery",
     "caller",
-    "cancel_requests",
     "cancellation_types",
+    "current_task",
     "forget_cancellation",
     "forget_event_loop",
     "in_event_loop",
@@ -77,7 +77,8 @@ class Nursery:
     async def __aenter__(self) -> Callable[[Callable[[], Coroutine[Any, Any, None]]], object]:
         group = await self._group.__aenter__()
         if isinstance(group, asyncio.TaskGroup):
-            return lambda function: group.create_task(function())
+            context = contextvars.copy_context()  # one for all tasks: each node runs in a copy of its own
+            return lambda function: group.create_task(function(), context=context)
         start_soon: Callable[[Callable[[], Coroutine[Any, Any, None]]], object] = group.start_soon
         return start_soon
 
@@ -118,10 +119,26 @@ def cancellation_types() -> tuple[type[BaseException], ...]:
     return (trio.Cancelled,)
 
 
-def cancel_requests() -> Callable[[], int]:
-    """Return a function that counts the cancel requests to this asyncio task; on trio there are none."""
+class Cancellable(Protocol):
+    """What a task of asyncio tells of the requests to cancel it."""
+
+    def cancelling(self) -> int: ...
+
+
+class _Uncounted:
+    """A task of trio, which is not cancelled by requests."""
+
+    def cancelling(self) -> int:
+        return 0
+
+
+UNCOUNTED: Final = _Uncounted()
+
+
+def current_task() -> Cancellable:
+    """Return the running task, as far as the requests to cancel it are concerned."""
     task = asyncio.current_task() if on_asyncio() else None
-    return task.cancelling if task is not None else int
+    return UNCOUNTED if task is None else task
 
 
 def parted(

@@ -22,14 +22,14 @@ from dataflow.states import CANCELLED, RUNNING, TIMED_OUT
 from dataflow.wording import choices
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
+    from collections.abc import AsyncIterator, Callable
     from contextvars import Context
 
     from dataflow.attempting import Worker
     from dataflow.frames import Frame
     from dataflow.scheduler import Scheduler
 
-__all__ = ["CurrentFiring", "Started", "call"]
+__all__ = ["CurrentFiring", "call"]
 
 LOG: Final = logging.getLogger("dataflow.calling")
 
@@ -114,17 +114,6 @@ class CurrentFiring:
 
     def _path(self) -> str:
         return self.frame.path_of(self.frame.plan.nodes[self.index])
-
-
-class Started:
-    """A firing that has begun; what it comes to is awaited."""
-
-    __slots__ = ("current", "outcome", "waits")
-
-    def __init__(self, current: CurrentFiring, outcome: Awaitable[Any], waits: bool = False) -> None:
-        self.current = current
-        self.outcome = outcome
-        self.waits = waits  # it has come to where it waits for the first time
 
 
 class Thread:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from dataflow.policy import Errors
     from dataflow.tokens import Errored, Skip
 
+
 class _Nothing(dict[Any, Any]):
     """A dict that nothing can be written to; reading it costs no more than reading any other."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
-from dataflow.calling import CurrentFiring, Started
+from dataflow.calling import CurrentFiring
 from dataflow.isolation import MOST_BLOCKING, RETURNED, Driver, look, resumed
 from dataflow.reporting import report_start
 from dataflow.separation import separate
@@ -19,11 +19,7 @@ if TYPE_CHECKING:
     from dataflow.attempting import Worker
     from dataflow.scheduler import FiringId
 
-__all__ = ["Inline", "Stop", "following"]
-
-#: Where a row of inline firings has stopped: at one that waits or needs a closer look, at one that takes more
-#: than a call or whose turn comes after other tasks, or since nothing is ready.
-Stop: TypeAlias = "Started | FiringId | None"
+__all__ = ["Inline", "following"]
 
 
 class Inline:
@@ -33,11 +29,15 @@ class Inline:
         self._context = context
         self._ready = ready
 
-    def fire(self, worker: Worker, firing: FiringId | None, until: float) -> Stop:
-        """Fire one call after the other, as long as none waits and the clock is not past `until`."""
+    def fire(self, worker: Worker, firing: FiringId | None, until: float) -> FiringId | None:
+        """Fire one call after the other, as long as none waits and the clock is not past `until`.
+
+        Returns the firing that takes more than a call, or comes after other tasks. One that has begun and
+        waits, or needs a closer look, is the worker's `current`, and what it comes to is to be awaited.
+        """
         scheduler, driver, ready = worker.scheduler, worker.driver, self._ready
-        send, result_of, succeed = driver.send, driver.result, scheduler.settling.succeed
-        own_cancels, copy, reporter = worker.own_cancels, self._context.copy, scheduler.reporter
+        send, result_of, succeed = driver.rows.send, driver.result, scheduler.settling.succeed
+        own_cancels, copy, reporter = worker.task.cancelling, self._context.copy, scheduler.reporter
         ended = perf_counter()
         while firing is not None and ended < until and not (scheduler.to_act or scheduler.has_more):
             frame, index = firing
@@ -60,14 +60,17 @@ class Inline:
             except BaseException as error:  # noqa: BLE001 - raised again where it is awaited
                 worker.driver = Driver()
                 look(current, begun)
-                return Started(current, _raises(error))
+                worker.begin(current, _raises(error))
+                return None
             ended = perf_counter()
             if ended - begun > MOST_BLOCKING:
                 current.blocked(ended - begun)
             if signal is not RETURNED:
-                return Started(current, resumed(driver, context, signal, current), waits=True)
+                worker.begin(current, resumed(driver, context, signal, current), is_waiting=True)
+                return None
             if own_cancels() or frame.is_closing:
-                return Started(current, _returns(result_of()))
+                worker.begin(current, _returns(result_of()))
+                return None
             newly = succeed(frame, index, result_of())
             if newly:
                 firing = newly[0]

@@ -44,17 +44,16 @@ class Driver:
     """Drives coroutines to their ends, one after the other; one that raises is the last.
 
     A generator that goes on costs half of what raising StopIteration for each coroutine does. Run in the
-    context of a node, `send` takes what `this_firing` is to find there and the coroutine; it gives
+    context of a node, `rows.send` takes what `this_firing` is to find there and the coroutine; it gives
     `RETURNED`, or what the coroutine gives the event loop when it waits.
     """
 
-    __slots__ = ("_result", "rows", "send")
+    __slots__ = ("_result", "rows")
 
     def __init__(self) -> None:
         self._result: Any = None
         self.rows = self._in_turn()
         self.rows.send(None)
-        self.send = self.rows.send
 
     @types.coroutine
     def _in_turn(self) -> Generator[Any, Any, Any]:
@@ -82,7 +81,7 @@ async def isolated(
     """
     driver, begun = Driver(), perf_counter()
     try:
-        signal = context.run(driver.send, (watch, coroutine))
+        signal = context.run(driver.rows.send, (watch, coroutine))
     finally:
         look(watch, begun)
     if signal is RETURNED:
@@ -101,7 +100,7 @@ def resumed(driver: Driver, context: Context, signal: Any, watch: Watch) -> Gene
             step: Callable[[Any], Any] = driver.rows.throw
             reply = error
         else:
-            step = driver.send
+            step = driver.rows.send
         begun = perf_counter()
         try:
             signal = context.run(step, reply)

@@ -15,7 +15,6 @@ from anyio.lowlevel import checkpoint
 
 from dataflow.attempting import Attempting
 from dataflow.backend import cancellation_types
-from dataflow.calling import Started
 from dataflow.inline import Inline, following
 from dataflow.sleepers import Sleepers
 
@@ -165,8 +164,8 @@ class Workers:
             if scheduler.to_act:
                 self.act()
             newly: list[FiringId] = []
-            if isinstance(stop, Started):
-                newly = await attempting.finish(worker, stop)
+            if worker.current is not None:
+                newly = await attempting.finish(worker, worker.current)
             elif stop is not None:
                 newly = await attempting.fire(worker, *stop)
             firing = following(newly, ready)

@@ -15,8 +15,8 @@ from anyio.lowlevel import checkpoint
 
 from dataflow.backend import (
     Nursery,
-    cancel_requests,
     cancellation_types,
+    current_task,
     forget_cancellation,
     in_event_loop,
     on_asyncio,
@@ -144,7 +144,7 @@ async def test_a_pending_cancel_request_arrives_when_the_loop_goes_round() -> No
 
 
 async def test_cancel_requests_are_counted_and_forgotten() -> None:
-    count = cancel_requests()
+    count = current_task().cancelling
     assert count() == 0
     if not on_asyncio():
         return
