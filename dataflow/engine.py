@@ -72,7 +72,7 @@ class Engine:
             self.cancel("cancelled from outside")
             for frame, index in self.workers.running():
                 self.scheduler.settling.cancelled(frame, index)
-            while self.scheduler.has_more:
+            while self.scheduler.has_more or self.scheduler.has_items:
                 self.scheduler.advance()
             self._conclude()
 

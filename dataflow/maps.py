@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import AsyncIterable, Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import partial
@@ -19,6 +20,8 @@ from dataflow.states import DONE, RUNNING
 from dataflow.tokens import Errored, Skip
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from dataflow.frames import Frame
     from dataflow.plan import PlanNode
     from dataflow.policy import ItemErrors
@@ -36,6 +39,7 @@ class Maps:
 
     def __init__(self, scheduler: Scheduler) -> None:
         self.scheduler = scheduler
+        self.begins: deque[Callable[[], None]] = deque()  # steps that begin further items
 
     def open(self, frame: Frame, node: PlanNode, action: MapOf) -> None:
         """Open a frame for each item of the lists, which have settled (S2.4)."""
@@ -58,7 +62,7 @@ class Maps:
                 opened.lacking[own] = count
         frame.note_opened(node.index, opened)
         self.scheduler.report(EventKind.MAP_OPENED, frame, node, items=count)
-        self._go_on(frame, node, opened)
+        self._begin_some(frame, node, opened)
 
     def _go_on(self, frame: Frame, node: PlanNode, opened: OpenedMap) -> None:
         """Note that further items may begin, or end the map if none is left."""
@@ -66,12 +70,15 @@ class Maps:
             return
         if len(opened.frames) < len(opened.names) and _room(frame, node, opened):
             opened.is_beginning = True
-            self.scheduler.opening.do_later(partial(self._begin_some, frame, node, opened))
+            self.begins.append(partial(self._begin_some, frame, node, opened))
         elif not opened.live:
             self._end(frame, node, opened)
 
     def _begin_some(self, frame: Frame, node: PlanNode, opened: OpenedMap) -> None:
-        """Begin the next items, not all at once: a long list holds up nothing else."""
+        """Begin the next items, not all at once: further ones follow when nothing else is ready.
+
+        So a long list holds up nothing, and an item is fired while it is still at hand.
+        """
         assert isinstance(node.action, MapOf), "only a map has items"
         opening, body, lists = self.scheduler.opening, node.action.body, opened.lists.items()
         opened.is_beginning = False

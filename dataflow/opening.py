@@ -32,10 +32,6 @@ class Opening:
         """Note that a loop, map or flow node may open."""
         self.due.append(partial(self._open, frame, node))
 
-    def do_later(self, step: Callable[[], None]) -> None:
-        """Note any other step; it comes after what was noted before."""
-        self.due.append(step)
-
     def _open(self, frame: Frame, node: PlanNode) -> None:
         if frame.states[node.index] != WAITING:  # its frame was closed meanwhile
             return
@@ -48,6 +44,10 @@ class Opening:
                 self.scheduler.nesting.open(frame, node, node.action)
             case _:
                 raise AssertionError("calls and joins open nothing")
+
+    def do_later(self, step: Callable[[], None]) -> None:
+        """Note any other step; it comes after what was noted before."""
+        self.due.append(step)
 
     def new_frame(self, plan: ScopePlan, parent: Frame, owner: int, name: str | int) -> Frame:
         """Make a frame; `begin` starts it."""

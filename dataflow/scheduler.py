@@ -143,6 +143,11 @@ class Scheduler:
         self._settled.extend((frame, slot) for slot in slots)
 
     @property
+    def has_items(self) -> bool:
+        """Whether further items of a map may begin, once nothing is ready."""
+        return bool(self.maps.begins)
+
+    @property
     def has_work(self) -> bool:
         """Whether anything has settled, ended or become ready that `advance` has not worked off."""
         return bool(self._newly or self._settled or self._ended or self.opening.due)
@@ -195,6 +200,7 @@ class Scheduler:
         failure names it as its reason.
         """
         settled, failed, due, ended = self._settled, self.failing.frames, self.opening.due, self._ended
+        begins = self.maps.begins
         for _ in range(MOST_STEPS):
             if self._abort_reason is not None:
                 reason, self._abort_reason = self._abort_reason, None
@@ -208,6 +214,8 @@ class Scheduler:
                 due.popleft()()
             elif ended:
                 self.pushing.end(ended.popleft())
+            elif begins and not self._newly:  # further items of a map, once nothing else is ready
+                begins.popleft()()
             else:
                 self.has_more = False
                 break

@@ -140,10 +140,10 @@ class Workers:
 
     @property
     def _has_work(self) -> bool:
-        return bool(self._ready) or self._scheduler.has_more
+        return bool(self._ready) or self._scheduler.has_more or self._scheduler.has_items
 
     def _spawn_more(self, most: int) -> None:
-        work = len(self._ready) + self._scheduler.has_more
+        work = len(self._ready) + self._scheduler.has_more + self._scheduler.has_items
         for _ in range(min(most, work - self._starting)):
             self._starting += 1
             self._spawn(self._work)
@@ -156,9 +156,11 @@ class Workers:
         ready, scheduler, attempting = self._ready, self._scheduler, self._attempting
         until = perf_counter() + SLICE
         firing = ready.popleft() if ready else None
-        while (firing is not None or scheduler.has_more) and not worker.scope.cancel_called:
+        while (firing is not None or self._has_work) and not worker.scope.cancel_called:
             if scheduler.has_more:
                 await checkpoint()
+                ready.extend(scheduler.advance())
+            elif firing is None and not ready:
                 ready.extend(scheduler.advance())
             stop = self._inline.fire(worker, firing, until)
             if scheduler.to_act:
@@ -174,10 +176,21 @@ class Workers:
             if worker.has_waited:  # other tasks have had their turn
                 worker.has_waited, until = False, perf_counter() + SLICE
             elif perf_counter() > until and not worker.scope.cancel_called:
-                await checkpoint()
+                firing = await self._give_way(firing)
                 until = perf_counter() + SLICE
-                if firing is not None and ready:  # a chain that never waits holds up nothing for ever
-                    ready.append(firing)
-                    firing = ready.popleft()
         if firing is not None:
             ready.appendleft(firing)
+
+    async def _give_way(self, firing: FiringId | None) -> FiringId | None:
+        """Let everything else have its turn; returns what fires next.
+
+        So what never waits holds up nothing for ever, neither other tasks nor what is ready nor items.
+        """
+        ready = self._ready
+        await checkpoint()
+        if self._scheduler.has_items:
+            ready.extend(self._scheduler.advance())
+        if firing is not None and ready:
+            ready.append(firing)
+            return ready.popleft()
+        return firing

@@ -8,7 +8,7 @@ from typing import Literal
 import pytest
 from anyio import Event, wait_all_tasks_blocked
 
-from dataflow import Failure, Flow, RunFailed, collect, each, flow
+from dataflow import Failure, Flow, RunFailed, collect, each, flow, race
 from tests.behaviour.table import states_of
 
 
@@ -276,3 +276,56 @@ async def test_an_item_that_is_a_flow_node_counts_as_one_and_fails_as_one() -> N
         zero, failure, two = (await run)["o"]
     assert (zero, failure.path, failure.message, two) == (0, "inside[1]/leave", "bad 1", 4)
     assert gates.peak == 1
+
+
+async def test_all_items_of_a_long_list_are_in_flight_when_they_wait() -> None:
+    gates = Gates()
+    with Flow() as f:
+        f.output("o", collect(f.add(gates.hold, each(list(range(350)))).out))
+    async with f.start() as run:
+        await wait_all_tasks_blocked()
+        assert gates.begun == list(range(350))
+        await gates.let(*range(350))
+        assert (await run)["o"] == list(range(350))
+
+
+async def test_items_of_a_long_list_get_their_turn_beside_a_loop_that_never_waits(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("dataflow.workers.SLICE", -1.0)
+    fired: list[str] = []
+
+    async def item(x: int) -> int:
+        fired.append("item")
+        return x
+
+    async def step(x: int) -> int:
+        fired.append("step")
+        return x + 1
+
+    with Flow() as f:
+        f.output("o", collect(f.add(item, each(list(range(350)))).out))
+        with f.loop(limit=None) as it:
+            count = it.carry(0)
+            last = f.add(step, count.out)
+            count.next(last.out)
+            it.until(last.out, lambda x: x == 2000)
+        f.output("steps", count.final)
+    result = await f.run()
+    assert result["o"] == list(range(350))
+    last_item = max(place for place, what in enumerate(fired) if what == "item")
+    assert fired[last_item:].count("step") > 1000
+
+
+async def test_items_that_have_not_begun_when_their_race_is_lost_never_begin() -> None:
+    async def at_once(x: int) -> int:
+        return x
+
+    gates = Gates()
+    with Flow() as f:
+        slow = collect(f.add(gates.hold, each(list(range(350)))).out)
+        f.output("o", race(slow, f.add(at_once, 7).out))
+    result = await f.run()
+    assert result["o"] == 7
+    assert len(gates.begun) < 350
+    assert set(states_of(result).values()) <= {"done", "cancelled"}

@@ -49,7 +49,7 @@ class _Driver:
         ready = self.scheduler.start(inputs)
         running: list[tuple[Frame, int, Any]] = []
         for _ in range(MOST_STEPS):
-            if self.scheduler.has_more:
+            if self.scheduler.has_more or (not ready and self.scheduler.has_items):
                 ready += self.scheduler.advance()
             if not ready and not running:
                 break
