@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from dataflow.calling import CurrentFiring
 from dataflow.isolation import MOST_BLOCKING, RETURNED, Driver, look, resumed
 from dataflow.reporting import report_start
-from dataflow.separation import separate
+from dataflow.separation import separate, separate_all
 from dataflow.states import READY, RUNNING
 
 if TYPE_CHECKING:
@@ -38,6 +38,8 @@ class Inline:
         scheduler, driver, ready = worker.scheduler, worker.driver, self._ready
         send, result_of, succeed = driver.rows.send, driver.result, scheduler.settling.succeed
         own_cancels, copy, reporter = worker.task.cancelling, self._context.copy, scheduler.reporter
+        value: Any
+        values: Any
         ended = perf_counter()
         while firing is not None and ended < until and not (scheduler.to_act or scheduler.has_more):
             frame, index = firing
@@ -48,11 +50,12 @@ class Inline:
             if reporter.is_listening:
                 report_start(reporter, frame, index)
             if quick.take is not None:
-                coroutine = quick.function(*quick.take(frame.values))
+                values = quick.take(frame.values)
+                coroutine = quick.function(*(separate_all(values) if quick.is_shared else values))
             else:
                 value = frame.values[quick.slot]
                 coroutine = quick.function(separate(value) if quick.is_shared else value)
-                value = None  # nothing is held that has ended (S8.5)
+            value = values = None  # nothing is held that has ended (S8.5)
             current, context = CurrentFiring(worker, frame, index), copy()
             begun = perf_counter()
             try:

@@ -72,8 +72,8 @@ class QuickCall:
 
     function: Callable[..., Coroutine[Any, Any, Any]]
     slot: int  # of its one argument
-    is_shared: bool  # that has other holders too (S3.4)
     take: Callable[[Sequence[Any]], Sequence[Any]] | None  # any other number of arguments, out of all values
+    is_shared: bool  # the arguments have other holders too (S3.4)
     out: int | None  # the slot of `out`, None if it has other output ports that are read
     calls: tuple[int, ...] | None  # see `ScopePlan.calls`; None also where a map collects the value
     is_collected: bool  # a map collects the value, and nobody else hears of it

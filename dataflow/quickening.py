@@ -6,7 +6,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from dataflow.plan import Call, QuickCall
-from dataflow.separation import separate, separate_all
+from dataflow.separation import separate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -29,14 +29,15 @@ def quicken(plan: ScopePlan) -> None:
     for slot, readers in enumerate(plan.readers) if told or others else ():
         if slot in told or not others.isdisjoint(readers):
             plan.calls[slot] = None
-    plan.quick = [_quick(plan, node) for node in plan.nodes]
+    is_shared = 0 not in plan.shared
+    plan.quick = [_quick(plan, node, is_shared=is_shared) for node in plan.nodes]
 
 
-def _quick(plan: ScopePlan, node: PlanNode) -> QuickCall | None:
+def _quick(plan: ScopePlan, node: PlanNode, *, is_shared: bool) -> QuickCall | None:
     call = node.action
     if not isinstance(call, Call) or call.direct is None or not call.is_simple:
         return None
-    function, slots, shared = call.type.call, call.direct, plan.shared
+    function, slots = call.type.call, call.direct
     out, calls, is_collected = None, None, False
     if len(node.outputs) == 1 and plan.uses is None:
         out = node.outputs["out"]
@@ -44,18 +45,19 @@ def _quick(plan: ScopePlan, node: PlanNode) -> QuickCall | None:
         if out in plan.collects:
             calls, is_collected = None, calls == ()
     if len(slots) == 1:
-        return QuickCall(function, slots[0], bool(shared[slots[0]]), None, out, calls, is_collected)
-    take = _taking(slots, [shared[slot] for slot in slots])
-    return QuickCall(function, 0, False, take, out, calls, is_collected)
+        return QuickCall(function, slots[0], None, bool(plan.shared[slots[0]]), out, calls, is_collected)
+    take: Callable[[Sequence[Any]], Sequence[Any]] = itemgetter(*slots) if slots else itemgetter(slice(0))
+    if not is_shared:  # each argument is looked at
+        take = _taking(take, [plan.shared[slot] for slot in slots])
+    return QuickCall(function, 0, take, is_shared, out, calls, is_collected)
 
 
-def _taking(slots: Sequence[int], shared: Sequence[int]) -> Callable[[Sequence[Any]], Sequence[Any]]:
-    """Return what takes the arguments out of the slots, copies of those that others hold too (S3.4)."""
-    read: Callable[[Sequence[Any]], Sequence[Any]] = itemgetter(*slots) if slots else itemgetter(slice(0))
+def _taking(
+    take: Callable[[Sequence[Any]], Sequence[Any]], shared: Sequence[int]
+) -> Callable[[Sequence[Any]], Sequence[Any]]:
+    """Return what takes arguments of which some are copied, those that others hold too (S3.4)."""
     if not any(shared):
-        return read
-    if all(shared):
-        return lambda values: separate_all(read(values))
+        return take
     return lambda values: [
-        separate(value) if is_shared else value for value, is_shared in zip(read(values), shared, strict=True)
+        separate(value) if is_shared else value for value, is_shared in zip(take(values), shared, strict=True)
     ]
