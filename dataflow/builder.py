@@ -10,9 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 from dataflow.blocks import OpenBlock, ids_within, source_of
-from dataflow.branching import IF, SWITCH, Choose, Decide
 from dataflow.checking import check_value
-from dataflow.conversations import CONTEXT, Conversation
 from dataflow.declare import Node
 from dataflow.errors import FlowInvalid, ValueMismatch
 from dataflow.looping import Exits, Loop, When
@@ -131,6 +129,8 @@ class Builder:
 
         The predicate is a plain function that gives a bool; anything else fails the branch (S16.3).
         """
+        from dataflow.branching import IF, Decide  # pydantic models, which take a while to make
+
         placed = branch(self._open, IF, "when", name or None, Decide, value, predicate=predicate)
         yes, no = (self._exit(placed, name) for name in ("yes", "no"))
         return When(yes, no)
@@ -143,6 +143,8 @@ class Builder:
         A case called `default` takes what no other case does, without one that fails the branch; None picks
         no case at all.
         """
+        from dataflow.branching import SWITCH, Choose  # as above
+
         placed = branch(
             self._open, SWITCH, "switch", name or None, Choose, value, pick=pick, cases=tuple(cases)
         )
@@ -153,6 +155,8 @@ class Builder:
 
         `system` are its instructions, `model` the model of nodes that name none themselves.
         """
+        from dataflow.conversations import CONTEXT, Conversation  # as above
+
         placed = configured(self._open, CONTEXT, "context", name, Conversation, system=system, model=model)
         port: Any = PortRef(self._open, Reference(placed.id))
         return port  # type: ignore[no-any-return]  # a port is typed as its value
