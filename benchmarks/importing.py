@@ -20,6 +20,23 @@ PYDANTIC: Final = ("-c", "from pydantic import BaseModel")
 ENVIRONMENT: Final = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
+#: A flow of three nodes is imported, wired, checked and run.
+FIRST_RUN: Final = """
+from dataflow import Flow
+
+async def following(number: int) -> int:
+    return number + 1
+
+with Flow("three") as flow:
+    number = flow.input("number", int)
+    for _ in range(3):
+        number = flow.add(following, number=number).out
+    flow.output("number", number)
+
+flow.run_sync(number=0)
+"""
+
+
 def seconds(arguments: tuple[str, ...]) -> float:
     """Return how long a process takes."""
     began = perf_counter()
@@ -45,6 +62,7 @@ def starting(name: str, title: str, arguments: tuple[str, ...], target: float | 
 QUESTIONS: Final = (
     starting("import", "`import dataflow`", ("-c", "import dataflow"), target=30.0),
     starting("import-flow", "`from dataflow import Flow`", ("-c", "from dataflow import Flow")),
+    starting("first-run", "a flow of three nodes, from the import to its result", ("-c", FIRST_RUN)),
     starting("help", "`dataflow --help`", ("-m", "dataflow.cli", "--help")),
     starting("nodes", "`dataflow nodes`", ("-m", "dataflow.cli", "nodes")),
 )
