@@ -9,8 +9,9 @@ from pydantic import Discriminator, Tag, model_serializer, model_validator
 from dataflow.checking import described
 from dataflow.config import Config
 from dataflow.current import this_firing
+from dataflow.deciding import IF_ID, SWITCH_ID, VALUE, checked_answer
 from dataflow.errors import NodeFailed
-from dataflow.functions import FunctionReference
+from dataflow.function_fields import FunctionReference
 from dataflow.names import node_of_path
 from dataflow.nodetype import NodeType
 from dataflow.ports import InPort, OutPort, PortKind, Ports
@@ -20,9 +21,7 @@ from dataflow.wording import choices
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-__all__ = ["BRANCHES", "IF", "SWITCH", "VALUE", "Choose", "Decide"]
-
-VALUE: Final = "value"
+__all__ = ["IF", "SWITCH", "Choose", "Decide"]
 
 
 class Branching(Config):
@@ -107,13 +106,6 @@ async def _choose(config: Choose, value: Any) -> Mapping[str, Any]:
     raise NodeFailed(node_of_path(this_firing().path), f"picked {described(case)}, which is no case; {known}")
 
 
-def checked_answer(answer: object, node: str, source: str) -> bool:
-    """Return the answer of a node's predicate or test; raises NodeFailed for anything but a bool (S16.3)."""
-    if not isinstance(answer, bool):
-        raise NodeFailed(node, f"got {described(answer)} from its {source}; expected a bool")
-    return answer
-
-
 def _exits(names: Iterable[str]) -> dict[str, OutPort]:
     """Make the exits of a branch: conditional ports that pass the value on, with its type."""
     return {name: OutPort(name, Any, PortKind.DATA, conditional=True, same_as=VALUE) for name in names}
@@ -143,9 +135,7 @@ def _branching(
     )
 
 
-IF: Final = _branching("control.if", _decide, Decide, ("yes", "no"))
+IF: Final = _branching(IF_ID, _decide, Decide, ("yes", "no"))
 SWITCH: Final = _branching(
-    "control.switch", _choose, Choose, ports_of=lambda config: Ports(outputs=_exits(config.cases))
+    SWITCH_ID, _choose, Choose, ports_of=lambda config: Ports(outputs=_exits(config.cases))
 )
-#: The ids of the node types of which one exit is taken.
-BRANCHES: Final = frozenset({IF.id, SWITCH.id})

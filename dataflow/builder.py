@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 from dataflow.blocks import OpenBlock, ids_within, source_of
-from dataflow.branching import IF, SWITCH, Choose, Decide
 from dataflow.checking import check_value
-from dataflow.conversations import CONTEXT, Conversation
+from dataflow.context import CONTEXT_ID
+from dataflow.deciding import IF_ID, SWITCH_ID
 from dataflow.declare import Node
 from dataflow.errors import FlowInvalid, ValueMismatch
 from dataflow.looping import Exits, Loop, When
@@ -131,7 +131,7 @@ class Builder:
 
         The predicate is a plain function that gives a bool; anything else fails the branch (S16.3).
         """
-        placed = branch(self._open, IF, "when", name or None, Decide, value, predicate=predicate)
+        placed = branch(self._open, IF_ID, "when", name or None, value, predicate=predicate)
         yes, no = (self._exit(placed, name) for name in ("yes", "no"))
         return When(yes, no)
 
@@ -143,9 +143,7 @@ class Builder:
         A case called `default` takes what no other case does, without one that fails the branch; None picks
         no case at all.
         """
-        placed = branch(
-            self._open, SWITCH, "switch", name or None, Choose, value, pick=pick, cases=tuple(cases)
-        )
+        placed = branch(self._open, SWITCH_ID, "switch", name or None, value, pick=pick, cases=tuple(cases))
         return Exits({case: self._exit(placed, case) for case in cases})
 
     def context(self, name: str, *, system: str | None = None, model: str = "") -> ExecutionContext:
@@ -153,7 +151,7 @@ class Builder:
 
         `system` are its instructions, `model` the model of nodes that name none themselves.
         """
-        placed = configured(self._open, CONTEXT, "context", name, Conversation, system=system, model=model)
+        placed = configured(self._open, CONTEXT_ID, "context", name, system=system, model=model)
         port: Any = PortRef(self._open, Reference(placed.id))
         return port  # type: ignore[no-any-return]  # a port is typed as its value
 

@@ -8,7 +8,7 @@ from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
 from dataflow.attempts import bounds_of
-from dataflow.branching import BRANCHES
+from dataflow.deciding import BRANCHES
 from dataflow.ports import ERROR, PortKind
 from dataflow.signature import Shape
 

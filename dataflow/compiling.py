@@ -10,7 +10,6 @@ from dataflow.demand import prune
 from dataflow.errors import FlowInvalid
 from dataflow.functions import import_function
 from dataflow.layout import lay_out
-from dataflow.registry import find_type
 from dataflow.resolve import resolve
 from dataflow.scoping import in_order, place
 from dataflow.wording import listed
@@ -34,7 +33,7 @@ class Pulled(NamedTuple):
 
 
 def examine(
-    wiring: Wiring, find_type: FindType = find_type, find_function: FindFunction = import_function
+    wiring: Wiring, find_type: FindType, find_function: FindFunction = import_function
 ) -> tuple[Graph, list[Vertex]]:
     """Look up, place and check a whole flow; the problems found are in the graph."""
     graph = resolve(wiring, find_type, find_function)
@@ -46,7 +45,7 @@ def examine(
 
 def compile_flow(
     wiring: Wiring,
-    find_type: FindType = find_type,
+    find_type: FindType,
     find_function: FindFunction = import_function,
     *,
     pulled: Pulled | None = None,

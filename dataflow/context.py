@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from dataflow.history import History
 from dataflow.separation import separate
@@ -12,7 +12,10 @@ from dataflow.separation import separate
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["ExecutionContext", "Message", "Tools", "history_of"]
+__all__ = ["CONTEXT_ID", "ExecutionContext", "Message", "Tools", "history_of"]
+
+#: The id of the node type that begins a conversation.
+CONTEXT_ID: Final = "control.context"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from dataflow.config import Config
-from dataflow.context import ExecutionContext
+from dataflow.context import CONTEXT_ID, ExecutionContext
 from dataflow.current import this_firing
 from dataflow.nodetype import derive
 
@@ -26,4 +26,4 @@ async def _begin(config: Conversation = Conversation()) -> ExecutionContext:  # 
     return ExecutionContext(context_id, model=config.model, system_instructions=config.system)
 
 
-CONTEXT: Final = derive(_begin, id="control.context")
+CONTEXT: Final = derive(_begin, id=CONTEXT_ID)

@@ -10,7 +10,6 @@ from dataflow.nodetype import NodeType, derive
 from dataflow.policy import NO_POLICY, policy_of
 from dataflow.ports import MISSING
 from dataflow.signature import Shape
-from dataflow.threads import call_in_thread
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -55,7 +54,7 @@ class Node(Generic[P, R]):
     async def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
         """Call the function; an async generator is read to its end and gives the list of its yields."""
         if self._in_thread:
-            result: R = await call_in_thread(self._function, args, kwargs)
+            result: R = await self._call_in_thread(*args, **kwargs)
             return result
         called: Any = self._function(*args, **kwargs)
         if self.type.shape is Shape.PIECES:
@@ -70,7 +69,9 @@ class Node(Generic[P, R]):
         call = self._call_in_thread if self._in_thread else None
         return derive(function, version=self._version, policy=self._policy, ports=self._ports, call=call)
 
-    async def _call_in_thread(self, *args: Any, **kwargs: Any) -> Any:
+    async def _call_in_thread(self, /, *args: Any, **kwargs: Any) -> Any:
+        from dataflow.threads import call_in_thread  # with asyncio, which wiring does without
+
         return await call_in_thread(self._function, args, kwargs)
 
     def with_(

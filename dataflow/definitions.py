@@ -5,22 +5,20 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any, Self
 
-from dataflow.addressing import Addresses
 from dataflow.builder import Builder
-from dataflow.compiling import Pulled, compile_flow, examine
 from dataflow.errors import FlowInvalid
 from dataflow.functions import import_function
 from dataflow.nodetype import flow_type
 from dataflow.placing import place_flow
 from dataflow.policy import Policy, Settings, policy_of
 from dataflow.ports import MISSING, InPort, kind_of
-from dataflow.registry import find_type
 from dataflow.wiring import INPUT, Reference, flows_within
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from dataflow.blocks import OpenBlock
+    from dataflow.compiling import Pulled
     from dataflow.graph import Graph
     from dataflow.lookup import FindFunction, FindType
     from dataflow.nodetype import NodeType
@@ -33,6 +31,13 @@ __all__ = ["Definition"]
 _UNSET: Any = MISSING  # typed as every setting, so that signatures show what a setting takes
 
 
+def _installed(id: str) -> NodeType:
+    """Look up what is named by its id; only this needs the packs, which are found by reading metadata."""
+    from dataflow.registry import find_type
+
+    return find_type(id)
+
+
 class Definition(Builder):
     """A builder whose flow is checked and compiled, once for each change of it."""
 
@@ -41,7 +46,7 @@ class Definition(Builder):
     _placed_as: str | None = None
     _described: tuple[Version, NodeType, tuple[str, ...]] | None = None  # the newest
     _pulled: tuple[Version, dict[Pulled, FlowPlan]] = (), {}  # plans of single ports, of the newest version
-    _find_type: FindType = staticmethod(find_type)
+    _find_type: FindType = staticmethod(_installed)
     _find_function: FindFunction = staticmethod(import_function)
 
     def __enter__(self) -> Self:
@@ -98,6 +103,8 @@ class Definition(Builder):
 
     def examine(self) -> Graph:
         """Return the flow with its names looked up and checked: its problems and what was not looked into."""
+        from dataflow.compiling import examine  # a third of the engine, which no flow needs to be wired
+
         graph, _ = examine(self.wiring, self._find_type, self._find_function)
         return graph
 
@@ -107,6 +114,8 @@ class Definition(Builder):
         with self._lock:
             plan = self._compiled.get(version)
             if plan is None:
+                from dataflow.compiling import compile_flow  # as above
+
                 plan = compile_flow(wiring, self._find_type, self._find_function)
                 self._compiled.clear()
                 self._compiled[version] = plan
@@ -169,6 +178,9 @@ class Definition(Builder):
 
     def compile_for(self, port: object) -> FlowPlan:
         """Compile only what a port of the flow needs; raises DataflowError if there is none (S8.1)."""
+        from dataflow.addressing import Addresses  # as above
+        from dataflow.compiling import Pulled, compile_flow
+
         whole, version = self.compile(), self.version
         addresses = Addresses(whole)
         if addresses.output(port) is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sys
 import traceback as traceback_module
@@ -86,16 +85,18 @@ def is_interruption(error: BaseException) -> bool:
 
     What a cancelled task raises is not: it fails the node that raises it, if nobody has cancelled that.
     """
-    plain = (Exception, asyncio.CancelledError)
     if isinstance(error, BaseExceptionGroup):
-        _, rest = error.split(lambda one: isinstance(one, plain) or _is_cancelled(one))
+        _, rest = error.split(lambda one: isinstance(one, Exception) or _is_cancelled(one))
         return rest is not None
-    return not isinstance(error, plain) and not _is_cancelled(error)
+    return not isinstance(error, Exception) and not _is_cancelled(error)
 
 
 def _is_cancelled(error: BaseException) -> bool:
-    trio = sys.modules.get("trio")  # nobody raises what is trio's who has not imported it
-    return trio is not None and isinstance(error, trio.Cancelled)
+    """Tell whether a cancelled task raises this; nobody raises what is of a library not imported yet."""
+    asyncio, trio = sys.modules.get("asyncio"), sys.modules.get("trio")
+    return (asyncio is not None and isinstance(error, asyncio.CancelledError)) or (
+        trio is not None and isinstance(error, trio.Cancelled)
+    )
 
 
 def takes_failure(annotation: object) -> bool:

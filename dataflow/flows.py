@@ -5,15 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-import anyio
-
-from dataflow.addressing import name_of
-from dataflow.backend import in_event_loop
 from dataflow.definitions import Definition
 from dataflow.entering import read_inputs
-from dataflow.result import no_value
-from dataflow.run import Run, executing, new_run_id
-from dataflow.sync import run_in_thread
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
@@ -21,6 +14,7 @@ if TYPE_CHECKING:
 
     from dataflow.lookup import FindFunction, FindType
     from dataflow.result import Result
+    from dataflow.run import Run
     from dataflow.wiring import Wiring
 
 __all__ = ["Flow"]
@@ -55,18 +49,19 @@ class Flow(Definition):
         """
         started = self.start(**inputs)
         inputs.clear()  # from here on only the run holds them (S8.5)
-        return await _run(started)
+        async with started as run:
+            return await run
 
     def run_sync(self, /, **inputs: Any) -> Result:
         """Run the flow from synchronous code, also while an event loop is running in this thread.
 
         Raises as `run` does. Ctrl-C cancels the run.
         """
+        from dataflow.sync import run_sync  # as below
+
         started = self.start(**inputs)
         inputs.clear()  # from here on only the run holds them (S8.5)
-        if not in_event_loop():
-            return anyio.run(_run, started)
-        return run_in_thread(started, f"dataflow run_sync {self.name}")
+        return run_sync(started, f"dataflow run_sync {self.name}")
 
     def start(self, port: object = None, /, **inputs: Any) -> AbstractAsyncContextManager[Run]:
         """Run the flow, or only what a port of it needs, while the block runs; the block ends with the run.
@@ -75,6 +70,8 @@ class Flow(Definition):
         block cancels it. A port is given as to `pull`, and is then the only output, called like it. Call
         `run.events()` first thing to miss none. A failure that nobody awaited is raised at the end.
         """
+        from dataflow.run import executing, new_run_id  # brings asyncio, which no flow needs to be wired
+
         plan = self.compile() if port is None else self.compile_for(port)
         values = read_inputs(self.name, plan.wiring.inputs, inputs)
         inputs.clear()  # from here on only the run holds them (S8.5)
@@ -96,8 +93,9 @@ class Flow(Definition):
         [output] = result.declared
         if output in result.outputs:
             return result.outputs[output]
-        is_output = isinstance(port, str) and port in self.wiring.block.outputs
-        raise no_value(result, output, f"output {port!r}" if is_output else f"port {name_of(port)}")
+        from dataflow.result import no_value  # as above
+
+        raise no_value(result, output, port)
 
     def to_mermaid(self) -> str:
         """Draw the flow as Mermaid text, whether or not it has problems."""
@@ -126,8 +124,3 @@ class Flow(Definition):
 
         with Flow.from_wiring(*read_document(path, Flow.from_wiring, format=format)) as loaded:
             return loaded
-
-
-async def _run(started: AbstractAsyncContextManager[Run]) -> Result:
-    async with started as run:
-        return await run

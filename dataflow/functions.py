@@ -9,9 +9,7 @@ import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
-
-from pydantic import AfterValidator, PlainSerializer
+from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.errors import PackError
 from dataflow.failure import Interruption, text_of_error
@@ -21,7 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SHOWN_NAMES",
-    "FunctionReference",
     "NamedFunction",
     "check_plain",
     "import_function",
@@ -60,13 +57,6 @@ def check_plain(function: object) -> None:
         raise ValueError(f"expected a plain function, found the async function {name}; decide inside a node")
 
 
-def _check(value: object) -> object:
-    check_plain(value)
-    if callable(value) or (isinstance(value, str) and is_function_name(value)):
-        return value
-    raise ValueError(f"expected a function, written module:qualname, found {value!r}")
-
-
 def name_of_function(function: Callable[..., Any]) -> str | None:
     """Name a function so that `import_function` finds it; None for lambdas, local and bound ones."""
     module = getattr(function, "__module__", None)
@@ -79,13 +69,6 @@ def name_of_function(function: Callable[..., Any]) -> str | None:
     if found is not function:
         return None
     return f"{module_name(module)}:{qualname}"
-
-
-FunctionReference = Annotated[
-    Any,
-    AfterValidator(_check),
-    PlainSerializer(lambda value: value if isinstance(value, str) else name_of_function(value)),
-]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from dataflow.attempts import bounds_of
-from dataflow.branching import BRANCHES
 from dataflow.connecting import connect
+from dataflow.deciding import BRANCHES
 from dataflow.graph import (
     CallAction,
     CollectAction,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from dataflow.branching import VALUE, Choose, Decide
+from dataflow.deciding import VALUE
 from dataflow.errors import DataflowError, FlowInvalid
 from dataflow.expressions import ExpressionOf
 from dataflow.functions import NamedFunction, check_plain
@@ -134,6 +134,10 @@ class Lookup:
 
     def config(self, config: Config | None, where: Spot) -> Config | None:
         """Look up the functions that a branch's config names, and compile its conditions."""
+        if config is None:
+            return None
+        from dataflow.branching import Choose, Decide  # they are pydantic models, which take a while to make
+
         match config:
             case Decide(condition=str(source)):
                 return config.decided_by(

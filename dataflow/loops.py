@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dataflow.branching import checked_answer
+from dataflow.deciding import checked_answer
 from dataflow.errors import LoopLimit
 from dataflow.events import EventKind
 from dataflow.frames import LoopEnd, OpenedLoop, Unhandled

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pydantic import ValidationError
 
 from dataflow.blocks import source_of
+from dataflow.deciding import VALUE
 from dataflow.errors import FlowInvalid
 from dataflow.nodetype import config_problems, opaque_type
 from dataflow.placeholders import Placeholder, PortRef, literally
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from dataflow.blocks import OpenBlock
-    from dataflow.config import Config
     from dataflow.nodetype import NodeType
     from dataflow.policy import Policy
     from dataflow.wiring import Nested, Wiring
@@ -48,29 +48,24 @@ def place(block: OpenBlock, node_type: NodeType, base: str, explicit: str | None
 
 
 def branch(
-    block: OpenBlock,
-    node_type: NodeType,
-    base: str,
-    explicit: str | None,
-    config: type[Config],
-    value: object,
-    **settings: Any,
+    block: OpenBlock, id: str, base: str, explicit: str | None, value: object, **settings: Any
 ) -> PlacedNode:
     """Place a branch and wire its value."""
-    placed = configured(block, node_type, base, explicit, config, **settings)
-    wire(block, placed, node_type, (), {"value": value})
+    placed = configured(block, id, base, explicit, **settings)
+    _feed(block, placed, VALUE, (value,))
     return placed
 
 
-def configured(
-    block: OpenBlock,
-    node_type: NodeType,
-    base: str,
-    explicit: str | None,
-    config: type[Config],
-    **settings: Any,
-) -> PlacedNode:
-    """Place a node with a config of these settings; those that cannot be are a problem like any other."""
+def configured(block: OpenBlock, id: str, base: str, explicit: str | None, **settings: Any) -> PlacedNode:
+    """Place a node of a built-in type with a config of these settings.
+
+    Settings that cannot be are a problem like any other.
+    """
+    from dataflow.built_in import BUILT_IN  # their configs are pydantic models, which take a while to make
+
+    node_type = BUILT_IN[id]
+    config = node_type.parameters.config
+    assert config is not None, "each of the built-in types has one"
     placed = place(block, node_type, base, explicit)
     try:
         placed.config = config(**settings)

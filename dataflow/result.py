@@ -154,9 +154,11 @@ class Result:
         return self._root.reasons.get(node.index, UNSETTLED)
 
 
-def no_value(result: Result, output: str, name: str) -> DataflowError:
-    """Make the error that an output, called so, has no value."""
-    slot = result._plan.outputs[output]  # noqa: SLF001 - the class is of this module
+def no_value(result: Result, output: str, port: object) -> DataflowError:
+    """Make the error that an output has no value, which was asked for by its name or as a port."""
+    plan = result._plan  # noqa: SLF001 - the class is of this module
+    slot, is_output = plan.outputs[output], isinstance(port, str) and port in plan.wiring.block.outputs
+    name = f"output {port!r}" if is_output else f"port {name_of(port)}"
     return DataflowError(_no_value(name, result._root.values[slot]))  # noqa: SLF001 - as above
 
 

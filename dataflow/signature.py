@@ -9,9 +9,10 @@ from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaita
 from dataclasses import dataclass, replace
 from enum import Enum
 from types import NoneType
-from typing import Any, Final, TypeVar, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Final, TypeGuard, TypeVar, get_args, get_origin
 
-from dataflow.config import Config
+from pydantic import BaseModel
+
 from dataflow.context import ExecutionContext
 from dataflow.functions import module_name
 from dataflow.node_output import NodeOutput
@@ -29,6 +30,9 @@ from dataflow.ports import (
 )
 from dataflow.type_shapes import keys_of
 from dataflow.wording import choices
+
+if TYPE_CHECKING:
+    from dataflow.config import Config
 
 __all__ = [
     "Parameters",
@@ -175,13 +179,22 @@ def read_parameters(
         (keywords if parameter.kind is parameter.KEYWORD_ONLY else positional).append(name)
         default = MISSING if parameter.default is parameter.empty else parameter.default
         plain = plain_type(annotation)
-        if isinstance(plain, type) and issubclass(plain, Config):
+        if _is_config(plain):
             if config[0] is not None:
                 problems.append(f"{config[1]!r} and {name!r} are both config; a node has one config")
             config = (plain, name, default)
         else:
             ports.append(in_port(name, annotation, default))
     return Parameters(tuple(ports), tuple(positional), star, tuple(keywords), is_open, *config), problems
+
+
+def _is_config(annotation: object) -> TypeGuard[type[Config]]:
+    """Tell whether a parameter of this type is config: no port, but fixed while wiring (S1.2)."""
+    if not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
+        return False
+    from dataflow.config import Config  # the first model takes longer to make than the rest of the engine
+
+    return issubclass(annotation, Config)
 
 
 def read_raw_parameters(function: Callable[..., Any], hints: dict[str, Any]) -> tuple[Parameters, list[str]]:
@@ -193,7 +206,7 @@ def read_raw_parameters(function: Callable[..., Any], hints: dict[str, Any]) -> 
         if name not in RAW or parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
     ]
     config, default = plain_type(hints.get("config", Any)), MISSING
-    if not (isinstance(config, type) and issubclass(config, Config)):
+    if not _is_config(config):
         if config not in (Any, object, NoneType):
             problems.append("'config' of a raw node is annotated with a subclass of Config, or not at all")
         config = None

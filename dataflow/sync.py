@@ -1,4 +1,4 @@
-"""A run for synchronous code inside of which an event loop runs already: in a thread of its own."""
+"""A run for synchronous code; where an event loop is running already, in a thread of its own."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from dataflow.backend import waker
+from dataflow.backend import in_event_loop, waker
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,10 +17,20 @@ if TYPE_CHECKING:
     from dataflow.result import Result
     from dataflow.run import Run
 
-__all__ = ["run_in_thread"]
+__all__ = ["run_sync"]
 
 
-def run_in_thread(started: AbstractAsyncContextManager[Run], name: str) -> Result:
+def run_sync(started: AbstractAsyncContextManager[Run], name: str) -> Result:
+    """Run to the end; `name` is what a thread is called that this takes."""
+    return _run_in_thread(started, name) if in_event_loop() else anyio.run(_run, started)
+
+
+async def _run(started: AbstractAsyncContextManager[Run]) -> Result:
+    async with started as run:
+        return await run
+
+
+def _run_in_thread(started: AbstractAsyncContextManager[Run], name: str) -> Result:
     """Run in a new thread and wait for it; whatever interrupts the wait cancels the run first (S9.6)."""
     outcome: list[Result | BaseException] = []
     context = contextvars.copy_context()

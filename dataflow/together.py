@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from dataflow.branching import BRANCHES
+from dataflow.deciding import BRANCHES
 from dataflow.failure import takes_failure
 from dataflow.graph import CallAction, Constant, Input, Scope, Terminal, Vertex
 from dataflow.ports import DONE, ERROR

@@ -88,14 +88,49 @@ ROWS: Final[list[set[str]]] = [
     {"declare", "names", "nodetype", "wiring"},
     {"events", "states"},
     {"attempts", "current", "limits", "policy", "ports", "signature", "threads"},
-    {"adapters", "agreement", "checking", "mismatches", "type_names", "type_shapes"},
+    {"adapters", "agreement", "checking", "deciding", "mismatches", "type_names", "type_shapes"},
     {"backend", "config", "context", "expressions", "merging"},
-    {"errors", "failure", "functions", "history", "markers", "node_output", "separation", "wording"},
+    {
+        "errors",
+        "failure",
+        "function_fields",
+        "functions",
+        "history",
+        "markers",
+        "node_output",
+        "separation",
+        "wording",
+    },
 ]
 
 NEVER: Final = {"hypothesis", "litellm", "mcp", "pytest", "starlette", *PACKS}
 EXCEPT: Final[dict[str, set[str]]] = {}  # row entries that may import some of NEVER: {"testing": {"pytest"}}
 NOT_AT_IMPORT: Final = {"jinja2", "litellm", "mcp", "networkx", "rich", "typer", *PACKS}
+# What a flow of plain functions does without, from the import to the end of its run: configs, packs, and what
+# they bring in, for configs what pydantic loads when the first model is made.
+NOT_TO_RUN: Final = {
+    "dataflow.branching",
+    "dataflow.config",
+    "dataflow.conversations",
+    "dataflow.registry",
+    "importlib.metadata",
+    "pydantic.fields",
+    "pydantic.functional_serializers",
+}
+# What only wiring it does without.
+NOT_TO_WIRE: Final = NOT_TO_RUN | {"anyio", "asyncio", "dataflow.compiling", "dataflow.plan", "dataflow.run"}
+RUNNING: Final = """
+from dataflow import Flow
+
+async def double(number: int) -> int:
+    return 2 * number
+
+with Flow("twice") as flow:
+    once = flow.add(double, number=flow.input("number", int))
+    flow.output("number", flow.add(double, number=once.out).out)
+
+assert flow.run_sync(number=1)["number"] == 4
+"""
 
 PROPERTIES: Final = Path(__file__).parent / "properties"
 REFERENCE: Final = [
@@ -202,9 +237,18 @@ def test_the_reference_knows_only_documents(name: str) -> None:
     assert imported <= allowed | {*REFERENCE}
 
 
-def test_importing_the_engine_loads_nothing_heavy() -> None:
-    loaded = {name.partition(".")[0] for name in modules_after("import dataflow")}
+@pytest.mark.parametrize("code", ["import dataflow", "from dataflow import *", RUNNING])
+def test_neither_importing_nor_running_loads_anything_heavy(code: str) -> None:
+    loaded = {name.partition(".")[0] for name in modules_after(code)}
     assert not sorted(loaded & NOT_AT_IMPORT)
+
+
+def test_a_flow_is_wired_without_what_it_only_needs_to_run() -> None:
+    assert not NOT_TO_WIRE.intersection(modules_after("from dataflow import Flow, node, threaded, collect"))
+
+
+def test_a_flow_of_plain_functions_runs_without_what_it_does_not_use() -> None:
+    assert not NOT_TO_RUN.intersection(modules_after(RUNNING))
 
 
 def test_no_module_has_the_name_of_a_public_name() -> None:

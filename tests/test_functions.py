@@ -11,8 +11,8 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 from dataflow import PackError
+from dataflow.function_fields import FunctionReference
 from dataflow.functions import (
-    FunctionReference,
     import_function,
     importing,
     is_function_name,

@@ -26,6 +26,17 @@ async def test_a_function_is_called_with_its_arguments() -> None:
     assert await call_in_thread(functools.partial(add, 1)) == 2
 
 
+async def test_a_parameter_may_be_called_self() -> None:
+    @threaded
+    def following(*, self: int) -> int:
+        return self + 1
+
+    assert await following(self=1) == 2
+    flow = Flow()
+    flow.output("next", flow.add(following, self=1).out)
+    assert (await flow.run())["next"] == 2
+
+
 async def test_it_runs_in_a_named_daemon_thread() -> None:
     def current() -> threading.Thread:
         return threading.current_thread()

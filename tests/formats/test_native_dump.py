@@ -32,7 +32,7 @@ from dataflow.compiling import examine
 from dataflow.declare import Node
 from dataflow.errors import PackError
 from dataflow.formats.native import dump, dump_yaml, load
-from dataflow.functions import FunctionReference
+from dataflow.function_fields import FunctionReference
 from dataflow.nodetype import NodeType
 from dataflow.policy import EachOptions, Policy, Settings
 from dataflow.wiring import (
