@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.timing import Work, WrongResult, exponent, seconds
+from benchmarks.timing import MOST_PLAYS, Work, WrongResult, exponent, seconds
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,8 @@ async def test_a_wrong_result_is_not_timed() -> None:
         await seconds(Work(run, 1, 1))
 
 
-async def test_work_is_done_once_before_it_is_timed_five_times() -> None:
+async def test_work_is_done_once_before_it_is_timed_five_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchmarks.timing.LEAST_SECONDS", 0.0)
     done: list[int] = []
 
     async def run() -> None:
@@ -35,3 +36,14 @@ async def test_work_is_done_once_before_it_is_timed_five_times() -> None:
 
     await seconds(Work(run, None, 1))
     assert len(done) == 6
+
+
+async def test_short_work_is_done_several_times_for_each_of_the_five(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchmarks.timing.LEAST_SECONDS", 3600.0)
+    done: list[int] = []
+
+    async def run() -> None:
+        done.append(1)
+
+    await seconds(Work(run, None, 1))
+    assert len(done) == 1 + 5 * MOST_PLAYS
