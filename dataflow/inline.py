@@ -47,13 +47,16 @@ class Inline:
             frame.states[index] = RUNNING
             if reporter.is_listening:
                 report_start(reporter, frame, index)
-            if quick.take is not None:
-                coroutine = quick.function(*quick.take(frame.values))
-            else:
-                value = frame.values[quick.slot]
-                coroutine = quick.function(separate(value) if quick.is_shared else value)
-                value = None  # nothing is held that has ended (S8.5)
             current, context = CurrentFiring(worker, frame, index), copy()
+            try:
+                if quick.take is not None:
+                    coroutine = quick.function(*quick.take(frame.values))
+                else:
+                    value = frame.values[quick.slot]
+                    coroutine = quick.function(separate(value) if quick.is_shared else value)
+                    value = None  # nothing is held that has ended (S8.5)
+            except BaseException as error:  # noqa: BLE001 - arguments that do not fit; raised again, as below
+                return Started(current, _raises(error))
             begun = perf_counter()
             try:
                 signal = context.run(send, (current, coroutine))
