@@ -136,14 +136,17 @@ class Attempting:
         if isinstance(error, self._cancellation):
             if self._is_cancelling(worker):
                 raise error
+            await self._has_cancelled_itself(worker)
             return self._cancelled_itself(worker, current)
         if isinstance(error, Exception):
             await self._pass_on_cancellation(worker)
+            await self._has_cancelled_itself(worker)
             return self._raised(worker, current, error)
         cancelled, rest = parted(error, self._cancellation)
         if cancelled is not None and self._is_cancelling(worker):
             self._put_aside(current, rest)
             raise cancelled from None
+        await self._has_cancelled_itself(worker)
         return self._broke(worker, current, error)
 
     def _has_simply_returned(self, worker: Worker, current: CurrentFiring) -> bool:
@@ -186,29 +189,30 @@ class Attempting:
             await checkpoint()
 
     async def _returned(self, worker: Worker, current: CurrentFiring, result: Any) -> list[FiringId]:
-        if (
-            worker.task.cancelling()
-            and not self._is_cancelling(worker)
-            and await self._is_cancelled_itself(worker)
-        ):
+        if await self._has_cancelled_itself(worker):
             return self._cancelled_itself(worker, current)
         if self._has_to_end(worker, current):  # it returned all the same
             return self._cut_short(worker, current)
         return self._scheduler.settling.succeed(current.frame, current.index, result)
 
-    async def _is_cancelled_itself(self, worker: Worker) -> bool:
-        """Tell whether a cancel request that the node has left in its task is one of the node's own.
+    async def _has_cancelled_itself(self, worker: Worker) -> bool:
+        """Take back what cancel requests a node has left in its task; tells whether one of them arrived.
 
-        Up to Python 3.12 a task group that a child has failed leaves a request that never arrives.
+        Else it would arrive in the next node. Up to Python 3.12 a task group that a child has failed leaves a
+        request that never arrives.
         """
+        if not worker.task.cancelling() or self._is_cancelling(worker):
+            return False
         try:
             await yield_once()
         except self._cancellation:
             if self._is_cancelling(worker):
                 raise
-            return True
+            has_arrived = True
+        else:
+            has_arrived = False
         forget_cancellation()  # only now: from Python 3.13 on this takes back what was to arrive
-        return False
+        return has_arrived
 
     def _raised(self, worker: Worker, current: CurrentFiring, error: Exception) -> list[FiringId]:
         if self._has_to_end(worker, current):
@@ -247,7 +251,6 @@ class Attempting:
             self._scheduler.interruption = self._scheduler.interruption or error
 
     def _cancelled_itself(self, worker: Worker, current: CurrentFiring) -> list[FiringId]:
-        forget_cancellation()
         if worker.late is not None:  # in time it would have been cancelled before
             return self._cut_short(worker, current)
         frame, node = current.frame, current.frame.plan.nodes[current.index]

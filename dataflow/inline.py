@@ -49,16 +49,16 @@ class Inline:
             frame.states[index] = RUNNING
             if reporter.is_listening:
                 report_start(reporter, frame, index)
-            if quick.take is not None:
-                values = quick.take(frame.values)
-                coroutine = quick.function(*(separate_all(values) if quick.is_shared else values))
-            else:
-                value = frame.values[quick.slot]
-                coroutine = quick.function(separate(value) if quick.is_shared else value)
-            value = values = None  # nothing is held that has ended (S8.5)
             current, context = CurrentFiring(worker, frame, index), copy()
             begun = perf_counter()
             try:
+                if quick.take is not None:
+                    values = quick.take(frame.values)
+                    coroutine = quick.function(*(separate_all(values) if quick.is_shared else values))
+                else:
+                    value = frame.values[quick.slot]
+                    coroutine = quick.function(separate(value) if quick.is_shared else value)
+                value = values = None  # nothing is held that has ended (S8.5)
                 signal = context.run(send, (current, coroutine))
             except BaseException as error:  # noqa: BLE001 - raised again where it is awaited
                 worker.driver = Driver()

@@ -70,7 +70,11 @@ class Maps:
             return
         if len(opened.frames) < len(opened.names) and _room(frame, node, opened):
             opened.is_beginning = True
-            self.begins.append(partial(self._begin_some, frame, node, opened))
+            step = partial(self._begin_some, frame, node, opened)
+            if _most_at_once(node) is None:  # they are in no hurry: all are in flight anyway
+                self.begins.append(step)
+            else:
+                self.scheduler.opening.do_later(step)
         elif not opened.live:
             self._end(frame, node, opened)
 
@@ -184,6 +188,11 @@ def _item_errors(node: PlanNode) -> ItemErrors:
     return node.action.options.on_error
 
 
+def _most_at_once(node: PlanNode) -> int | None:
+    assert isinstance(node.action, MapOf), "only a map has items"
+    return node.action.options.max_concurrency
+
+
 def _lists_of(action: MapOf) -> list[int]:
     """List the slots of the map's owner that its lists go to."""
     return [own for slots in action.body.collects.values() for own in slots]
@@ -191,10 +200,9 @@ def _lists_of(action: MapOf) -> list[int]:
 
 def _room(frame: Frame, node: PlanNode, opened: OpenedMap) -> int:
     """Tell how many items may begin now: as many as are left, but no more than the map allows (S7.2)."""
-    assert isinstance(node.action, MapOf), "only a map has items"
     if frame.is_closing or opened.is_closing:
         return 0
-    most = node.action.options.max_concurrency
+    most = _most_at_once(node)
     free = AT_ONCE if most is None else min(AT_ONCE, most - len(opened.live))
     return min(free, len(opened.names) - len(opened.frames))
 

@@ -53,8 +53,8 @@ MUTANTS: Final = (
     Mutant(
         "an inner loop goes on where it was in the round before",
         "loops.py",
-        "        frame.opened[node.index] = opened\n",
-        "        opened = frame.opened[node.index] = self.__dict__.setdefault(node.id, opened)\n",
+        "        frame.note_opened(node.index, opened)\n",
+        "        frame.note_opened(node.index, opened := self.__dict__.setdefault(node.id, opened))\n",
         (TABLE.format("a loop in a loop starts afresh in each outer round"),),
     ),
     Mutant(

@@ -1,0 +1,219 @@
+"""How a firing of a row that never waits ends is seen by no other firing of the row (S9)."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import pytest
+import trio
+from anyio import get_running_tasks
+from anyio.lowlevel import checkpoint
+
+from dataflow import Flow, Run, RunFailed, node
+from tests.behaviour.rows import inc, one, row
+from tests.behaviour.table import states_of
+
+
+@pytest.fixture(autouse=True)
+async def nothing_is_left() -> AsyncIterator[None]:
+    """Let no task outlive the test."""
+    before = len(get_running_tasks())
+    yield
+    assert len(get_running_tasks()) == before
+
+
+class Interruption(BaseException):
+    """No Exception: nothing but its raiser knows it."""
+
+
+KINDS = [KeyboardInterrupt, SystemExit, GeneratorExit, Interruption]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_what_is_no_exception_comes_out_of_a_row_bare(kind: type[BaseException]) -> None:
+    async def interrupts(x: int) -> int:
+        raise kind("stop")
+
+    f = Flow()
+    row(f, interrupts)
+    with pytest.raises(kind, match="stop"):
+        await f.run()
+
+
+async def test_what_follows_an_interruption_in_a_row_never_runs() -> None:
+    runs: list[Run] = []
+
+    async def interrupts(x: int) -> int:
+        raise KeyboardInterrupt
+
+    f = Flow()
+    row(f, interrupts, after=1)
+
+    async def owner() -> None:
+        async with f.start() as run:
+            runs.append(run)
+            await run
+
+    with pytest.raises(KeyboardInterrupt):
+        await owner()
+    with pytest.raises(RunFailed) as failed:
+        await runs[0]
+    assert states_of(failed.value.result) == {
+        "one": "done", "inc": "done", "interrupts": "failed", "inc_2": "not_run",
+        "beside": "cancelled", "beside_0": "not_run",
+    }  # fmt: skip
+
+
+def raising(error: Callable[[], BaseException]) -> Any:
+    async def raises(x: int) -> int:
+        raise error()
+
+    return node(raises)
+
+
+def cancelling(ends: Callable[[], Any], times: int = 1) -> Any:
+    """Make a node that asks for the cancellation of its own task, and ends without waiting."""
+
+    async def cancels(x: int) -> Any:
+        if trio.lowlevel.in_trio_task():
+            raise ValueError("there a task cannot cancel itself")
+        task = asyncio.current_task()
+        for _ in range(times):
+            assert task is not None
+            task.cancel()
+        return ends()
+
+    return node(cancels)
+
+
+def fail() -> None:
+    raise ValueError("mine")
+
+
+def let_out_a_cancellation() -> None:
+    raise asyncio.CancelledError
+
+
+ODD_ENDS = [
+    ("raises StopIteration", raising(StopIteration)),
+    ("raises StopAsyncIteration", raising(StopAsyncIteration)),
+    ("raises a group", raising(lambda: ExceptionGroup("several", [ValueError("a"), KeyError("b")]))),
+    ("raises an error", raising(lambda: ValueError("mine"))),
+]
+OWN_CANCELS = [
+    ("returns", cancelling(lambda: 1)),
+    ("asks twice and returns", cancelling(lambda: 1, times=2)),
+    ("raises", cancelling(fail)),
+    ("asks twice and raises", cancelling(fail, times=2)),
+    ("raises the cancellation", cancelling(let_out_a_cancellation)),
+]
+
+
+def named(cases: list[tuple[str, Any]]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("odd", [odd for _, odd in cases], ids=[name for name, _ in cases])
+
+
+async def outcome_beside(odd: Any) -> dict[str, str]:
+    """Run a row in which a node ends oddly, and return the states of what is not behind it."""
+    f = Flow()
+    row(f, odd.with_(on_error="skip"))
+    result = await f.run()
+    assert result.outputs == {"beside": 5}
+    return {path: state for path, state in states_of(result).items() if not path.startswith("inc_")}
+
+
+#: Of a row: only the odd node has failed.
+ONE_HAS_FAILED = {
+    "one": "done", "inc": "done", "beside": "done", "beside_0": "done", "beside_1": "done",
+    "beside_2": "done",
+}  # fmt: skip
+
+
+@named(ODD_ENDS)
+async def test_a_node_of_a_row_that_ends_oddly_is_the_one_that_fails(odd: Any) -> None:
+    assert await outcome_beside(odd) == {**ONE_HAS_FAILED, "raises": "failed"}
+
+
+@named(OWN_CANCELS)
+async def test_a_node_of_a_row_that_cancels_its_own_task_is_the_one_that_fails(odd: Any) -> None:
+    assert await outcome_beside(odd) == {**ONE_HAS_FAILED, "cancels": "failed"}
+
+
+async def test_a_node_that_cancels_its_own_task_and_interrupts_holds_up_nothing() -> None:
+    def interrupt() -> None:
+        raise Interruption
+
+    f = Flow()
+    row(f, cancelling(interrupt))
+    with pytest.raises(RunFailed if trio.lowlevel.in_trio_task() else Interruption):
+        await f.run()
+
+
+def hides_its_arguments(function: Any) -> Any:
+    @functools.wraps(function)
+    async def fewer(x: int) -> int:
+        return x
+
+    return fewer
+
+
+@hides_its_arguments
+async def takes_two(x: int, y: int) -> int:
+    return x
+
+
+async def test_arguments_that_do_not_fit_are_a_failure_of_the_node() -> None:
+    with Flow() as f:
+        f.add(node(takes_two).with_(on_error="skip"), x=f.add(one).out, y=1)
+        f.output("o", f.add(inc, x=1).out)
+    result = await f.run()
+    assert (states_of(result)["takes_two"], result["o"]) == ("failed", 2)
+
+
+async def test_a_copy_that_interrupts_comes_out_bare() -> None:
+    class Bad(list[int]):
+        def __copy__(self) -> Bad:
+            raise Interruption
+
+    async def gives() -> Any:
+        return Bad()
+
+    async def takes(x: Any) -> int:
+        return 1
+
+    with Flow() as f:
+        bad = f.add(gives)
+        f.add(takes, x=bad.out)
+        f.add(takes, x=bad.out)
+    with pytest.raises(Interruption):
+        await f.run()
+
+
+async def test_a_node_that_fails_after_it_waited_leaves_a_row_behind_it_as_it_is() -> None:
+    async def fails(x: int) -> int:
+        await checkpoint()
+        raise ValueError("late")
+
+    f = Flow()
+    row(f, node(fails).with_(on_error="route"))
+    assert (await f.run()).outputs == {"beside": 5}
+
+
+async def test_a_row_goes_on_behind_a_handled_failure() -> None:
+    async def fails(x: int) -> int:
+        raise ValueError("late")
+
+    with Flow() as f:
+        bad = f.add(node(fails).with_(on_error="route"), x=f.add(one).out)
+        port = f.add(told, failure=bad.error).out
+        for _ in range(3):
+            port = f.add(inc, x=port).out
+        f.output("o", port)
+    assert (await f.run())["o"] == 4
+
+
+async def told(failure: Any) -> int:
+    return 1

@@ -1,0 +1,317 @@
+"""Rows of firings that never wait leave others their turn, are told as any, and hold nothing (S14, S9.2)."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+from itertools import groupby, pairwise
+from math import inf
+from typing import Any
+from weakref import WeakSet
+
+import pytest
+from anyio import create_task_group
+from anyio.lowlevel import checkpoint
+
+from dataflow import EventKind, Flow, Retry, Run, collect, each, node, this_firing
+from tests.behaviour.rows import inc, one
+
+
+def wired(f: Flow, names: str, function: Callable[[str], Any], start: Any = 0) -> None:
+    """Wire a chain of one node a name."""
+    port: Any = start
+    for name in names:
+        port = f.add(node(function(name)).with_(name=name), x=port).out
+    f.output(names, port)
+
+
+# turns
+
+
+class SlowClock:
+    """A clock on which a look takes a thousandth of a second: a slice is over after a few firings."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        self.now += 0.001
+        return self.now
+
+
+@pytest.fixture
+def slow_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = SlowClock()
+    for module in ("inline", "workers"):
+        monkeypatch.setattr(f"dataflow.{module}.perf_counter", clock)
+
+
+@pytest.mark.usefixtures("slow_clock")
+async def test_two_rows_take_turns() -> None:
+    fired: list[str] = []
+
+    def noting(name: str) -> Any:
+        async def notes(x: int) -> int:
+            fired.append(name)
+            return x
+
+        return notes
+
+    f = Flow()
+    with f:
+        for side in "ab":
+            port: Any = f.input(side, int, 0)
+            for number in range(100):
+                port = f.add(node(noting(side)).with_(name=f"{side}{number}"), x=port).out
+    await f.run()
+    turns = [(side, len(list(times))) for side, times in groupby(fired)]
+    assert len(fired) == 200
+    assert {before[0] != after[0] for before, after in pairwise(turns)} == {True}
+    assert max(times for _, times in turns) <= 10
+
+
+@pytest.mark.usefixtures("slow_clock")
+async def test_a_turn_is_more_than_one_firing() -> None:
+    """Else the rows of the test above would be none."""
+    checks = 0
+
+    async def tick() -> None:
+        nonlocal checks
+        while not done:
+            checks += 1
+            await checkpoint()
+
+    done = False
+    with Flow() as f:
+        port: Any = f.add(one).out
+        for _ in range(1_000):
+            port = f.add(inc, x=port).out
+    async with create_task_group() as group:
+        group.start_soon(tick)
+        await f.run()
+        done = True
+    assert 100 <= checks < 800
+
+
+async def test_a_row_goes_on_with_the_first_made_ready_and_the_rest_wait_behind_what_was() -> None:
+    fired: list[str] = []
+
+    def noting(name: str) -> Any:
+        async def notes(x: int) -> int:
+            fired.append(name)
+            return x
+
+        return node(notes).with_(name=name)
+
+    with Flow() as f:
+        a, b = f.add(noting("a"), x=0), f.add(noting("b"), x=0)
+        c = f.add(noting("c"), x=a.out)
+        f.add(noting("d"), x=a.out)
+        f.add(noting("e"), x=a.out)
+        f.add(noting("f"), x=c.out)
+        f.add(noting("g"), x=b.out)
+    await f.run()
+    assert "".join(fired) == "acfbgde"
+
+
+# what blocks the event loop
+
+
+def let_block(patch: pytest.MonkeyPatch, seconds: float) -> None:
+    """Tell each step that takes longer than that."""
+    for module in ("isolation", "inline"):
+        patch.setattr(f"dataflow.{module}.MOST_BLOCKING", seconds)
+
+
+async def blockers(f: Flow) -> list[str]:
+    """Run a flow, and name the nodes that are told to block the event loop, one after the other."""
+    async with f.start() as run:
+        events = [event async for event in run.events()]
+    told = [one for one in events if one.kind is EventKind.WARNING and one.data["code"] == "loop_blocked"]
+    assert all(event.data["text"].startswith(f"{event.path} blocked") for event in told)
+    return [path for path, _ in groupby(event.path for event in told)]
+
+
+async def test_each_node_of_a_row_that_blocks_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    let_block(monkeypatch, -1.0)
+    with Flow() as f:
+        wired(f, "abc", lambda _: inc)
+    assert await blockers(f) == ["a", "b", "c"]
+
+
+async def test_a_node_of_a_row_that_blocks_in_a_later_step_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    let_block(monkeypatch, inf)
+
+    async def blocks_later(x: int) -> int:
+        await checkpoint()
+        let_block(monkeypatch, -1.0)
+        await checkpoint()
+        return x
+
+    async def blocks_no_more(x: int) -> int:
+        let_block(monkeypatch, inf)
+        return x
+
+    functions = {"c": blocks_later, "d": blocks_no_more}
+    with Flow() as f:
+        wired(f, "abcde", lambda name: functions.get(name, inc))
+    assert await blockers(f) == ["c"]
+
+
+async def test_a_node_of_a_row_that_blocks_and_raises_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    let_block(monkeypatch, inf)
+
+    async def blocks_and_raises(x: int) -> int:
+        let_block(monkeypatch, -1.0)
+        raise ValueError(x)
+
+    with Flow() as f:
+        port = f.add(node(blocks_and_raises).with_(on_error="skip"), x=f.add(one).out).out
+        f.add(inc, x=port)
+    assert await blockers(f) == ["blocks_and_raises"]
+
+
+# who listens
+
+
+async def test_a_listener_that_comes_and_goes_in_a_row_hears_what_happens_meanwhile() -> None:
+    runs, streams, heard = list[Run](), list[Any](), list[str]()
+
+    async def comes(x: int) -> int:
+        streams.append(runs[0].events())
+        return x
+
+    async def goes(x: int) -> int:
+        stream = streams.pop(0)
+        heard.extend(
+            [f"{event.seq} {event.kind} {event.path}" for event in [await anext(stream) for _ in range(6)]]
+        )
+        return x
+
+    functions = {"b": comes, "e": goes, "g": comes}
+    with Flow() as f:
+        wired(f, "abcdefgh", lambda name: functions.get(name, inc))
+    async with f.start() as run:
+        runs.append(run)
+        await run
+    assert heard == [
+        "1 node_finished b", "2 node_started c", "3 node_finished c", "4 node_started d", "5 node_finished d",
+        "6 node_started e",
+    ]  # fmt: skip
+    assert [f"{event.seq} {event.kind} {event.path}" async for event in streams[0]] == [
+        "7 node_finished g", "8 node_started h", "9 node_finished h", "10 run_finished ",
+    ]  # fmt: skip
+
+
+async def test_a_listener_that_asks_for_inputs_in_a_row_is_given_copies() -> None:
+    runs, streams = list[Run](), list[Any]()
+
+    async def comes(x: list[int]) -> list[int]:
+        streams.append(runs[0].events(inputs=True))
+        return x
+
+    async def changes(x: list[int]) -> list[int]:
+        x.append(len(x))
+        return x
+
+    with Flow() as f:
+        wired(f, "abc", lambda name: comes if name == "a" else changes, [0])
+    async with f.start() as run:
+        runs.append(run)
+        await run
+    started = [event async for event in streams[0] if event.kind is EventKind.NODE_STARTED]
+    assert [event.data["inputs"] for event in started] == [{"x": [0]}, {"x": [0, 1]}]
+
+
+# what is held
+
+
+class Thing:
+    """Something whose end can be seen."""
+
+
+async def test_a_row_holds_nothing_of_what_its_nodes_were_given() -> None:
+    things = WeakSet[Thing]()
+
+    async def make() -> Any:
+        thing = Thing()
+        things.add(thing)
+        return thing
+
+    async def weigh(thing: Any) -> int:
+        return 1
+
+    async def count(x: int, y: int) -> int:
+        gc.collect()
+        return len(things)
+
+    with Flow() as f:
+        f.output("o", f.add(count, x=f.add(weigh, thing=f.add(make).out).out, y=1).out)
+    assert (await f.using(keep=False).run())["o"] == 0
+
+
+async def test_a_row_of_rounds_holds_one_value_at_a_time() -> None:
+    things, held = WeakSet[Thing](), list[int]()
+
+    async def renew(thing: Any) -> Any:
+        del thing
+        gc.collect()
+        held.append(len(things))
+        made = Thing()
+        things.add(made)
+        return made
+
+    with Flow() as f:
+        with f.loop(limit=20) as it:
+            v = it.carry(None)
+            v.next(f.add(renew, thing=v.out).out)
+        f.output("o", v.final)
+    await f.using(keep=False).run()
+    assert max(held) <= 2
+
+
+# all of it together
+
+
+with Flow("climbed") as climbed:
+    climbed.output("out", climbed.add(inc, x=climbed.add(inc, x=climbed.input("x", int)).out).out)
+
+
+@pytest.mark.parametrize("suspends", [False, True], ids=["straight", "suspending"])
+@pytest.mark.parametrize("is_heard", [False, True], ids=["unheard", "heard"])
+@pytest.mark.parametrize("keep", [True, False], ids=["kept", "let go"])
+@pytest.mark.parametrize("most", [None, 1, 3])
+async def test_limits_retries_maps_loops_and_flow_nodes_together_come_to_the_same(
+    suspends: bool, is_heard: bool, keep: bool, most: int | None
+) -> None:
+    running = most_running = 0
+
+    async def third_time(x: int) -> int:
+        nonlocal running, most_running
+        running += 1
+        most_running = max(most_running, running)
+        try:
+            if suspends:
+                await checkpoint()
+            if this_firing().attempt < 3:
+                raise ValueError(x)
+            return x + 1
+        finally:
+            running -= 1
+
+    with Flow() as f:
+        item = each(f.input("xs", list[int]), max_concurrency=4)
+        mended = f.add(node(third_time).with_(retries=Retry(2)), x=item)
+        inner = f.add(climbed, x=mended.out)
+        with f.loop(limit=3) as it:
+            v = it.carry(inner.out)
+            v.next(f.add(inc, x=v.out).out)
+        f.output("o", collect(f.add(inc, x=v.final).out))
+    settled = f.using(max_concurrency=most, keep=keep)
+    xs = list(range(20))
+    async with settled.start(xs=xs) as run:
+        if is_heard:
+            assert [event async for event in run.events()]
+        result = await run
+    assert result["o"] == [x + 7 for x in xs]
+    assert most_running <= (most or len(xs))

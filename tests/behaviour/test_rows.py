@@ -1,0 +1,210 @@
+"""Rows of firings that never wait: what one does is seen by no other, and none holds up the rest (S14)."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+
+import pytest
+from anyio import Event, create_task_group
+
+from dataflow import SKIP, Flow, Maybe, NodeState, Run, RunFailed, collect, each, node, this_firing
+from tests.behaviour.rows import inc, one, row
+from tests.behaviour.table import states_of
+
+PLACE: ContextVar[str] = ContextVar("place", default="nowhere")
+
+
+# what a node sets
+
+
+async def test_a_row_sees_nothing_of_what_its_nodes_set() -> None:
+    async def sets(x: str) -> str:
+        before = PLACE.get()
+        PLACE.set(f"{before} and further")
+        return before
+
+    with Flow() as f:
+        port = f.add(sets, x="").out
+        for _ in range(10):
+            port = f.add(sets, x=port).out
+        f.output("o", port)
+    assert (await f.run())["o"] == "nowhere"
+
+
+async def test_a_round_sees_nothing_of_what_the_last_one_set() -> None:
+    async def sets(x: list[str]) -> list[str]:
+        seen = [*x, PLACE.get()]
+        PLACE.set("a round")
+        return seen
+
+    with Flow() as f:
+        with f.loop(limit=5) as it:
+            v = it.carry(list[str]())
+            v.next(f.add(sets, x=v.out).out)
+        f.output("o", v.final)
+    assert (await f.run())["o"] == ["nowhere"] * 5
+
+
+async def test_an_item_sees_nothing_of_what_another_set() -> None:
+    async def sets(x: int) -> str:
+        before = PLACE.get()
+        PLACE.set(f"item {x}")
+        return before
+
+    with Flow() as f:
+        f.output("o", collect(f.add(sets, x=each(list(range(5)))).out))
+    assert (await f.run())["o"] == ["nowhere"] * 5
+
+
+async def test_a_test_of_a_loop_sees_nothing_of_what_a_node_set() -> None:
+    seen: list[str] = []
+
+    async def sets(x: int) -> int:
+        PLACE.set("a node")
+        return x + 1
+
+    def ends(x: int) -> bool:
+        seen.append(PLACE.get())
+        return x > 2
+
+    with Flow() as f, f.loop() as it:
+        v = it.carry(0)
+        up = f.add(sets, x=v.out)
+        it.until(up.out, ends)
+        v.next(up.out)
+    await f.run()
+    assert set(seen) == {"nowhere"}
+
+
+async def test_a_task_of_an_earlier_node_goes_on_asking_for_its_own_firing() -> None:
+    asked: list[str] = []
+    more = Event()
+
+    async def ask() -> None:
+        await more.wait()
+        asked.append(this_firing().path)
+
+    async with create_task_group() as group:
+
+        async def starts(x: int) -> int:
+            group.start_soon(ask)
+            return x
+
+        with Flow() as f:
+            port = f.add(one).out
+            for number in range(5):
+                port = f.add(node(starts).with_(name=f"starts_{number}"), x=port).out
+        await f.run()
+        more.set()
+    assert sorted(asked) == [f"starts_{number}" for number in range(5)]
+
+
+# cancelling a run
+
+
+@pytest.mark.parametrize("asks", [1, 2])
+async def test_a_node_of_a_row_may_cancel_its_own_run(asks: int) -> None:
+    runs: list[Run] = []
+
+    async def stop(x: int) -> int:
+        for _ in range(asks):
+            runs[0].cancel("from inside")
+        return x
+
+    f = Flow()
+    row(f, stop, after=1)
+    async with f.start() as run:
+        runs.append(run)
+        result = await run
+    assert states_of(result) == {
+        "one": "done", "inc": "done", "stop": "cancelled", "inc_2": "not_run",
+        "beside": "cancelled", "beside_0": "not_run",
+    }  # fmt: skip
+
+
+async def test_what_was_ready_when_a_node_cancelled_the_run_is_cancelled() -> None:
+    runs: list[Run] = []
+
+    async def stop(x: int) -> int:
+        runs[0].cancel("from inside")
+        return x
+
+    with Flow() as f:
+        first = f.add(one)
+        f.add(stop, x=first.out)
+        f.add(inc, x=first.out)
+    async with f.start() as run:
+        runs.append(run)
+        result = await run
+    assert states_of(result) == {"one": "done", "stop": "cancelled", "inc": "cancelled"}
+
+
+async def test_what_was_ready_when_its_item_failed_is_cancelled_and_other_items_go_on() -> None:
+    entered: list[int] = []
+
+    async def fails_on_two(x: int) -> int:
+        if x == 2:
+            raise ValueError(x)
+        return x
+
+    async def enter(x: int) -> int:
+        entered.append(x)
+        return x
+
+    with Flow() as f:
+        item = f.add(inc, x=each([0, 1, 2], on_error="skip"))
+        f.output("o", collect(f.add(fails_on_two, x=item.out).out))
+        f.output("beside", collect(f.add(enter, x=item.out).out))
+    result = await f.run()
+    assert (result.outputs, entered) == ({"o": [1, 3], "beside": [1, 3]}, [1, 3])
+
+
+# skips and errors in a row
+
+
+async def test_a_skip_given_to_nodes_of_a_row_skips_them_to_its_end() -> None:
+    async def may(x: int) -> Maybe[int]:
+        return x if x > 9 else SKIP
+
+    f = Flow()
+    row(f, may, after=2)
+    result = await f.run()
+    assert {result.states[path] for path in ("inc_2", "inc_3")} == {NodeState.SKIPPED}
+    assert "port 'out' not emitted" in result.why("inc_3")
+
+
+async def test_an_optional_port_of_a_quick_node_takes_its_default_for_a_skip() -> None:
+    async def may(x: int) -> Maybe[int]:
+        return SKIP  # type: ignore[no-any-return]  # it stands for any value
+
+    async def plus(x: int, y: int = 10) -> int:
+        return x + y
+
+    with Flow() as f:
+        first = f.add(one)
+        f.output("o", f.add(plus, x=first.out, y=f.add(may, x=first.out).out).out)
+    assert (await f.run())["o"] == 11
+
+
+async def fails(x: int) -> int:
+    raise ValueError("bad")
+
+
+async def test_an_error_given_to_nodes_of_a_row_is_told_to_its_end() -> None:
+    f = Flow()
+    row(f, fails, after=2)
+    with pytest.raises(RunFailed) as failed:
+        await f.using(errors="continue").run()
+    result = failed.value.result
+    assert states_of(result)["inc_3"] == "not_run"
+    assert "fails failed: ValueError: bad" in result.why("inc_3")
+
+
+async def test_a_skip_left_out_of_an_unconditional_port_fails_a_node_of_a_row() -> None:
+    async def may_not(x: int) -> int:
+        return SKIP  # type: ignore[no-any-return]  # the mistake under test
+
+    f = Flow()
+    row(f, may_not)
+    with pytest.raises(RunFailed, match="left out its output port 'out'"):
+        await f.run()

@@ -1,0 +1,120 @@
+"""Frames: what they share until they write to it can never be written to (S2.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, MutableMapping
+from typing import Any
+
+import pytest
+
+from dataflow import Flow, race
+from dataflow.failure import failure_of
+from dataflow.frames import Frame, OpenedFlow, Unhandled
+from dataflow.plan import ScopePlan
+from dataflow.tokens import Skip
+
+MAPPINGS = ["attempts", "opened", "reasons", "metadata", "pulling", "taken"]
+SETS = ["awaits", "odd", "undemanded", "lost", "withdrawn"]
+SKIPPED = Skip("", "a reason")
+
+#: What writes to a frame, and what it writes to.
+WRITERS: dict[str, Callable[[Frame], object]] = {
+    "odd": lambda frame: frame.note_odd(0),
+    "awaits": lambda frame: frame.note_awaited(0),
+    "reasons": lambda frame: frame.note_reason(0, SKIPPED),
+    "opened": lambda frame: frame.note_opened(0, OpenedFlow()),
+    "failures": lambda frame: frame.note_failures([unhandled()]),
+    "metadata": lambda frame: frame.note_metadata(0, {"a": 1}),
+    "attempts": lambda frame: frame.attempts_at(0),
+}
+
+
+PLAN = ScopePlan(initial=[None], waits=[0], states=bytearray(1), demanded=1)
+
+
+def a_frame() -> Frame:
+    return Frame(PLAN, 0, "fail_fast")
+
+
+def unhandled() -> Unhandled:
+    error = ValueError("bad")
+    return Unhandled(0, failure_of(error, "a", "a", 1), error)
+
+
+@pytest.mark.parametrize("name", MAPPINGS)
+def test_a_mapping_of_a_new_frame_refuses_to_be_written_to(name: str) -> None:
+    mapping: MutableMapping[Any, Any] = getattr(a_frame(), name)
+    with pytest.raises(AssertionError, match="written to by none"):
+        mapping[0] = None
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_a_set_of_a_new_frame_refuses_to_be_written_to(name: str) -> None:
+    assert isinstance(getattr(a_frame(), name), frozenset)
+
+
+def test_the_failures_of_a_new_frame_refuse_to_be_written_to() -> None:
+    assert a_frame().failures == ()
+
+
+def test_no_other_part_of_a_new_frame_is_shared_with_the_next() -> None:
+    one, other = a_frame(), a_frame()
+    shared = {name for name in Frame.__slots__ if getattr(one, name) is getattr(other, name)}
+    plain = {
+        "plan", "number", "errors", "parent", "owner", "name", "position", "holders", "unsettled",
+        "closed_by", "has_ended", "is_closing",
+    }  # fmt: skip
+    assert shared == {*plain, *MAPPINGS, *SETS, "failures"}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_what_one_frame_notes_is_found_in_it(name: str) -> None:
+    frame = a_frame()
+    WRITERS[name](frame)
+    assert len(getattr(frame, name)) == 1
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_what_one_frame_notes_is_not_in_another(name: str) -> None:
+    frame, other = a_frame(), a_frame()
+    WRITERS[name](frame)
+    assert len(getattr(other, name)) == 0
+
+
+def test_metadata_of_the_last_attempt_replaces_what_an_earlier_one_told() -> None:
+    frame = a_frame()
+    frame.note_metadata(0, {"a": 1})
+    frame.note_metadata(0, {})
+    assert frame.metadata == {}
+
+
+def test_no_metadata_is_noted_by_writing_nothing() -> None:
+    frame = a_frame()
+    frame.note_metadata(0, {})
+    assert frame.metadata == {}
+
+
+def test_frames_of_a_flow_with_a_race_share_nothing_that_it_writes_to() -> None:
+    async def one() -> int:
+        return 1
+
+    with Flow() as f:
+        f.output("o", race(f.add(one).out, f.add(one).out))
+    plan = f.compile().root
+    frame, other = Frame(plan, 0, "fail_fast"), Frame(plan, 1, "fail_fast")
+    names = ["undemanded", "lost", "withdrawn", "pulling", "taken"]
+    assert [name for name in names if getattr(frame, name) is getattr(other, name)] == []
+
+
+def test_the_constants_of_a_plan_are_not_written_to() -> None:
+    plan = ScopePlan(initial=[1], waits=[2], states=bytearray(1), demanded=1)
+    frame = Frame(plan, 0, "fail_fast")
+    frame.values[0] = frame.waits[0] = frame.states[0] = 7
+    assert (plan.initial, plan.waits, plan.states) == ([1], [2], bytearray(1))
+
+
+def test_a_frame_that_has_let_go_takes_no_value_any_more() -> None:
+    frame = a_frame()
+    frame.release()
+    with pytest.raises(TypeError):
+        frame.values[0] = 1
