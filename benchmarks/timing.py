@@ -7,23 +7,22 @@ import gc
 import math
 import statistics
 from collections.abc import Awaitable, Callable, Coroutine
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 if TYPE_CHECKING:
     from benchmarks.functions import Sleep
 
-__all__ = ["Work", "WrongResult", "again", "exponent", "microseconds", "run_on", "seconds", "sleep_on"]
+__all__ = ["Work", "WrongResult", "exponent", "microseconds", "run_on", "seconds", "sleep_on", "whole"]
 
 T = TypeVar("T")
 R = TypeVar("R")
 
 REPEATS: Final = 5
-RUNS: Final = 300
 #: What takes less than so many seconds is done again and again, so that a time is that of something warm.
 LEAST_SECONDS: Final = 0.05
-MOST_PLAYS: Final = 50
+MOST_PLAYS: Final = 1_000
 MICROSECONDS: Final = 1e6
 
 
@@ -49,15 +48,9 @@ class Work:
             raise WrongResult(found, self.expected)
 
 
-def again(once: Work) -> Work:
-    """Do the same many times over, for what is too short to time alone; one time is a unit."""
-
-    async def run() -> bool:
-        for _ in range(RUNS):
-            await once.play()
-        return True
-
-    return Work(run, True, RUNS)
+def whole(work: Work) -> Work:
+    """Count the work as one unit, however many nodes it has."""
+    return replace(work, units=1)
 
 
 async def seconds(work: Work) -> float:

@@ -20,14 +20,13 @@ from dataflow.wording import choices
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from dataflow.frames import Frame
+    from dataflow.frames import FiringId, Frame
     from dataflow.plan import FlowPlan, ScopePlan
     from dataflow.policy import Settings
     from dataflow.timers import Timers
 
 __all__ = ["Admission", "unused_limits"]
 
-FiringId: TypeAlias = "tuple[Frame, int]"
 #: What a queue is for: a limit of the run by its name, one of the settings of a nested flow, the limit of one
 #: node; None for the run's own slots alone.
 Key: TypeAlias = "str | tuple[int, str] | tuple[ScopePlan, int] | None"

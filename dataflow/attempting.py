@@ -12,7 +12,6 @@ from anyio.lowlevel import checkpoint
 
 from dataflow.backend import (
     cancellation_types,
-    current_task,
     forget_cancellation,
     on_asyncio,
     parted,
@@ -26,46 +25,18 @@ from dataflow.isolation import Driver
 from dataflow.plan import Call
 from dataflow.reporting import report_start
 from dataflow.states import READY, RUNNING
+from dataflow.worker import Worker
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine
+    from collections.abc import Callable, Coroutine
 
     from dataflow.attempts import Bounds
-    from dataflow.errors import NodeTimeout
-    from dataflow.frames import Frame
-    from dataflow.scheduler import FiringId, Scheduler
+    from dataflow.frames import FiringId, Frame
+    from dataflow.scheduler import Scheduler
 
-__all__ = ["Attempting", "Worker"]
+__all__ = ["Attempting"]
 
 LOG: Final = logging.getLogger("dataflow.attempting")
-
-
-class Worker:
-    """A task that runs one firing after the other, and can be cancelled with the one it runs."""
-
-    __slots__ = (
-        "current", "driver", "has_waited", "is_timed", "is_waiting", "late", "outcome", "scheduler", "scope",
-        "suspends", "task",
-    )  # fmt: skip
-
-    def __init__(
-        self, scheduler: Scheduler, suspends: Callable[[CurrentFiring], None], scope: anyio.CancelScope
-    ) -> None:
-        self.scheduler = scheduler
-        self.suspends = suspends  # told of a firing that waits for the first time
-        self.current: CurrentFiring | None = None
-        self.outcome: Awaitable[Any] | None = None  # what it comes to, until that is awaited
-        self.is_waiting = False  # it has come to where it waits for the first time
-        self.has_waited = False  # the attempt has waited
-        self.is_timed = False  # a time limit may end the attempt
-        self.late: NodeTimeout | None = None  # the attempt has ended, but not in its time
-        self.scope = scope
-        self.driver = Driver()  # of inline firings
-        self.task = current_task()
-
-    def begin(self, current: CurrentFiring, outcome: Awaitable[Any], *, is_waiting: bool = False) -> None:
-        """Have a firing that has begun; what it comes to is still to be awaited."""
-        self.current, self.outcome, self.is_waiting = current, outcome, is_waiting
 
 
 class Attempting:

@@ -35,6 +35,7 @@ class CallAction:
     is_inferred: bool = field(init=False)  # the types of its outputs depend on more than its type
     is_sure: bool = field(init=False)  # it brings a value if what it needs does (S5.2)
     bounds: Bounds | None = field(init=False)  # of its attempts
+    is_branch: bool = field(init=False)  # it passes its value on to one of its exits
     is_simple: bool = field(
         init=False
     )  # calling it runs none of its code, and its value is that of its one port
@@ -51,7 +52,8 @@ class CallAction:
         self.is_inferred = policy.errors == "collect" or any(port.same_as for port in outputs)
         self.is_sure = policy.is_sure and not node_type.is_opaque
         self.bounds = bounds_of(policy)
-        is_single = node_type.shape is Shape.SINGLE and node_type.id not in BRANCHES and self.bounds is None
+        self.is_branch = node_type.id in BRANCHES
+        is_single = node_type.shape is Shape.SINGLE and not self.is_branch and self.bounds is None
         self.is_simple = is_single and _is_native(node_type.call)
 
 

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from contextvars import Context
 
-    from dataflow.attempting import Worker
     from dataflow.frames import Frame
     from dataflow.scheduler import Scheduler
+    from dataflow.worker import Worker
 
 __all__ = ["CurrentFiring", "call"]
 

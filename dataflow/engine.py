@@ -22,9 +22,9 @@ from dataflow.states import RunStatus
 from dataflow.workers import Workers
 
 if TYPE_CHECKING:
+    from dataflow.frames import FiringId
     from dataflow.plan import FlowPlan
     from dataflow.policy import Settings
-    from dataflow.scheduler import FiringId
     from dataflow.sleepers import Spawn
 
 __all__ = ["Engine"]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from dataflow.attempts import Attempts
 from dataflow.plan import FlowOf
+from dataflow.states import READY, WAITING
 from dataflow.tokens import LET_GO, is_dead
 
 if TYPE_CHECKING:
@@ -35,7 +36,11 @@ _NONE: Final[Any] = _Nothing()
 _NOBODY: Final[Any] = frozenset()
 _NO_VALUES: Final[Any] = ()
 
-__all__ = ["Frame", "LoopEnd", "Opened", "OpenedFlow", "OpenedLoop", "OpenedMap", "Unhandled"]
+__all__ = ["FiringId", "Frame", "LoopEnd", "Opened", "OpenedFlow", "OpenedLoop", "OpenedMap", "Unhandled"]
+
+
+#: Which firing: the frame it is in and the number of its node.
+FiringId: TypeAlias = "tuple[Frame, int]"
 
 
 class LoopEnd(StrEnum):
@@ -113,6 +118,17 @@ class Frame:
         if plan.uses is not None:  # only then they are written to
             self.undemanded, self.lost, self.withdrawn = set(plan.deferred), set(), set()
             self.pulling, self.taken = {}, {}
+
+    def count_down(self, calls: Iterable[int]) -> list[FiringId]:
+        """Note that a value has come that these calls wait for; returns those that wait for no other."""
+        states, waits = self.states, self.waits
+        newly: list[FiringId] = []
+        for index in calls:
+            waits[index] = left = waits[index] - 1
+            if not left and states[index] == WAITING:
+                states[index] = READY
+                newly.append((self, index))
+        return newly
 
     def note_odd(self, index: int) -> None:
         """Note that an input of a node is a skip or an error."""

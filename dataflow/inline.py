@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from contextvars import Context
 
-    from dataflow.attempting import Worker
-    from dataflow.scheduler import FiringId
+    from dataflow.frames import FiringId
+    from dataflow.worker import Worker
 
 __all__ = ["Inline", "following"]
 
@@ -32,11 +32,11 @@ class Inline:
     def fire(self, worker: Worker, firing: FiringId | None, until: float) -> FiringId | None:
         """Fire one call after the other, as long as none waits and the clock is not past `until`.
 
-        Returns the firing that takes more than a call, or comes after other tasks. One that has begun and
+        Returns the next firing, where it takes more than a call or the time is over. One that has begun and
         waits, or needs a closer look, is the worker's `current`, and what it comes to is to be awaited.
         """
         scheduler, driver, ready = worker.scheduler, worker.driver, self._ready
-        send, result_of, succeed = driver.rows.send, driver.result, scheduler.settling.succeed
+        send, result_of, succeed = driver.turns.send, driver.result, scheduler.settling.succeed
         own_cancels, copy, reporter = worker.task.cancelling, self._context.copy, scheduler.reporter
         value: Any
         values: Any

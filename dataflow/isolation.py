@@ -44,16 +44,16 @@ class Driver:
     """Drives coroutines to their ends, one after the other; one that raises is the last.
 
     A generator that goes on costs half of what raising StopIteration for each coroutine does. Run in the
-    context of a node, `rows.send` takes what `this_firing` is to find there and the coroutine; it gives
+    context of a node, `turns.send` takes what `this_firing` is to find there and the coroutine; it gives
     `RETURNED`, or what the coroutine gives the event loop when it waits.
     """
 
-    __slots__ = ("_result", "rows")
+    __slots__ = ("_result", "turns")
 
     def __init__(self) -> None:
         self._result: Any = None
-        self.rows = self._in_turn()
-        self.rows.send(None)
+        self.turns = self._in_turn()
+        self.turns.send(None)
 
     @types.coroutine
     def _in_turn(self) -> Generator[Any, Any, Any]:
@@ -81,7 +81,7 @@ async def isolated(
     """
     driver, begun = Driver(), perf_counter()
     try:
-        signal = context.run(driver.rows.send, (watch, coroutine))
+        signal = context.run(driver.turns.send, (watch, coroutine))
     finally:
         look(watch, begun)
     if signal is RETURNED:
@@ -97,10 +97,10 @@ def resumed(driver: Driver, context: Context, signal: Any, watch: Watch) -> Gene
         try:
             reply = yield signal  # trio resumes with a value, asyncio with None
         except BaseException as error:  # noqa: BLE001 - whatever is thrown in belongs to the coroutine
-            step: Callable[[Any], Any] = driver.rows.throw
+            step: Callable[[Any], Any] = driver.turns.throw
             reply = error
         else:
-            step = driver.rows.send
+            step = driver.turns.send
         begun = perf_counter()
         try:
             signal = context.run(step, reply)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 
 from dataflow.attempts import bounds_of
 from dataflow.connecting import connect
-from dataflow.deciding import BRANCHES
 from dataflow.graph import (
     CallAction,
     CollectAction,
@@ -24,7 +23,7 @@ from dataflow.names import encode
 from dataflow.plan import Call, Feed, FlowOf, FlowPlan, JoinOf, LoopOf, MapOf, PlanNode
 from dataflow.policy import Policy
 from dataflow.ports import MISSING, PortKind
-from dataflow.provisions import asking_of, asks, has_limits, named_limits, unused
+from dataflow.provisions import has_limits, has_settings, named_limits, unused, with_settings
 from dataflow.slots import Slots
 
 if TYPE_CHECKING:
@@ -53,15 +52,15 @@ def lay_out(graph: Graph, ordered: list[Vertex]) -> FlowPlan:
         for node in plan.nodes if slots.failure_uses else ():
             node.failure_is_taken = slots.failure_is_taken(scope, node.outputs.values())
     connect(slots, outputs.values())
-    asking = list(asking_of(slots.vertices)) if any(map(asks, slots.actions)) else []
+    given_settings = list(with_settings(slots.vertices)) if any(map(has_settings, slots.actions)) else []
     return FlowPlan(
         name=graph.wiring.name,
         wiring=graph.wiring,
         root=slots.plans[graph.root],
         outputs=outputs,
-        unused_policies=tuple(unused(asking)),
-        has_limits=has_limits(asking),
-        named_limits=tuple(named_limits(asking)),
+        unused_policies=tuple(unused(given_settings)),
+        has_limits=has_limits(given_settings),
+        named_limits=tuple(named_limits(given_settings)),
     )
 
 
@@ -152,9 +151,8 @@ def _call(
     has_more: bool = False,
 ) -> Call:
     direct = None if has_more or keywords else _direct(positional, star)
-    is_branch = action.type.id in BRANCHES
     return Call(
-        action.type, action.policy, positional, keywords, star, direct, is_branch, action.bounds,
+        action.type, action.policy, positional, keywords, star, direct, action.is_branch, action.bounds,
         action.is_simple,
     )  # fmt: skip
 

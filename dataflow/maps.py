@@ -111,22 +111,11 @@ class Maps:
                     self._settle_early(frame, opened, own)
 
     def end_with(self, item: Frame, index: int, slot: int, value: Any) -> None:
-        """End an item with the value of its last node, which only the map hears of.
-
-        It is what putting the value, finishing the node and ending the frame come to then.
-        """
-        frame, scheduler = item.parent, self.scheduler
-        assert frame is not None, "an item is inside a frame"
-        opened = frame.opened[item.owner]
-        assert isinstance(opened, OpenedMap), "an item is of a map"
+        """End an item with the value of its last node, which only the map hears of."""
         item.states[index] = DONE
-        item.unsettled, item.has_ended = 0, True
-        scheduler.timers.drop_of(item)
+        item.unsettled = 0
         self.collect(item, slot, value)
-        item.release()
-        del opened.live[item.number]
-        if not opened.live or len(opened.frames) < len(opened.names):
-            self._go_on(frame, frame.plan.nodes[item.owner], opened)
+        self.scheduler.pushing.end(item)
 
     def _settle_early(self, frame: Frame, opened: OpenedMap, own: int) -> None:
         """Settle a list that all items have given their part of; an error is told at the end."""

@@ -58,6 +58,8 @@ class Opening:
     def begin(self, frame: Frame, parameters: Iterable[tuple[int, Any]]) -> None:
         """Give a frame its parameters and what has settled outside, and release what waits for nothing."""
         plan, put = frame.plan, self.scheduler.put
+        for index in plan.disabled:  # before anything could make them ready
+            self.scheduler.releasing.disabled(frame, plan.nodes[index])
         for slot, token in parameters:
             put(frame, slot, token)
         if plan.begins_with_parameters:
@@ -70,8 +72,6 @@ class Opening:
                 frame.note_awaited(slot)
         if plan.settled:
             self.scheduler.settle_again(frame, plan.settled)
-        for index in plan.disabled:
-            self.scheduler.releasing.disabled(frame, plan.nodes[index])
         for index in plan.starts:
             self.scheduler.releasing.release(frame, index)
         if not frame.unsettled and len(plan.nodes) == len(plan.deferred):

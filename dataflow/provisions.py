@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from dataflow.graph import Action, Vertex
     from dataflow.wiring import Nested
 
-__all__ = ["asking_of", "asks", "has_limits", "named_limits", "unused"]
+__all__ = ["has_limits", "has_settings", "named_limits", "unused", "with_settings"]
 
 
-def asking_of(vertices: Iterable[Vertex]) -> Iterator[Vertex]:
+def with_settings(vertices: Iterable[Vertex]) -> Iterator[Vertex]:
     """Go through those with settings, or with a flow that may have some: most have neither."""
-    return (vertex for vertex in vertices if asks(vertex.action))
+    return (vertex for vertex in vertices if has_settings(vertex.action))
 
 
-def asks(action: Action) -> bool:
+def has_settings(action: Action) -> bool:
     """Tell whether what a node does has settings, or is a flow that may have some."""
     return isinstance(action, CallAction) and (action.policy is not NO_POLICY or action.type.flow is not None)
 

@@ -78,10 +78,10 @@ class Pushing:
         opened = frame.parent.opened[frame.owner]
         opened.live.pop(frame.number, None)
         match opened:
-            case OpenedLoop():
-                scheduler.loops.round_ended(frame, owner, opened)
             case OpenedMap():
                 scheduler.maps.item_ended(frame, owner, opened)
+            case OpenedLoop():
+                scheduler.loops.round_ended(frame, owner, opened)
             case OpenedFlow():
                 scheduler.nesting.ended(frame, owner)
             case _:

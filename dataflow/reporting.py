@@ -28,16 +28,16 @@ def report_start(reporter: Reporter, frame: Frame, index: int) -> None:
     """Report that an attempt at a call begins, with what it is given for who asks."""
     node = frame.plan.nodes[index]
     call: Any = node.action  # only calls become ready
-    data = {"type": call.type.id, "attempt": frame.attempt_of(index) if frame.attempts else 1}
+    data = {"type": call.type.id, "attempt": frame.attempt_of(index)}
     if reporter.tells_inputs:
         data["inputs"] = inputs_of(frame, node, call)
-    reporter.emit(STARTED, node.label if frame.parent is None else frame.path_of(node), data)
+    reporter.emit(STARTED, frame.path_of(node), data)
 
 
 def report_value(reporter: Reporter, frame: Frame, node: PlanNode, value: Any) -> None:
     """Report the end of a node that has one port and given it a value: what `report_end` comes to then."""
     data = {"state": DONE_TEXT, "ports": {"out": {"value": separate(value)}}, "metadata": {}}
-    reporter.emit(FINISHED, node.label if frame.parent is None else frame.path_of(node), data)
+    reporter.emit(FINISHED, frame.path_of(node), data)
 
 
 def report_end(reporter: Reporter, frame: Frame, node: PlanNode, state: int) -> None:
@@ -59,7 +59,7 @@ def report_end(reporter: Reporter, frame: Frame, node: PlanNode, state: int) -> 
     data: dict[str, Any] = {"state": TEXTS[state], "ports": ports, "metadata": metadata}
     if index in frame.reasons:
         data["reason"] = frame.reasons[index].reason
-    reporter.emit(FINISHED, node.label if frame.parent is None else frame.path_of(node), data)
+    reporter.emit(FINISHED, frame.path_of(node), data)
 
 
 def unsettled_ports(frame: Frame) -> list[str]:

@@ -12,7 +12,8 @@ from dataflow.states import READY
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from dataflow.admission import FiringId, Later
+    from dataflow.admission import Later
+    from dataflow.frames import FiringId
 
 __all__ = ["RunSlots"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.admission import Admission
 from dataflow.events import EventKind
@@ -27,7 +27,7 @@ from dataflow.reporting import report_end
 from dataflow.run_slots import RunSlots
 from dataflow.separation import separate
 from dataflow.settling import Settling
-from dataflow.states import READY, WAITING
+from dataflow.states import READY
 from dataflow.timers import Timers
 from dataflow.tokens import Skip, is_dead
 
@@ -35,15 +35,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from dataflow.events import Reporter
+    from dataflow.frames import FiringId
     from dataflow.plan import FlowPlan, PlanNode
     from dataflow.policy import Settings
     from dataflow.timers import Timer
 
-__all__ = ["FiringId", "Scheduler"]
-
-#: Which firing: the frame it is in and the number of its node.
-FiringId: TypeAlias = "tuple[Frame, int]"
-
+__all__ = ["Scheduler"]
 
 #: How many steps of the work list are done before the event loop is given a chance.
 MOST_STEPS: Final = 1_000
@@ -149,8 +146,9 @@ class Scheduler:
 
     @property
     def has_work(self) -> bool:
-        """Whether anything has settled, ended or become ready that `advance` has not worked off."""
-        return bool(self._newly or self._settled or self._ended or self.opening.due)
+        """Whether anything has settled, ended, failed or become ready that `advance` has not worked off."""
+        has_told = self._newly or self._settled or self._ended or self.opening.due or self.failing.frames
+        return bool(has_told) or self._abort_reason is not None
 
     def has_emptied(self, frame: Frame) -> None:
         """Note that all of a frame has come to its end."""
@@ -168,12 +166,7 @@ class Scheduler:
         if calls is None or frame.holders is not None or frame.odd or frame.is_closing or is_dead(token):
             self._settled.append((frame, slot))
             return
-        waits = frame.waits
-        for reader in calls:  # what `push` would come to
-            waits[reader] = left = waits[reader] - 1
-            if not left and frame.states[reader] == WAITING:
-                frame.states[reader] = READY
-                self._newly.append((frame, reader))
+        self._newly += frame.count_down(calls)  # what `push` would come to
         if slot in frame.plan.collects:
             self.maps.collect(frame, slot, token)
 
@@ -220,7 +213,7 @@ class Scheduler:
                 self.has_more = False
                 break
         else:
-            self.has_more = True  # the event loop is given a chance, then `go_on`
+            self.has_more = True  # the event loop is given a chance, then it is called again
         self.is_working = False
         newly, self._newly = self._newly, []
         if len(newly) > 1:

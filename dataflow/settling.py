@@ -9,11 +9,11 @@ from dataflow.outcome import outputs_of
 from dataflow.plan import Call
 from dataflow.ports import SKIP
 from dataflow.reporting import report_value
-from dataflow.states import CANCELLED, DONE, READY, WAITING
+from dataflow.states import CANCELLED, DONE
 
 if TYPE_CHECKING:
-    from dataflow.frames import Frame
-    from dataflow.scheduler import FiringId, Scheduler
+    from dataflow.frames import FiringId, Frame
+    from dataflow.scheduler import Scheduler
 
 __all__ = ["Settling"]
 
@@ -40,18 +40,12 @@ class Settling:
             if is_item and not scheduler.reporter.is_listening:
                 return self._end_item(frame, index, quick.out, result)
             return self._succeed(frame, index, result)
-        states, waits = frame.states, frame.waits
         frame.values[quick.out] = result
+        frame.states[index] = DONE
         frame.unsettled -= 1
-        states[index] = DONE
         if scheduler.reporter.is_listening:
             report_value(scheduler.reporter, frame, frame.plan.nodes[index], result)
-        newly: list[FiringId] = []
-        for reader in quick.calls:
-            waits[reader] = left = waits[reader] - 1
-            if not left and states[reader] == WAITING:
-                states[reader] = READY
-                newly.append((frame, reader))
+        newly = frame.count_down(quick.calls)
         if scheduler.admission is None:
             return newly
         scheduler.admission.ended((frame, index))

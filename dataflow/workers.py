@@ -1,7 +1,8 @@
 """Workers: the tasks that fire what the scheduler says is ready (S14).
 
-A worker awaits a firing in place and goes on with the first that became ready. Only when a node really
-waits, and more is ready, do other workers start: at most two a suspension, so that their number doubles.
+A worker fires one after the other, going on with the first that became ready, and awaits those that wait.
+Only when a node really waits, and more is ready, do other workers start: at most two a suspension, so that
+their number doubles.
 """
 
 from __future__ import annotations
@@ -21,10 +22,11 @@ from dataflow.sleepers import Sleepers
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from dataflow.attempting import Worker
-    from dataflow.scheduler import FiringId, Scheduler
+    from dataflow.frames import FiringId
+    from dataflow.scheduler import Scheduler
     from dataflow.sleepers import Spawn
     from dataflow.timers import Timer
+    from dataflow.worker import Worker
 
 __all__ = ["Workers"]
 

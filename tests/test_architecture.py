@@ -27,7 +27,7 @@ ROWS: Final[list[set[str]]] = [
     {"result"},
     {"addressing", "engine"},
     {"workers"},
-    {"attempting", "calling", "inline", "isolation", "pieces", "sleepers"},
+    {"attempting", "calling", "inline", "isolation", "pieces", "sleepers", "worker"},
     {
         "admission",
         "binding",

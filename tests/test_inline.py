@@ -13,13 +13,14 @@ import pytest
 from anyio.lowlevel import checkpoint
 
 from dataflow import SKIP, EventKind, Flow, Maybe, node
-from dataflow.attempting import Worker
 from dataflow.calling import CurrentFiring
 from dataflow.current import CURRENT
 from dataflow.events import Reporter
+from dataflow.frames import FiringId
 from dataflow.inline import Inline, following
-from dataflow.scheduler import FiringId, Scheduler
+from dataflow.scheduler import Scheduler
 from dataflow.states import CANCELLED, STATES
+from dataflow.worker import Worker
 
 
 async def one() -> int:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from dataflow.admission import FiringId
-from dataflow.frames import Frame
+from dataflow.frames import FiringId, Frame
 from dataflow.plan import ScopePlan
 from dataflow.run_slots import RunSlots
 from dataflow.states import CANCELLED, READY

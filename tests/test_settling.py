@@ -9,9 +9,9 @@ import pytest
 
 from dataflow import SKIP, Flow, Maybe, collect, each, merge, node, race
 from dataflow.events import Reporter
-from dataflow.frames import Frame, OpenedMap
+from dataflow.frames import FiringId, Frame, OpenedMap
 from dataflow.plan import Call
-from dataflow.scheduler import FiringId, Scheduler
+from dataflow.scheduler import Scheduler
 from dataflow.states import DONE, READY, RUNNING, STATES
 from dataflow.tokens import LET_GO, UNSETTLED, Skip
 

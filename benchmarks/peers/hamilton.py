@@ -11,7 +11,7 @@ from types import ModuleType
 
 from benchmarks.peers.playing import building, in_async, play
 from benchmarks.shapes import MODULUS, SLEEP, Shape, chain, diamonds, fan_out, layered
-from benchmarks.timing import Work, again
+from benchmarks.timing import Work, whole
 
 os.environ["HAMILTON_TELEMETRY_ENABLED"] = "false"
 logging.disable(logging.WARNING)
@@ -71,7 +71,7 @@ WORKS = {
     "fan-out": lambda size: shaped(fan_out(size)),
     "layered": lambda size: shaped(layered(size)),
     "diamonds": lambda size: shaped(diamonds(size)),
-    "fixed": lambda size: again(shaped(chain(size))),
+    "fixed": lambda size: whole(shaped(chain(size))),
     "building": build,
     "sleepers": sleeping,
 }

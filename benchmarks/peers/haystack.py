@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from benchmarks.peers.playing import building, in_async, play
 from benchmarks.shapes import MODULUS, SLEEP, Shape, chain, diamonds, fan_out, layered, loop_result
-from benchmarks.timing import Work, again
+from benchmarks.timing import Work, whole
 
 os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"
 
@@ -154,7 +154,7 @@ WORKS = {
     "diamonds": lambda size: shaped(diamonds(size)),
     "loop": looping,
     "sleepers": sleeping,
-    "fixed": lambda size: again(shaped(chain(size))),
+    "fixed": lambda size: whole(shaped(chain(size))),
     "building": lambda size: building(partial(build_shape, chain(size)), size),
 }
 

@@ -15,7 +15,7 @@ from langgraph.graph import END, START, StateGraph
 
 from benchmarks.peers.playing import building, in_async, play
 from benchmarks.shapes import SLEEP, Shape, diamonds, fan_out, join_of, layered, loop_result
-from benchmarks.timing import Work, again
+from benchmarks.timing import Work, whole
 
 NO_LIMIT: Final = {"recursion_limit": 1_000_000_000}
 Values = dict[int, int]
@@ -142,7 +142,7 @@ WORKS = {
     "diamonds": lambda size: shaped(diamonds(size)),
     "loop": lambda rounds: counting(build_loop(rounds), loop_result(rounds), loop_result(rounds)),
     "sleepers": sleeping,
-    "fixed": lambda nodes: again(chained(nodes)),
+    "fixed": lambda nodes: whole(chained(nodes)),
     "building": lambda nodes: building(partial(build_chain, nodes), nodes),
 }
 

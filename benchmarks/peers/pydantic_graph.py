@@ -13,7 +13,7 @@ from pydantic_graph import GraphBuilder, StepContext
 
 from benchmarks.peers.playing import building, play
 from benchmarks.shapes import MODULUS, SLEEP, diamonds, fan_out, loop_result
-from benchmarks.timing import Work, again
+from benchmarks.timing import Work, whole
 
 Context: TypeAlias = StepContext[None, None, int]
 
@@ -120,7 +120,7 @@ WORKS: dict[str, Callable[[int], Work]] = {
     "diamonds": lambda count: running(build_diamonds(count), diamonds(count).result, len(diamonds(count))),
     "loop": lambda rounds: running(build_loop(rounds), loop_result(rounds), loop_result(rounds)),
     "sleepers": partial(fanned, nap),
-    "fixed": lambda nodes: again(chained(nodes)),
+    "fixed": lambda nodes: whole(chained(nodes)),
     "building": lambda nodes: building(partial(build_chain, nodes), nodes),
 }
 

@@ -15,7 +15,7 @@ from benchmarks.prototype import Graph
 from benchmarks.prototype_works import prototype_of
 from benchmarks.question import Way, WorkOf
 from benchmarks.shapes import fan_out as fan_out_shape
-from benchmarks.timing import Work, WrongResult, again, run_on, sleep_on
+from benchmarks.timing import Work, WrongResult, run_on, seconds, sleep_on, whole
 
 WORKS: Final = {
     "chain": (chain.WORKS, 20),
@@ -76,7 +76,14 @@ async def test_what_is_done_again_is_checked_each_time() -> None:
         return next(results)
 
     with pytest.raises(WrongResult, match="expected 1, found 2"):
-        await again(Work(run, 1, 1)).play()
+        await seconds(Work(run, 1, 1))
+
+
+async def test_a_whole_run_is_one_unit() -> None:
+    shape = fan_out_shape(20)
+    work = whole(run_shape(shape))
+    await work.play()
+    assert work.units == 1
 
 
 async def number() -> int:
