@@ -141,5 +141,6 @@ async def test_a_result_lists_states_in_declared_order_whatever_opened_first(lat
             f.add(log.named(f"in_{name}"), x=each(items.out))
     states = list((await f.run()).states)
     assert states == [
-        "before_a", "list_a", "in_a", "before_b", "list_b", "in_b", "in_a[0]", "in_a[1]", "in_b[0]", "in_b[1]",
+        "before_a", "list_a", "in_a", "before_b", "list_b", "in_b",
+        "in_a[0]", "in_a[1]", "in_b[0]", "in_b[1]",
     ]  # fmt: skip
