@@ -174,8 +174,8 @@ MUTANTS: Final = (
     Mutant(
         "a chain is put back before those that wait",
         "workers.py",
-        "                    ready.append(firing)\n",
-        "                    ready.appendleft(firing)\n",
+        " ready.append(firing)\n",
+        " ready.appendleft(firing)\n",
         ("tests/behaviour/test_row_turns.py::test_two_rows_take_turns[asyncio]",),
     ),
     Mutant(
