@@ -121,8 +121,8 @@ class Result:
             for node in frame.plan.nodes:
                 if node.is_visible:
                     yield frame.path_of(node), frame, node
-            for opened in frame.opened.values():
-                todo.extend(reversed(opened.frames))
+            for index in sorted(frame.opened, reverse=True):  # not in the order in which they were opened
+                todo.extend(reversed(frame.opened[index].frames))
 
     @cached_property
     def _by_path(self) -> dict[str, tuple[str, Frame, PlanNode]]:

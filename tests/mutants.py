@@ -9,6 +9,14 @@ __all__ = ["MUTANTS", "Mutant"]
 
 TABLE: Final = "tests/behaviour/test_table.py::test_a_flow_behaves_the_same_with_nobody_listening[asyncio-{}]"
 
+QUICKENING: Final = "tests/test_quickening.py::test_{}"
+INLINE: Final = "tests/test_inline.py::test_{}[asyncio]"
+SETTLING: Final = "tests/test_settling.py::test_{}"
+ROWS: Final = "tests/behaviour/test_rows.py::{}"
+ROW_ENDS: Final = "tests/behaviour/test_row_ends.py::{}"
+ORDER: Final = "tests/behaviour/test_order.py::{}"
+RUN_SLOTS: Final = "tests/test_run_slots.py::test_{}"
+
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
@@ -91,5 +99,192 @@ MUTANTS: Final = (
         "        if type(token) is not Skip:\n            return slot\n",
         "        if token:\n            return slot\n",
         (TABLE.format("fallback that is not needed"), TABLE.format("merge takes a None")),
+    ),
+    # the short ways
+    Mutant(
+        "what is told others too is given to calls alone",
+        "quickening.py",
+        "        if slot in told or not others.isdisjoint(readers):\n",
+        "        if not others.isdisjoint(readers):\n",
+        (QUICKENING.format("a_value_that_others_than_calls_hear_of_is_looked_at[a map that reads it]"),),
+    ),
+    Mutant(
+        "joins, maps and loops are given values as calls are",
+        "quickening.py",
+        "        if slot in told or not others.isdisjoint(readers):\n",
+        "        if slot in told:\n",
+        (QUICKENING.format("a_value_that_others_than_calls_hear_of_is_looked_at[a gather]"),),
+    ),
+    Mutant(
+        "a port for what has been done is forgotten",
+        "quickening.py",
+        "    if len(node.outputs) == 1 and plan.uses is None:\n",
+        "    if plan.uses is None:\n",
+        (QUICKENING.format("a_node_of_which_another_port_is_read_has_no_one_slot[done]"),),
+    ),
+    Mutant(
+        "what may be withdrawn is settled as any other",
+        "quickening.py",
+        "    if len(node.outputs) == 1 and plan.uses is None:\n",
+        "    if len(node.outputs) == 1:\n",
+        (
+            QUICKENING.format(
+                "where_nodes_may_be_withdrawn_or_never_asked_for_no_value_goes_its_own_way[a race]"
+            ),
+        ),
+    ),
+    Mutant(
+        "a value that others read too is handed over itself",
+        "quickening.py",
+        "    if not any(shared):\n",
+        "    if not all(shared):\n",
+        (QUICKENING.format("what_others_read_too_is_given_as_a_copy_and_only_that[x]"),),
+    ),
+    Mutant(
+        "firings of a row share a context",
+        "inline.py",
+        "CurrentFiring(worker, frame, index), copy()\n",
+        "CurrentFiring(worker, frame, index), self._context\n",
+        ("tests/behaviour/test_rows.py::test_a_row_sees_nothing_of_what_its_nodes_set[asyncio]",),
+    ),
+    Mutant(
+        "a firing does not find itself",
+        "isolation.py",
+        "            CURRENT.set(source)\n",
+        "",
+        (ROWS.format("test_a_task_of_an_earlier_node_goes_on_asking_for_its_own_firing[asyncio]"),),
+    ),
+    Mutant(
+        "a driver goes on after an error",
+        "inline.py",
+        "                worker.driver = Driver()\n",
+        "",
+        (INLINE.format("after_an_error_the_driver_is_a_new_one"),),
+    ),
+    Mutant(
+        "a row never gives up its turn",
+        "inline.py",
+        " and ended < until and",
+        " and",
+        (
+            INLINE.format("it_stops_when_its_time_is_over"),
+            "tests/behaviour/test_row_turns.py::test_two_rows_take_turns[asyncio]",
+        ),
+    ),
+    Mutant(
+        "a chain is put back before those that wait",
+        "workers.py",
+        " ready.append(firing)\n",
+        " ready.appendleft(firing)\n",
+        ("tests/behaviour/test_row_turns.py::test_two_rows_take_turns[asyncio]",),
+    ),
+    Mutant(
+        "a call is given a skip as it stands",
+        "inline.py",
+        "quick is None or index in frame.odd or",
+        "quick is None or",
+        (INLINE.format("it_stops_before_a_call_that_is_given_a_skip"),),
+    ),
+    Mutant(
+        "what was cancelled in a row fires",
+        "inline.py",
+        " or frame.states[index] != READY:",
+        ":",
+        (INLINE.format("it_stops_before_what_was_cancelled_meanwhile"),),
+    ),
+    Mutant(
+        "a firing of a closed frame is done",
+        "inline.py",
+        "            if own_cancels() or frame.is_closing:\n",
+        "            if own_cancels():\n",
+        ("tests/behaviour/test_rows.py::test_a_node_of_a_row_may_cancel_its_own_run[asyncio-1]",),
+    ),
+    Mutant(
+        "a cancellation that a node has left is for the next one",
+        "attempting.py",
+        "            await self._has_cancelled_itself(worker)\n            return self._raised(",
+        "            return self._raised(",
+        (
+            ROW_ENDS.format(
+                "test_a_node_of_a_row_that_cancels_its_own_task_is_the_one_that_fails[asyncio-raises]"
+            ),
+        ),
+    ),
+    Mutant(
+        "a join fires with its first value",
+        "settling.py",
+        "            if not left and states[reader] == WAITING:\n",
+        "            if states[reader] == WAITING:\n",
+        (SETTLING.format("a_node_that_waits_for_more_is_not_ready_yet"),),
+    ),
+    Mutant(
+        "a value that is not kept stays",
+        "settling.py",
+        " or not scheduler.keep:",
+        ":",
+        (SETTLING.format("a_value_that_is_not_kept_is_let_go"),),
+    ),
+    Mutant(
+        "a slot is lost with each value",
+        "settling.py",
+        "        scheduler.admission.ended((frame, index))\n",
+        "",
+        (SETTLING.format("a_slot_that_a_firing_gives_back_goes_to_who_waited_first"),),
+    ),
+    Mutant(
+        "a skip is given to calls at once",
+        "scheduler.py",
+        " or frame.is_closing or is_dead(token):",
+        " or frame.is_closing:",
+        (TABLE.format("an optional port that is dead beside a live one"),),
+    ),
+    Mutant(
+        "the last item does not end its map",
+        "maps.py",
+        "        if not opened.live or len(opened.frames)",
+        "        if len(opened.frames)",
+        (SETTLING.format("the_last_item_ends_the_map"),),
+    ),
+    Mutant(
+        "an item holds its values when it has ended",
+        "maps.py",
+        "        item.release()\n",
+        "",
+        (SETTLING.format("an_item_that_has_ended_holds_no_value"),),
+    ),
+    Mutant(
+        "the newest is served first",
+        "run_slots.py",
+        "        waiting.extend(newly)\n",
+        "        waiting.extendleft(newly)\n",
+        (RUN_SLOTS.format("all_are_served_in_the_order_in_which_they_came"),),
+    ),
+    Mutant(
+        "what was cancelled takes a slot",
+        "run_slots.py",
+        "            if frame.states[index] == READY:",
+        "            if True:",
+        (RUN_SLOTS.format("what_was_cancelled_while_it_waited_takes_no_slot"),),
+    ),
+    Mutant(
+        "a thread that runs on gives its slot back at once",
+        "run_slots.py",
+        "        if kept is None or kept.drop():\n",
+        "        if kept is None or kept:\n",
+        (RUN_SLOTS.format("a_thread_that_runs_on_keeps_the_slot"),),
+    ),
+    Mutant(
+        "frames share a set that they write to",
+        "frames.py",
+        "_NOBODY: Final[Any] = frozenset()\n",
+        "_NOBODY: Final[Any] = set()\n",
+        ("tests/test_frames.py::test_a_set_of_a_new_frame_refuses_to_be_written_to[odd]",),
+    ),
+    Mutant(
+        "states are listed as their frames have opened",
+        "result.py",
+        " in sorted(frame.opened, reverse=True):",
+        " in frame.opened:",
+        (ORDER.format("test_a_result_lists_states_in_declared_order_whatever_opened_first[asyncio-b]"),),
     ),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from anyio import Event
 from anyio.lowlevel import checkpoint
 
@@ -124,3 +125,22 @@ async def test_lists_follow_declared_order_whatever_starts_first() -> None:
     with Flow() as f:
         f.output("o", f.add(numbers, *(f.add(value, x=x).out for x in range(5))).out)
     assert (await f.run())["o"] == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("late", ["a", "b"])
+async def test_a_result_lists_states_in_declared_order_whatever_opened_first(late: str) -> None:
+    log = Log()
+
+    async def lists(x: object) -> list[int]:
+        return [1, 2]
+
+    with Flow() as f:
+        for name, other in ("ab", "ba"):
+            begun = f.add(log.named(f"before_{name}", until=f"in_{other}" if name == late else ""))
+            items = f.add(node(lists).with_(name=f"list_{name}"), x=begun.out)
+            f.add(log.named(f"in_{name}"), x=each(items.out))
+    states = list((await f.run()).states)
+    assert states == [
+        "before_a", "list_a", "in_a", "before_b", "list_b", "in_b",
+        "in_a[0]", "in_a[1]", "in_b[0]", "in_b[1]",
+    ]  # fmt: skip

@@ -120,8 +120,10 @@ async def outcome_beside(odd: Any) -> dict[str, str]:
     """Run a row in which a node ends oddly, and return the states of what is not behind it."""
     f = Flow()
     row(f, odd.with_(on_error="skip"))
-    result = await f.run()
-    assert result.outputs == {"beside": 5}
+    try:
+        result = await f.run()
+    except RunFailed as failed:
+        result = failed.result
     return {path: state for path, state in states_of(result).items() if not path.startswith("inc_")}
 
 

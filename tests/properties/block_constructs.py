@@ -119,7 +119,7 @@ def flow(make: Drawing, block: dict[str, Any], seen: Seen) -> None:
     kind = make.below(6) if make.breaking else 0
     if kind > 2:
         node["policy"] = ({"on_error": "skip"}, {"on_error": "route"}, {"errors": "collect"})[kind - 3]
-    if 0 < kind < 5 and make.chance(2):
+    if 0 < kind < 5:
         node["policy"] = {**node.get("policy", {}), "retry": {"retries": 1 + make.below(2)}}
     block["nodes"][id] = node
     make.keep(seen, id, values=[f"{id}.{name}" for name in outputs])

@@ -12,6 +12,8 @@ CONSTANTS: Final[tuple[Any, ...]] = (0, None, "", False, [], 5)
 #: How deep loops, maps and flows stand in one another.
 DEEPEST: Final = 4
 BLOCKS: Final = ("loop", "map", "flow")
+#: What simple flows are made of: nodes that read values and give one, and nothing is left out or fails.
+SIMPLE: Final = ("apply", "items", "total", "loop", "map", "each", "flow")
 
 Construct = Callable[["Drawing", dict[str, Any], "Seen"], None]
 
@@ -39,6 +41,7 @@ class Drawing:
     """Draws one document; every id is used once.
 
     `below` draws a number below the one given, `weights` say how often what is drawn, `left` counts nodes.
+    One in three is simple, as most flows are: there the engine takes its short ways.
     """
 
     def __init__(
@@ -52,10 +55,12 @@ class Drawing:
         self.below = below
         self.constructs = constructs
         self.weights = weights
-        self.kinds = [kind for kind in constructs for _ in range(weights[kind])]
+        self.is_simple = breaking is None and below(3) == 2
+        kinds = [kind for kind in constructs if kind in SIMPLE or not self.is_simple]
+        self.kinds = [kind for kind in kinds for _ in range(weights[kind])]
         self.plain_kinds = [kind for kind in self.kinds if kind not in BLOCKS]
         self.left = most
-        self.breaking = bool(below(2)) if breaking is None else breaking
+        self.breaking = bool(breaking if breaking is not None else below(2) and not self.is_simple)
         self.count = 0
         self.mapped: set[str] = set()  # what `each` goes over
         self.depth = 0
@@ -77,7 +82,7 @@ class Drawing:
     def joined(self, seen: Seen, constants: bool, depth: int = 0) -> Any:
         """Draw a source of any value: mostly a port."""
         kind = self.below(7) if depth < 2 else 0
-        if kind < 4:
+        if kind < 4 or (self.is_simple and depth == 0):
             return self.recent(seen.values)
         if constants and kind == 6:
             return {"fallback": [self.joined(seen, False, depth + 1), {"value": self.pick(CONSTANTS)}]}
@@ -129,7 +134,7 @@ class Drawing:
                 node.setdefault("inputs", {})[port] = given
         if any(odds.values()):
             node["config"] = {name: value for name, value in odds.items() if value}
-        if seen.steps and self.chance(8):
+        if seen.steps and not self.is_simple and self.chance(8):
             node["after"] = [self.recent(seen.steps) for _ in range(1 + self.below(2))]
             node["after"] = list(dict.fromkeys(node["after"]))
         block["nodes"][id] = node
@@ -143,14 +148,14 @@ class Drawing:
     def odds(self) -> dict[str, int]:
         return {
             "salt": self.below(10),
-            "gap": (0, 0, 0, 0, 2, 3)[self.below(6)],
+            "gap": 0 if self.is_simple else (0, 0, 0, 0, 2, 3)[self.below(6)],
             "breaks": (0, 0, 0, 0, 2, 4)[self.below(6)] if self.breaking else 0,
             "first": (0, 0, 0, 0, 0, 0, 1, 2)[self.below(8)] if self.breaking else 0,
         }
 
     def policy(self, node: dict[str, Any], odds: dict[str, int]) -> None:
         """Draw a policy."""
-        kind = self.below(12)
+        kind = 0 if self.is_simple else self.below(12)
         if kind == 11 and self.chance(2):
             node["policy"] = {"enabled": False}
         if not (odds.get("breaks") or odds.get("first")):
