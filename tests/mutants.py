@@ -212,9 +212,9 @@ MUTANTS: Final = (
     ),
     Mutant(
         "a join fires with its first value",
-        "settling.py",
-        "            if not left and states[reader] == WAITING:\n",
-        "            if states[reader] == WAITING:\n",
+        "frames.py",
+        "            if not left and states[index] == WAITING:\n",
+        "            if states[index] == WAITING:\n",
         (SETTLING.format("a_node_that_waits_for_more_is_not_ready_yet"),),
     ),
     Mutant(
@@ -241,14 +241,14 @@ MUTANTS: Final = (
     Mutant(
         "the last item does not end its map",
         "maps.py",
-        "        if not opened.live or len(opened.frames)",
-        "        if len(opened.frames)",
+        "            self._end(frame, node, opened)\n",
+        "            return\n",
         (SETTLING.format("the_last_item_ends_the_map"),),
     ),
     Mutant(
         "an item holds its values when it has ended",
-        "maps.py",
-        "        item.release()\n",
+        "pushing.py",
+        "        frame.release()\n",
         "",
         (SETTLING.format("an_item_that_has_ended_holds_no_value"),),
     ),

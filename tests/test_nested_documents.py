@@ -69,7 +69,7 @@ outputs: {o: in_place, y: in_place.y}
     )
     result = await loaded.run()
     assert result.outputs == {"o": 4, "y": 5}
-    assert list(result.states) == ["by_file", "in_place", "in_place/inc", "by_file/odd"]
+    assert list(result.states) == ["by_file", "in_place", "by_file/odd", "in_place/inc"]
 
 
 async def test_a_flow_of_python_is_a_type_of_a_document(folder: Path) -> None:
