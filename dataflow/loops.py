@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextvars import copy_context
 from typing import TYPE_CHECKING, Any
 
 from dataflow.deciding import checked_answer
@@ -200,6 +201,6 @@ def _first(scheduler: Scheduler, frame: Frame, slots: tuple[int, ...]) -> Any:
 
 
 def _holds(node: PlanNode, loop: LoopOf, value: Any) -> bool:
-    """Apply the test; nothing but a bool is an answer (S16.3)."""
-    answer = value if loop.predicate is None else loop.predicate(value)
+    """Apply the test, in a context of its own (S14.5); nothing but a bool is an answer (S16.3)."""
+    answer = value if loop.predicate is None else copy_context().run(loop.predicate, value)
     return checked_answer(answer, node.id, "test")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import AsyncIterable, Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from contextvars import copy_context
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -239,7 +240,7 @@ def _names(node: str, action: MapOf, items: Sequence[Any]) -> Sequence[str | int
     names: list[str] = []
     seen: set[str] = set()
     for item in items:
-        name = key(separate(item))  # the map is a reader like any other (S3.4)
+        name = copy_context().run(key, separate(item))  # the map is a reader like any other (S3.4, S14.5)
         if not isinstance(name, str):
             raise NodeFailed(node, f"got the key {name!r} for an item; a key is text")
         if name in seen:

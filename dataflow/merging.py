@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextvars import copy_context
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
@@ -68,7 +69,7 @@ def merge_live(node: str, labels: Sequence[str], live: list[object], how: MergeF
         if not isinstance(value, ExecutionContext):
             raise NodeFailed(node, f"got {type(value).__name__} from {label}; expected an ExecutionContext")
         contexts.append(value)
-    merged: object = how(contexts)
+    merged: object = copy_context().run(how, contexts)  # what it sets is seen by no other (S14.5)
     if not isinstance(merged, ExecutionContext):
         name = getattr(how, "__name__", "how")
         raise NodeFailed(node, f"got {type(merged).__name__} from {name}; expected an ExecutionContext")

@@ -11,7 +11,7 @@ import pytest
 from anyio import Event, create_task_group, to_thread
 from anyio.lowlevel import checkpoint
 
-from dataflow import Flow, Node, collect, each, node, this_firing, threaded
+from dataflow import ExecutionContext, Flow, Node, collect, each, merge_contexts, node, this_firing, threaded
 
 PLACE: ContextVar[str] = ContextVar("place", default="nowhere")
 
@@ -53,6 +53,10 @@ async def set_place_and_yield(x: int) -> Any:
         PLACE.set(f"{PLACE.get()} {number}")
         yield PLACE.get()
         await checkpoint()
+
+
+async def reads_context(context: ExecutionContext) -> str:
+    return PLACE.get()
 
 
 @pytest.mark.parametrize("setter", [set_place, set_place_and_wait], ids=["straight", "suspending"])
@@ -265,3 +269,56 @@ async def test_two_runs_at_once_share_nothing() -> None:
     assert [found[me][0] for me in (0, 1)] == ["run 0", "run 1"]
     assert all(found[me][1] == found[me][2] for me in (0, 1))
     assert found[0][2] != found[1][2]
+
+
+async def test_what_a_test_of_a_loop_sets_is_not_seen_by_the_next() -> None:
+    seen: list[str] = []
+
+    def is_over(x: int) -> bool:
+        seen.append(PLACE.get())
+        PLACE.set("a test")
+        return x > 1
+
+    async def next_one(x: int) -> int:
+        await checkpoint()
+        return x + 1
+
+    with Flow() as f:
+        for _ in range(2):
+            with f.loop() as it:
+                count = it.carry(0)
+                last = f.add(next_one, count.out)
+                it.until(last.out, is_over)
+                count.next(last.out)
+    await f.run()
+    assert seen == ["nowhere"] * 4
+
+
+async def test_what_a_key_of_a_map_sets_is_not_seen_by_the_next() -> None:
+    seen: list[str] = []
+
+    def name(x: int) -> str:
+        seen.append(PLACE.get())
+        PLACE.set("a key")
+        return str(x)
+
+    with Flow() as f:
+        f.output("o", collect(f.add(read, each([1, 2], key=name)).out))
+    assert (await f.run())["o"] == ["nowhere"] * 2
+    assert seen == ["nowhere"] * 2
+
+
+async def test_what_a_function_that_merges_sets_is_not_seen_by_the_next() -> None:
+    seen: list[str] = []
+
+    def merge(contexts: Any) -> Any:
+        seen.append(PLACE.get())
+        PLACE.set("a merge")
+        return contexts[0]
+
+    with Flow() as f:
+        one, two = f.context("one"), f.context("two")
+        f.add(reads_context, merge_contexts(one, two, how=merge))
+        f.add(reads_context, merge_contexts(two, one, how=merge))
+    await f.run()
+    assert seen == ["nowhere"] * 2
