@@ -73,7 +73,7 @@ class Engine:
             for frame, index in self.workers.running():
                 self.scheduler.settling.cancelled(frame, index)
             while self.scheduler.has_more or self.scheduler.has_items:
-                self.scheduler.advance()
+                self.scheduler.advance() if self.scheduler.has_more else self.scheduler.begin_items()
             self._conclude()
 
     def _first(self) -> list[FiringId]:

@@ -144,6 +144,10 @@ class Scheduler:
         """Whether further items of a map may begin, once nothing is ready."""
         return bool(self.maps.begins)
 
+    def begin_items(self) -> list[FiringId]:
+        """Begin further items of a map; returns the newly ready firings."""
+        return self.take_step(self.maps.begins.popleft())
+
     @property
     def has_work(self) -> bool:
         """Whether anything has settled, ended, failed or become ready that `advance` has not worked off."""
@@ -193,7 +197,6 @@ class Scheduler:
         failure names it as its reason.
         """
         settled, failed, due, ended = self._settled, self.failing.frames, self.opening.due, self._ended
-        begins = self.maps.begins
         for _ in range(MOST_STEPS):
             if self._abort_reason is not None:
                 reason, self._abort_reason = self._abort_reason, None
@@ -207,8 +210,6 @@ class Scheduler:
                 due.popleft()()
             elif ended:
                 self.pushing.end(ended.popleft())
-            elif begins and not self._newly:  # further items of a map, once nothing else is ready
-                begins.popleft()()
             else:
                 self.has_more = False
                 break

@@ -163,7 +163,7 @@ class Workers:
                 await checkpoint()
                 ready.extend(scheduler.advance())
             elif firing is None and not ready:
-                ready.extend(scheduler.advance())
+                ready.extend(scheduler.begin_items())
             stop = self._inline.fire(worker, firing, until)
             if scheduler.to_act:
                 self.act()
@@ -191,7 +191,7 @@ class Workers:
         ready = self._ready
         await checkpoint()
         if self._scheduler.has_items:
-            ready.extend(self._scheduler.advance())
+            ready.extend(self._scheduler.begin_items())
         if firing is not None and ready:
             ready.append(firing)
             return ready.popleft()

@@ -80,8 +80,10 @@ class Playing:
 
     def to_the_end(self) -> Playing:
         while self.ready or self.scheduler.has_more or self.scheduler.has_items:
-            if self.scheduler.has_more or not self.ready:
+            if self.scheduler.has_more:
                 self.ready += self.scheduler.advance()
+            elif not self.ready:
+                self.ready += self.scheduler.begin_items()
             else:
                 self.fire()
         return self

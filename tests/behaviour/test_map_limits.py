@@ -8,7 +8,7 @@ from typing import Literal
 import pytest
 from anyio import Event, wait_all_tasks_blocked
 
-from dataflow import Failure, Flow, RunFailed, collect, each, flow, race
+from dataflow import Failure, Flow, RunFailed, collect, each, flow, node, race
 from tests.behaviour.table import states_of
 
 
@@ -284,7 +284,7 @@ async def test_all_items_of_a_long_list_are_in_flight_when_they_wait() -> None:
         f.output("o", collect(f.add(gates.hold, each(list(range(350)))).out))
     async with f.start() as run:
         await wait_all_tasks_blocked()
-        assert gates.begun == list(range(350))
+        assert sorted(gates.begun) == list(range(350))
         await gates.let(*range(350))
         assert (await run)["o"] == list(range(350))
 
@@ -329,3 +329,26 @@ async def test_items_that_have_not_begun_when_their_race_is_lost_never_begin() -
     assert result["o"] == 7
     assert len(gates.begun) < 350
     assert set(states_of(result).values()) <= {"done", "cancelled"}
+
+
+@pytest.mark.parametrize("how", ["quiet", "heard", "let_go", "bounded"])
+async def test_items_of_a_long_list_are_fired_in_order_whoever_listens(
+    how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A hundred begin at once; further ones only when nothing else is ready."""
+    monkeypatch.setattr("dataflow.workers.SLICE", 3600.0)
+    fired: list[int] = []
+
+    @node(timeout=60.0 if how == "bounded" else None)
+    async def item(x: int) -> int:
+        fired.append(x)
+        return x
+
+    with Flow() as f:
+        f.output("o", collect(f.add(item, each(list(range(350)))).out))
+    used = f.using(keep=how != "let_go")
+    async with used.start() as run:
+        events = run.events() if how == "heard" else None
+        assert (await run)["o"] == list(range(350))
+    assert fired == list(range(350))
+    assert (events is None) is (how != "heard")

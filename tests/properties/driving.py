@@ -49,8 +49,10 @@ class _Driver:
         ready = self.scheduler.start(inputs)
         running: list[tuple[Frame, int, Any]] = []
         for _ in range(MOST_STEPS):
-            if self.scheduler.has_more or (not ready and self.scheduler.has_items):
+            if self.scheduler.has_more:
                 ready += self.scheduler.advance()
+            if not ready and self.scheduler.has_items:
+                ready += self.scheduler.begin_items()
             if not ready and not running:
                 break
             if ready and (not running or self.choose.random() < 0.5):
