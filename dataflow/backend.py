@@ -36,20 +36,24 @@ __all__ = [
 
 def on_asyncio() -> bool:
     """Tell whether the running task is asyncio's."""
-    trio = sys.modules.get("trio")  # nobody is on trio who has not imported it
-    return trio is None or not trio.lowlevel.in_trio_task()
+    return not _trio_tells("in_trio_task")
 
 
 def in_event_loop() -> bool:
     """Tell whether this thread is running an event loop already."""
-    trio = sys.modules.get("trio")
-    if trio is not None and trio.lowlevel.in_trio_run():
+    if _trio_tells("in_trio_run"):
         return True
     try:
         asyncio.get_running_loop()
     except RuntimeError:
         return False
     return True
+
+
+def _trio_tells(question: str) -> bool:
+    """Ask trio; nobody is on it who has not imported it, or while another thread is just importing it."""
+    tells = getattr(getattr(sys.modules.get("trio"), "lowlevel", None), question, None)
+    return tells is not None and bool(tells())
 
 
 class Event(Protocol):
@@ -77,6 +81,10 @@ class Nursery:
     async def __aenter__(self) -> Callable[[Callable[[], Coroutine[Any, Any, None]]], object]:
         group = await self._group.__aenter__()
         if isinstance(group, asyncio.TaskGroup):
+            if (
+                asyncio.get_running_loop().get_task_factory() is not None
+            ):  # it may start a task at once, in here
+                return lambda function: group.create_task(function())
             context = contextvars.copy_context()  # one for all tasks: each node runs in a copy of its own
             return lambda function: group.create_task(function(), context=context)
         start_soon: Callable[[Callable[[], Coroutine[Any, Any, None]]], object] = group.start_soon

@@ -94,7 +94,10 @@ def following(newly: Sequence[FiringId], ready: deque[FiringId]) -> FiringId | N
 
 
 async def _raises(error: BaseException) -> Any:
-    raise error
+    try:
+        raise error
+    finally:
+        del error  # else its traceback would refer to itself, and hold what the node was given (S8.5)
 
 
 async def _returns(result: Any) -> Any:

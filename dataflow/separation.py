@@ -55,12 +55,7 @@ def separate(value: object) -> object:
 
 def separate_all(values: Sequence[Any]) -> Sequence[Any]:
     """Separate each of these values; where none can hold a container, nothing is made."""
-    try:
-        if ATOMIC.issuperset(map(type, values)):
-            return values
-    except TypeError:  # as above
-        pass
-    return [separate(value) for value in values]
+    return values if _all_atomic(values) else [separate(value) for value in values]
 
 
 class _Copies:
@@ -79,7 +74,7 @@ class _Copies:
     def of(self, item: Any) -> object:
         """Give what stands for an item in the copy, itself if it holds no container."""
         kind = type(item)
-        if kind in ATOMIC:
+        if _is_atomic(kind):
             return item
         if id(item) in self.made:
             return self.made[id(item)]
@@ -141,8 +136,18 @@ def _items(value: Any) -> Iterable[object]:
     return dict.values(value) if issubclass(kind, dict) else list.__iter__(value)
 
 
+def _is_atomic(kind: type) -> bool:
+    try:
+        return kind in ATOMIC
+    except TypeError:  # as above
+        return False
+
+
 def _all_atomic(items: Iterable[object]) -> bool:
-    return ATOMIC.issuperset(map(type, items))
+    try:
+        return ATOMIC.issuperset(map(type, items))
+    except TypeError:  # as above
+        return False
 
 
 def _copied(item: Any) -> Any:

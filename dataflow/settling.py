@@ -37,7 +37,7 @@ class Settling:
             return self._succeed(frame, index, result)
         if frame.unsettled == 1 or quick.calls is None:
             is_item = frame.unsettled == 1 and quick.is_collected and not frame.failures
-            if is_item and not scheduler.reporter.is_listening:
+            if is_item and not scheduler.has_work and not scheduler.reporter.is_listening:
                 return self._end_item(frame, index, quick.out, result)
             return self._succeed(frame, index, result)
         frame.values[quick.out] = result

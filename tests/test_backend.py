@@ -7,6 +7,8 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from types import ModuleType
+from typing import Any
 
 import anyio
 import pytest
@@ -157,3 +159,25 @@ async def test_cancel_requests_are_counted_and_forgotten() -> None:
     assert count() == 0
     with suppress(asyncio.CancelledError):  # up to Python 3.12 it is on its way already
         await asyncio.sleep(0)
+
+
+def test_trio_that_another_thread_is_just_importing_is_no_trio(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "trio", ModuleType("trio"))
+    assert on_asyncio()
+    assert not in_event_loop()
+
+
+def test_a_task_factory_that_takes_no_context_is_asked_for_none() -> None:
+    made: list[object] = []
+
+    def factory(loop: asyncio.AbstractEventLoop, coroutine: Any) -> asyncio.Task[Any]:
+        made.append(coroutine)
+        return asyncio.Task(coroutine, loop=loop)
+
+    async def main() -> None:
+        asyncio.get_running_loop().set_task_factory(factory)
+        async with Nursery() as spawn:
+            spawn(checkpoint)
+        assert len(made) == 1
+
+    asyncio.run(main())

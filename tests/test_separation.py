@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from dataflow.separation import ATOMIC, separate
+from dataflow.separation import ATOMIC, separate, separate_all
 
 CONTAINERS = (list, dict, set, bytearray)
 
@@ -305,3 +305,32 @@ def test_a_deep_tuple_without_a_container_is_returned_itself() -> None:
     for _ in range(5_000):
         value = (value, 2)
     assert separate(value) is value
+
+
+class Unhashable(type):
+    """The class of a class that cannot be hashed itself."""
+
+    def __eq__(cls, other: object) -> bool:
+        return cls is other
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class Odd(metaclass=Unhashable):
+    pass
+
+
+AROUND = {
+    "alone": lambda it: it,
+    "list": lambda it: [it],
+    "tuple": lambda it: (it, [1]),
+    "dict": lambda it: {"a": [it]},
+}
+
+
+@pytest.mark.parametrize("around", AROUND.values(), ids=AROUND)
+def test_an_object_of_a_class_without_a_hash_is_shared_wherever_it_stands(around: Any) -> None:
+    odd = Odd()
+    copied = separate(around(odd))
+    assert list(separate_all([copied, odd]))[1] is odd
+    assert repr(copied) == repr(around(odd))

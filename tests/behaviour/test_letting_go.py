@@ -412,3 +412,21 @@ async def test_what_has_no_value_keeps_its_reason() -> None:
 def test_keep_is_true_or_false() -> None:
     with pytest.raises(ValueError, match="keep must be True or False, found 'no'"):
         Flow().using(keep="no")  # type: ignore[arg-type]
+
+
+async def test_what_a_node_was_given_that_failed_at_once_goes_with_it() -> None:
+    """Its failure, and the traceback of that, refer to nothing that refers back."""
+    things = Things()
+
+    async def fails(thing: Any) -> int:
+        raise ValueError("no")
+
+    with Flow() as f:
+        failed = f.add(fails, f.add(things.make, each([1, 2, 3], on_error="skip")).out)
+        f.output("o", collect(failed.out))
+    gc.disable()
+    try:
+        await f.run()
+        assert len(things.alive) == 0
+    finally:
+        gc.enable()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
+import anyio
 import pytest
 from anyio import Event
 
-from dataflow import EventKind, Flow, RunFailed, collect, each, node
+from dataflow import SKIP, EventKind, Flow, Maybe, RunFailed, collect, each, node
 from tests.behaviour.table import states_of
 
 LENGTH: Final = 3000
@@ -84,3 +85,43 @@ async def test_many_items_and_many_rounds() -> None:
         f.output("items", collect(f.add(step, x=each(f.input("xs", list[int]))).out))
     result = await f.run(xs=list(range(LENGTH)))
     assert result.outputs == {"rounds": LENGTH, "items": list(range(1, LENGTH + 1))}
+
+
+class Item(NamedTuple):
+    value: int
+    nothing: Maybe[int]
+
+
+class Dead(NamedTuple):
+    nothing: Maybe[int]
+    value: int
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3, 5, 1000])
+async def test_an_item_that_ends_while_a_long_dead_path_is_told_is_ended_in_its_turn(
+    steps: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is still to be told of its frame is told before the frame is let go."""
+    monkeypatch.setattr("dataflow.scheduler.MOST_STEPS", steps)
+    gate = Event()
+
+    async def waits(x: int) -> Item:
+        await gate.wait()
+        return Item(x, SKIP)
+
+    async def opens(x: int) -> Dead:
+        await anyio.sleep(0.01)  # when all items wait
+        gate.set()
+        return Dead(SKIP, x)
+
+    with Flow() as f:
+        items = f.input("items", list[int])
+        item = f.add(waits, each(items))
+        f.output("o", collect(f.add(step, item.out.value).out))
+        f.output("none", collect(item.out.nothing))
+        port = f.add(opens, f.input("x", int)).out.nothing
+        for _ in range(300):
+            port = f.add(step, port).out
+        f.output("dead", port)
+    result = await f.run(items=[1, 2, 3, 4, 5], x=1)
+    assert dict(result.outputs) == {"o": [2, 3, 4, 5, 6], "none": []}
