@@ -8,6 +8,12 @@ DataflowError
 │   └── LoopLimit      a loop reached its limit and `on_limit` is "fail"
 ├── NodeTimeout        a node, or a whole run, took longer than it may; also a TimeoutError
 ├── RunFailed          a run ended as failed; carries the result and every failure
+├── ValueRefused       a value cannot be stored so that the same value comes back
+├── SecretMissing      a secret cannot be looked up, or is too short to be one
+├── StoreError         a store cannot be read or written, or has no such run
+│   └── RunTaken       somebody else is executing the run
+├── FlowEdited         what a run has settled is no longer what the flow says
+├── AnswerRefused      an answer fits no open ask, or is not of its type
 ├── ExpressionError    an expression or template cannot be read, or not be evaluated
 ├── PackError          a pack cannot be found, imported or used
 └── FormatError        a file is not a flow document; carries line and column where known
@@ -28,8 +34,10 @@ if TYPE_CHECKING:
     from dataflow.result import Result
 
 __all__ = [
+    "AnswerRefused",
     "DataflowError",
     "ExpressionError",
+    "FlowEdited",
     "FlowInvalid",
     "FormatError",
     "LoopLimit",
@@ -38,7 +46,11 @@ __all__ = [
     "PackError",
     "PortMisuse",
     "RunFailed",
+    "RunTaken",
+    "SecretMissing",
+    "StoreError",
     "ValueMismatch",
+    "ValueRefused",
 ]
 
 
@@ -189,3 +201,71 @@ class FormatError(DataflowError):
         self.column = column
         where = [place, *(str(number) for number in (line, column) if number is not None)]
         super().__init__(f"{':'.join(where)}: {reason}")
+
+
+class ValueRefused(DataflowError):
+    """Raised for a value that a store could not give back as what it is (S12.3).
+
+    `place` leads to it, beginning with node and port: `a.out["h"][1]`. `found` names its type.
+    """
+
+    def __init__(self, place: str, found: str, reason: str) -> None:
+        self.place = place
+        self.found = found
+        self.reason = reason
+        super().__init__(f"{place}: {found} cannot be stored: {reason}")
+
+
+class SecretMissing(DataflowError):
+    """Raised for a secret that cannot be looked up by its name, or is too short to be one (S12.4)."""
+
+    def __init__(self, name: str, reason: str) -> None:
+        self.name = name
+        self.reason = reason
+        super().__init__(f"secret {name!r} {reason}")
+
+
+class StoreError(DataflowError):
+    """Raised when a store cannot be read or written, or has no such run."""
+
+    def __init__(self, store: str, reason: str) -> None:
+        self.store = store
+        self.reason = reason
+        super().__init__(f"store {store}: {reason}")
+
+
+class RunTaken(StoreError):
+    """Raised when somebody else is executing a run, or has resumed it in the meantime (S11.2)."""
+
+    def __init__(self, store: str, run: str, reason: str = "is being executed by somebody else") -> None:
+        self.run = run
+        super().__init__(store, f"run {run} {reason}")
+        self.reason = reason
+
+
+class FlowEdited(DataflowError):
+    """Raised when what a run has settled is no longer what the flow says (S11.4).
+
+    Each part is told as text: `added` and `removed` nodes, and `changed` ones with what differs.
+    """
+
+    def __init__(self, run: str, added: Sequence[str], removed: Sequence[str], changed: Sequence[str]) -> None:
+        self.run = run
+        self.added = tuple(added)
+        self.removed = tuple(removed)
+        self.changed = tuple(changed)
+        parts = {"added": self.added, "removed": self.removed, "changed": self.changed}
+        told = "; ".join(f"{name}: {', '.join(some)}" for name, some in parts.items() if some)
+        super().__init__(
+            f"run {run} stays as it was, since the flow was edited meanwhile: {told}; "
+            "resume it with edited='keep' to let what was settled stand, or edited='recompute' to run it again"
+        )
+
+
+class AnswerRefused(DataflowError):
+    """Raised for an answer that fits no open ask, comes too late, or is not of its type (S11.2)."""
+
+    def __init__(self, ask: str, reason: str) -> None:
+        self.ask = ask
+        self.reason = reason
+        super().__init__(f"answer to {ask!r} refused: {reason}")

@@ -1,0 +1,7 @@
+"""Where runs live: the protocol of stores, and the stores that come with the engine (S12, S20)."""
+
+from __future__ import annotations
+
+from dataflow.stores.store import Answer, Batch, Hold, Record, Store, StoredRun
+
+__all__ = ["Answer", "Batch", "Hold", "Record", "Store", "StoredRun"]

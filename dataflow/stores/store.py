@@ -1,0 +1,130 @@
+"""The protocol of stores: what a run needs of the place it lives in (S12.1).
+
+All methods block, and threads of the engine call them, several at once. What fails raises StoreError.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from datetime import datetime
+    from os import PathLike
+
+__all__ = ["Answer", "Batch", "Hold", "Record", "Store", "StoredRun"]
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One record of a journal: an event, with its time and its data as a JSON object (S12.3, S19)."""
+
+    seq: int
+    kind: str
+    path: str
+    data: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """What a store tells of a run without reading its journal. `status` as in S18, also `interrupted`.
+
+    `target` says where its flow is found, as FILE of the command line; "" if nobody said.
+    """
+
+    id: str
+    flow: str
+    target: str
+    status: str
+    created: datetime  # UTC
+    updated: datetime  # when the last batch was committed, UTC
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer that waits in the inbox for the owner of its run. `value` is JSON text, `by` who gave it."""
+
+    ask: str
+    value: str
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What is committed at once, or not at all."""
+
+    records: Sequence[Record] = ()
+    blobs: Mapping[str, bytes] = field(default_factory=dict)  # by SHA-256 in hex; those there already stay
+    status: str | None = None  # of the run from now on
+    taken: Sequence[str] = ()  # asks whose answers have left the inbox
+
+
+class Hold(Protocol):
+    """The ownership of a run; it ends with the process, whatever happens to that."""
+
+    def release(self) -> None:
+        """Give the run up; a second call does nothing."""
+
+
+class Store(ABC):
+    """A place where runs live. One object may be used by many runs, threads and event loops at once."""
+
+    @abstractmethod
+    def begin(self, run: StoredRun) -> Hold:
+        """Note a new run and own it."""
+
+    @abstractmethod
+    def hold(self, run: str) -> Hold:
+        """Own a run that is there; raises RunTaken if somebody has it, also in this process."""
+
+    @abstractmethod
+    def commit(self, run: str, batch: Batch, *, unless_answered: bool = False) -> Sequence[Answer]:
+        """Write a batch in one transaction, durable when this returns, and return what the inbox holds then.
+
+        With `unless_answered` nothing is written if the inbox holds an answer: so no answer is overlooked by a
+        run that is given up as paused (S11.2). Only the owner calls it.
+        """
+
+    @abstractmethod
+    def answer(self, run: str, answer: Answer) -> None:
+        """Put an answer in the inbox; raises AnswerRefused if its ask has been answered or has one there."""
+
+    @abstractmethod
+    def runs(self) -> Sequence[StoredRun]:
+        """List all runs, the newest first; a running one that nobody owns is `interrupted`."""
+
+    @abstractmethod
+    def find(self, run: str) -> StoredRun:
+        """Return one run, told as `runs` does; raises StoreError naming some that there are."""
+
+    @abstractmethod
+    def inbox(self, run: str) -> Sequence[Answer]:
+        """List the answers that the owner of a run has not taken yet."""
+
+    @abstractmethod
+    def records(self, run: str, after: int = 0) -> Iterator[Record]:
+        """Read the journal of a run in order, from the record behind the seq `after` on."""
+
+    @abstractmethod
+    def blob(self, sha256: str) -> bytes:
+        """Return a blob; raises StoreError if it is not there or not what its name says."""
+
+    @abstractmethod
+    def delete(self, run: str) -> None:
+        """Delete a run with its journal, and the blobs that no other run has; raises RunTaken if owned."""
+
+    @staticmethod
+    def sqlite(path: str | PathLike[str]) -> Store:
+        """Return the store in an SQLite file, which is made when the first run is written (S20)."""
+        from dataflow.stores.sqlite import SqliteStore  # a flow without a store does without it
+
+        return SqliteStore(path)
+
+    @staticmethod
+    def memory() -> Store:
+        """Return a store that lives as long as the object does, for tests."""
+        from dataflow.stores.memory import MemoryStore  # as above
+
+        return MemoryStore()
