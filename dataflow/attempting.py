@@ -243,14 +243,15 @@ async def _in_time(
     worker: Worker, current: CurrentFiring, bounds: Bounds, calling: Coroutine[Any, Any, Any]
 ) -> Any:
     """Await an attempt, at most as long as it may take: then the worker is cancelled with it (S9.2)."""
-    attempts, now = current.frame.attempts[current.index], anyio.current_time()
+    attempts, clock = current.frame.attempts[current.index], worker.scheduler.clock
+    now = clock()
     begun = attempts.begun = now if attempts.begun is None else attempts.begun
     until = bounds.ends_by(begun, now)
-    worker.is_timed, worker.scope.deadline = True, until
+    worker.is_timed, worker.scope.deadline = True, anyio.current_time() + (until - now)
     try:
         return await calling
     finally:
-        now = anyio.current_time()
+        now = clock()
         if now >= until:  # it was cancelled, or would not be and comes back all the same
             node = current.frame.plan.nodes[current.index]
             worker.late = bounds.timed_out(node.id, begun, now)

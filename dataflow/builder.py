@@ -9,6 +9,7 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
+from dataflow.asks import ASK_ID
 from dataflow.blocks import OpenBlock, ids_within, source_of
 from dataflow.checking import check_value
 from dataflow.context import CONTEXT_ID
@@ -19,7 +20,7 @@ from dataflow.looping import Exits, Loop, When
 from dataflow.names import parse_reference
 from dataflow.nodetype import NodeType, derive, opaque_type
 from dataflow.placeholders import PortRef, literally
-from dataflow.placing import branch, configured, id_for, place, wire
+from dataflow.placing import branch, configured, feed, id_for, place, wire
 from dataflow.ports import DONE, MISSING, Signal, plain_type
 from dataflow.steps import Step
 from dataflow.wiring import (
@@ -145,6 +146,33 @@ class Builder:
         """
         placed = branch(self._open, SWITCH_ID, "switch", name or None, value, pick=pick, cases=tuple(cases))
         return Exits({case: self._exit(placed, case) for case in cases})
+
+    @overload
+    def ask(
+        self, type: type[T], prompt: str, *, show: object = ..., name: str = ..., default: T = ...,
+        expires: float | None = ...,
+    ) -> Step[T]: ...  # fmt: skip
+    @overload
+    def ask(
+        self, type: Any, prompt: str, *, show: object = ..., name: str = ..., default: Any = ...,
+        expires: float | None = ...,
+    ) -> Step[Any]: ...  # fmt: skip
+    def ask(
+        self, type: Any, prompt: str, *, show: object = None, name: str = "", default: Any = MISSING,
+        expires: float | None = None,
+    ) -> Step[Any]:  # fmt: skip
+        """Ask somebody for a value of the type; the run pauses when nothing else can run (S11.1).
+
+        `show` is what the person is shown, a port or a constant. After `expires` seconds without an answer it
+        takes the default, or fails.
+        """
+        given = {"default": default} if default is not MISSING else {}
+        if expires is not None:
+            given["expires"] = expires
+        placed = configured(self._open, ASK_ID, "ask", name or None, prompt=prompt, type=type, **given)
+        if show is not None:
+            feed(self._open, placed, "show", (show,))
+        return Step(self._open, placed.id)
 
     def context(self, name: str, *, system: str | None = None, model: str = "") -> ExecutionContext:
         """Begin a conversation: a port with a new context in each run, of which no other run knows.

@@ -54,7 +54,7 @@ class CallAction:
         self.bounds = bounds_of(policy)
         self.is_branch = node_type.id in BRANCHES
         is_single = node_type.shape is Shape.SINGLE and not self.is_branch and self.bounds is None
-        self.is_simple = is_single and _is_native(node_type.call)
+        self.is_simple = is_single and policy.effect is not True and _is_native(node_type.call)
 
 
 def _is_native(function: object) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from dataflow.asks import told_metadata
 from dataflow.binding import bind
 from dataflow.current import CURRENT, Firing
 from dataflow.errors import NodeFailed
@@ -176,7 +177,9 @@ def _prepare(current: CurrentFiring, action: Call, context: Context) -> None:
 def _record(current: CurrentFiring, result: Any) -> None:
     """Keep a copy of the metadata of a raw node's firing, whatever its status (S3.2)."""
     if isinstance(result, NodeOutput):
-        told: Any = separate(dict(result.metadata))
+        told: Any = separate(
+            told_metadata(result.metadata) if result.status == "paused" else dict(result.metadata)
+        )
         current.frame.note_metadata(current.index, told)
 
 

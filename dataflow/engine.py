@@ -1,54 +1,52 @@
-"""The engine: one run from its start to its end, however it ends (S9.6, S18)."""
+"""The engine: one sitting of a run, from its start to its end or its pause, however it ends (S9.6, S18)."""
 
 from __future__ import annotations
 
-import logging
 from functools import partial
-from math import inf
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING
 
-import anyio
-
-from dataflow.admission import unused_limits
-from dataflow.backend import caller, new_event
-from dataflow.errors import DataflowError
-from dataflow.events import EventKind, Reporter
+from dataflow.backend import new_event
+from dataflow.errors import AnswerRefused, DataflowError
+from dataflow.events import EventKind
 from dataflow.failure import failure_of
 from dataflow.frames import Unhandled
+from dataflow.keeping import Keeping
 from dataflow.reporting import unsettled_ports
-from dataflow.scheduler import Scheduler
-from dataflow.separation import separate
 from dataflow.states import RunStatus
 from dataflow.workers import Workers
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from dataflow.asking import Reading
     from dataflow.frames import FiringId
-    from dataflow.plan import FlowPlan
-    from dataflow.policy import Settings
+    from dataflow.recording import Recording
+    from dataflow.scheduler import Scheduler
     from dataflow.sleepers import Spawn
+    from dataflow.starting import Start
 
 __all__ = ["Engine"]
 
-LOG: Final = logging.getLogger("dataflow.engine")
-
 
 class Engine:
-    """Runs one plan once, in the task group that `spawn` starts tasks in."""
+    """Runs what a scheduler says, in the task group that `spawn` starts tasks in."""
 
     def __init__(
-        self, plan: FlowPlan, inputs: dict[str, Any], settings: Settings, run_id: str, spawn: Spawn
+        self, scheduler: Scheduler, start: Start, spawn: Spawn, recording: Recording | None = None
     ) -> None:
-        self.plan = plan
-        self.reporter = Reporter(run_id, call=caller())
-        self.scheduler = Scheduler(plan, settings, self.reporter, anyio.current_time)
-        self.workers = Workers(self.scheduler, spawn, self._look_around)
+        self.plan = scheduler.plan
+        self.reporter = scheduler.reporter
+        self.scheduler = scheduler
+        self.workers = Workers(scheduler, spawn, self.look_around)
         self.status = RunStatus.RUNNING
         self.ended = new_event()
-        self._inputs = inputs  # emptied when they stand in the root, which may let them go (S8.5)
-        self._settings = settings
-        self._cancel_reason: str | None = None
+        self.keeping = None if recording is None else Keeping(self, recording)
+        self.spawn = spawn
+        self.cancel_reason: str | None = None
+        self._start = start
         self._has_started = False
-        self._until = inf  # when the run has to have ended
+        self._has_concluded = False  # it is told how the sitting ends, though that may not be written yet
+        self._is_left = False  # there is no task group any more
 
     def begin(self) -> None:
         """Spawn the first worker, which starts the run; nothing has run when this returns."""
@@ -56,19 +54,45 @@ class Engine:
 
     def cancel(self, reason: str) -> None:
         """Cancel the run; its tasks end at their next step."""
-        if self.status is not RunStatus.RUNNING or self._cancel_reason is not None:
+        if self._has_concluded or self.cancel_reason is not None:
             return
         if not self.scheduler.root.failures:  # a run that is failing already fails
-            self._cancel_reason = reason
-        self._start()
+            self.cancel_reason = reason
+        if self.keeping is None or not self.keeping.is_pausing:  # else it is cancelled once that is decided
+            self._announce()
+            self.stop(reason)
+
+    def stop(self, reason: str) -> None:
+        """Close the run: what waits is not run, what runs is cancelled."""
         self.scheduler.abort(reason)
         self.workers.act()
         if self.workers.are_idle or self.scheduler.has_ended:
             self._conclude()
 
+    async def answer(self, answers: Mapping[str, object]) -> None:
+        """Answer open asks; raises AnswerRefused, and then none of the answers counts."""
+        if self.keeping is not None:
+            await self.keeping.decided()
+        if self._has_concluded:
+            told = "has paused: resume it with the answer" if self.status is RunStatus.PAUSED else "has ended"
+            raise AnswerRefused(next(iter(answers), ""), f"run {self.reporter.run} {told}")
+        self.take({id: (self.scheduler.asking.read(id, value), "run") for id, value in answers.items()})
+
+    def take(self, answers: Mapping[str, Reading]) -> None:
+        """Have a worker go on with what answers make ready; what is closed meanwhile takes none."""
+
+        def first() -> list[FiringId]:
+            newly: list[FiringId] = []
+            for id, (values, by) in answers.items():
+                newly += self.scheduler.answer(id, values, by)
+            return newly
+
+        self.workers.begin(first)
+
     def left(self) -> None:
         """Record the truth when the run's tasks were ended from outside (S9.6)."""
-        if self.status is RunStatus.RUNNING:
+        self._is_left = True
+        if not self._has_concluded:
             self.cancel("cancelled from outside")
             for frame, index in self.workers.running():
                 self.scheduler.settling.cancelled(frame, index)
@@ -79,70 +103,80 @@ class Engine:
     def _first(self) -> list[FiringId]:
         if self.scheduler.has_ended:  # cancelled before it began
             return []
-        self._start()
-        if self._settings.timeout is not None:
-            end = partial(self.scheduler.failing.run_timed_out, self._settings.timeout)
-            self.scheduler.timers.set(self._settings.timeout, end, is_awaited=False)
-            self._until = self.scheduler.clock() + self._settings.timeout
-        ready = self.scheduler.start(self._inputs)
-        self._inputs.clear()
-        return ready
+        self._announce()
+        return self._start.ready(self.scheduler)
 
-    def _start(self) -> None:
+    def _announce(self) -> None:
         """Report that the run has started, once."""
-        if self._has_started:
+        if not self._has_started:
+            self._has_started = True
+            self._start.announce(self.scheduler)
+
+    def look_around(self) -> None:
+        """Conclude, or pause, when nothing is left to do; ports unsettled are an internal error (S8.4)."""
+        scheduler = self.scheduler
+        if not scheduler.has_ended and scheduler.asking.open:
+            self._pause()
             return
-        self._has_started = True
-        if self.reporter.is_listening:
-            data = {"flow": self.plan.name, "inputs": separate(dict(self._inputs))}
-            self.reporter.emit(EventKind.RUN_STARTED, "", data)
-        unused = self.plan.unused_policies
-        if unused:
-            text = f"flow {self.plan.name!r} sets what has no effect in this release: {', '.join(unused)}"
-            LOG.warning("%s", text)
-            self._warn("without_effect", text)
-        if self._settings.limits:
-            for text in unused_limits(self.plan, self._settings.limits):
-                self._warn("unused_limit", text)
-
-    def _warn(self, code: str, text: str) -> None:
-        self.scheduler.warnings.append(text)
-        if self.reporter.is_listening:
-            self.reporter.emit(EventKind.WARNING, "", {"code": code, "text": text})
-
-    def _check_time(self) -> None:
-        """Fail a run that has ended too late: its code kept the timer from being noticed."""
-        timeout, scheduler = self._settings.timeout, self.scheduler
-        has_failed = bool(scheduler.root.failures) or self._cancel_reason is not None
-        if timeout is not None and not has_failed and scheduler.clock() >= self._until:
-            scheduler.failing.run_timed_out(timeout)
-
-    def _look_around(self) -> None:
-        """Conclude when nothing is left to do; with ports unsettled that is an internal error (S8.4)."""
-        if not self.scheduler.has_ended:
-            ports = ", ".join(unsettled_ports(self.scheduler.root))
+        if not scheduler.has_ended:
+            ports = ", ".join(unsettled_ports(scheduler.root))
             error = DataflowError(
                 f"internal error: nothing is running and these ports never settled: {ports}"
             )
-            self.scheduler.root.note_failures([Unhandled(0, failure_of(error, "", "", 1), error)])
-            self.scheduler.has_ended = True
+            scheduler.root.note_failures([Unhandled(0, failure_of(error, "", "", 1), error)])
+            scheduler.has_ended = True
         self._conclude()
+
+    def _pause(self) -> None:
+        """Pause, unless an answer has come meanwhile: nothing else can run (S11.1)."""
+        if self._has_concluded or (self.keeping is not None and self.keeping.is_pausing):
+            return
+        self.scheduler.stop_clock()
+        self.workers.act()
+        told = self.scheduler.told_of_pause()
+        if self.keeping is not None:
+            self.keeping.pause(told)
+            return
+        if self.reporter.is_listening:
+            self.reporter.emit(EventKind.RUN_PAUSED, "", told)
+        self.has_paused()
+
+    def has_paused(self) -> None:
+        """End the sitting: the run has paused, and that is told."""
+        self._has_concluded = True
+        self.end(RunStatus.PAUSED)
+
+    def _check_time(self) -> None:
+        """Fail a run that has ended too late: its code kept the timer from being noticed."""
+        scheduler = self.scheduler
+        has_failed = bool(scheduler.root.failures) or self.cancel_reason is not None
+        if not has_failed and scheduler.clock() >= scheduler.until:
+            scheduler.failing.run_timed_out()
 
     def _conclude(self) -> None:
         """Tell once and for all how the run has ended (S18)."""
-        if self.status is not RunStatus.RUNNING:
+        if self._has_concluded:
             return
+        self._has_concluded = True
         self.scheduler.let_go()
         self.workers.act()
         self._check_time()
-        if self._cancel_reason is not None:
-            self.status = RunStatus.CANCELLED
+        if self.cancel_reason is not None:
+            status = RunStatus.CANCELLED
         elif self.scheduler.root.failures or self.scheduler.interruption is not None:
-            self.status = RunStatus.FAILED
+            status = RunStatus.FAILED
         else:
-            self.status = RunStatus.COMPLETED
+            status = RunStatus.COMPLETED
         if self.reporter.is_listening:
-            self.reporter.emit(EventKind.RUN_FINISHED, "", {"status": self.status.value})
+            data = {"status": status.value, **self.scheduler.told_of_failures()}
+            self.reporter.emit(EventKind.RUN_FINISHED, "", data)
+        if self.keeping is None or self._is_left:
+            self.end(status)
+        else:
+            self.spawn(partial(self.keeping.end, status))
+
+    def end(self, status: RunStatus) -> None:
+        """Let everybody know how the sitting has ended, which is written by now."""
+        self.status = RunStatus.FAILED if self.keeping is not None and self.keeping.broken else status
         self.reporter.close()
-        self._inputs.clear()
         self.ended.set()

@@ -30,6 +30,8 @@ class EventKind(StrEnum):
     """The kinds of events; their names are stable. What the data of each holds is listed in S19."""
 
     RUN_STARTED = "run_started"
+    RUN_PAUSED = "run_paused"
+    RUN_RESUMED = "run_resumed"
     RUN_FINISHED = "run_finished"
     NODE_STARTED = "node_started"
     ATTEMPT_FAILED = "attempt_failed"
@@ -38,7 +40,11 @@ class EventKind(StrEnum):
     LOOP_ROUND = "loop_round"
     LOOP_EXITED = "loop_exited"
     MAP_OPENED = "map_opened"
+    ASK_OPENED = "ask_opened"
+    ASK_ANSWERED = "ask_answered"
+    ASK_CLOSED = "ask_closed"
     RACE_DECIDED = "race_decided"
+    TIMER_SET = "timer_set"
     WARNING = "warning"
     PIECE = "piece"
     PIECES_VOID = "pieces_void"
@@ -69,18 +75,27 @@ class Listener(Protocol):
         """Hear that the run has ended."""
 
 
+class Recorder(Protocol):
+    """Whoever writes down what is reported, and gives it on when it is written."""
+
+    def emit(self, kind: EventKind, path: str, data: Mapping[str, Any]) -> None: ...
+    def settled(self) -> None:
+        """Hear that a port has settled of which no event tells."""
+
+
 class Reporter:
     """Gives the events of one run to its listeners. While nobody listens, nothing is made."""
 
     __slots__ = (
         "_call",
-        "_clock",
         "_has_ended",
         "_listeners",
-        "_seq",
         "_thread",
         "is_listening",
+        "now",
+        "recording",
         "run",
+        "seq",
         "tells_inputs",
     )
 
@@ -89,14 +104,16 @@ class Reporter:
         run: str,
         clock: Callable[[], datetime] = NOW,
         call: Callable[[Callable[[], object]], None] | None = None,
+        seq: int = 0,
     ) -> None:
         self.is_listening = False
         self.tells_inputs = False  # somebody wants to know what the nodes are given
         self.run = run
         self._thread = get_ident()
         self._call = call  # calls back in the run's event loop, from any thread
-        self._clock = clock
-        self._seq = 0
+        self.recording: Recorder | None = None  # writes down what is reported before anybody hears of it
+        self.now = clock  # the time of the day, in UTC
+        self.seq = seq  # of the last event, of a run that goes on in all its sittings
         self._has_ended = False
         self._listeners: Sequence[ReferenceType[Listener]] = ()  # a stream that nobody holds is let go
 
@@ -116,7 +133,15 @@ class Reporter:
 
     def _forget(self, gone: ReferenceType[Listener]) -> None:
         self._listeners = tuple(one for one in self._listeners if one is not gone)
-        self.is_listening = bool(self._listeners)
+        self.is_listening = self.has_listeners or self.recording is not None
+
+    @property
+    def has_listeners(self) -> bool:
+        return bool(self._listeners)
+
+    def record(self, recording: Recorder) -> None:
+        """Have everything written down that is reported."""
+        self.recording, self.is_listening = recording, True
 
     def _listening(self) -> Iterator[Listener]:
         for reference in self._listeners:
@@ -125,17 +150,32 @@ class Reporter:
 
     def emit(self, kind: EventKind, path: str, data: Mapping[str, Any]) -> None:
         """Report one fact. Call it only while `is_listening`."""
-        self._seq += 1
-        fields = (self._seq, self._clock(), self.run, kind, path, data)
+        if self.recording is not None:
+            self.recording.emit(kind, path, data)
+            return
+        self.seq += 1
+        fields = (self.seq, self.now(), self.run, kind, path, data)
         event = tuple.__new__(Event, fields)  # what `Event(...)` does in three times the time
         for reference in self._listeners:
             if (listener := reference()) is not None:
                 listener.put(event)
 
+    def make(self, kind: EventKind, path: str, data: Mapping[str, Any]) -> Event:
+        """Make the next event, which is given to the listeners later."""
+        self.seq += 1
+        return Event(self.seq, self.now(), self.run, kind, path, data)
+
+    def give(self, event: Event | None) -> None:
+        """Give an event to the listeners; None tells that a port has settled of which no event tells."""
+        for listener in self._listening():
+            listener.settled() if event is None else listener.put(event)
+
     def settled(self) -> None:
         """Tell that a port has settled of which no event tells, as of a join."""
-        for listener in self._listening():
-            listener.settled()
+        if self.recording is not None:
+            self.recording.settled()
+        else:
+            self.give(None)
 
     def in_loop(self, callback: Callable[[], object]) -> None:
         """Call back in the thread of the run: at once if this is it, else as soon as its event loop can."""

@@ -11,7 +11,7 @@ from dataflow.failure import failure_of, is_interruption
 from dataflow.frames import Unhandled
 from dataflow.ports import DONE, ERROR, MISSING, Signal
 from dataflow.separation import separate
-from dataflow.states import CANCELLED, FAILED, NOT_RUN, READY, RUNNING, TIMED_OUT, WAITING
+from dataflow.states import CANCELLED, FAILED, NOT_RUN, PAUSED, READY, RUNNING, TIMED_OUT, WAITING
 from dataflow.tokens import UNSETTLED, Errored, Skip
 
 if TYPE_CHECKING:
@@ -52,9 +52,10 @@ class Failing:
         body.note_failures([Unhandled(len(body.plan.nodes), failure, error)])
         self._close_later(body, Errored(failure.path, failure))
 
-    def run_timed_out(self, seconds: float) -> None:
+    def run_timed_out(self) -> None:
         """Fail the run, which has taken longer than it may: what waits is not run, what runs is cancelled."""
-        name = self.scheduler.plan.name
+        name, seconds = self.scheduler.plan.name, self.scheduler.settings.timeout
+        assert seconds is not None, "the time of the run is bounded"
         error, root = NodeTimeout(name, seconds, what="flow"), self.scheduler.root
         failure = failure_of(error, "", "", 1)
         root.note_failures([Unhandled(len(root.plan.nodes), failure, error)])
@@ -144,6 +145,10 @@ class Failing:
                     continue
                 if state == RUNNING:
                     self.scheduler.stopped.append((closing, node.index))
+                if state == PAUSED:
+                    closing.note_reason(node.index, cause)
+                    self.scheduler.asking.close(closing, node, cause.reason)
+                    self.scheduler.finish(closing, node, CANCELLED)
                 if state in (WAITING, READY):  # what was about to start is cancelled, the rest never ran
                     closing.note_reason(node.index, cause)
                     self.scheduler.finish(closing, node, NOT_RUN if state == WAITING else CANCELLED)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from dataflow.definitions import Definition
 from dataflow.entering import read_inputs
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from contextlib import AbstractAsyncContextManager
     from os import PathLike
 
     from dataflow.lookup import FindFunction, FindType
+    from dataflow.policy import Edited
     from dataflow.result import Result
     from dataflow.run import Run
     from dataflow.wiring import Wiring
@@ -70,12 +73,44 @@ class Flow(Definition):
         block cancels it. A port is given as to `pull`, and is then the only output, called like it. Call
         `run.events()` first thing to miss none. A failure that nobody awaited is raised at the end.
         """
-        from dataflow.run import executing, new_run_id  # brings asyncio, which no flow needs to be wired
+        from dataflow.preparing import prepare_anew  # brings asyncio, which no flow needs to be wired
+        from dataflow.run import executing, new_run_id  # as above
 
         plan = self.compile() if port is None else self.compile_for(port)
         values = read_inputs(self.name, plan.wiring.inputs, inputs)
         inputs.clear()  # from here on only the run holds them (S8.5)
-        return executing(plan, values, self.settings, new_run_id())
+        return executing(partial(prepare_anew, plan, values, self.settings, new_run_id()))
+
+    async def resume(
+        self,
+        run: str | Result,
+        answers: Mapping[str, object] | None = None,
+        *,
+        edited: Edited = "refuse",
+    ) -> Result:
+        """Go on with a run that has paused, failed, was cancelled or interrupted (S11.3).
+
+        It is given by its id in the store of the flow, or by the result of a run without a store that has
+        paused. What has settled stands and is not computed again. Raises RunTaken if somebody else is
+        executing it or was faster, AnswerRefused for an answer that does not fit, FlowEdited if what has
+        settled is no longer in the flow as it was (S11.4); in all of these the run stays as it was.
+        """
+        async with self.resuming(run, answers, edited=edited) as resumed:
+            return await resumed
+
+    def resuming(
+        self,
+        run: str | Result,
+        answers: Mapping[str, object] | None = None,
+        *,
+        edited: Edited = "refuse",
+    ) -> AbstractAsyncContextManager[Run]:
+        """Go on with a run while the block runs, as `start` does with a new one; see `resume`."""
+        from dataflow.preparing import prepare_again  # as in start
+        from dataflow.run import executing  # as above
+
+        assert not isinstance(run, str)
+        return executing(partial(prepare_again, self.compile(), run, answers or {}))
 
     @overload
     async def pull(self, port: str, /, **inputs: Any) -> Any: ...

@@ -15,20 +15,18 @@ if TYPE_CHECKING:
 
     from dataflow.nodetype import NodeType
 
-__all__ = ["check_status", "outputs_of"]
+__all__ = ["check_status", "outputs_given", "outputs_of"]
 
 
 def check_status(node: str, result: Any) -> NodeOutput:
-    """Return what a raw node returned, if that is a success; raises NodeFailed."""
+    """Return what a raw node returned, unless that is a failure; raises NodeFailed."""
     if not isinstance(result, NodeOutput):
         raise NodeFailed(node, f"returned {type(result).__name__}; expected a NodeOutput")
     match result.status:
-        case "success":
+        case "success" | "paused":
             return result
         case "error":
             raise NodeFailed(node, f"failed: {result.metadata.get('error', 'it told no reason')}")
-        case "paused":
-            raise NodeFailed(node, "returned the status 'paused', but asks come with a later release")
         case _:
             assert_never(result.status)
 
@@ -58,6 +56,11 @@ def outputs_of(node: str, node_type: NodeType, result: Any) -> Mapping[str, Any]
             f"declare it as {declared} if it may be left out",
         )
     return given
+
+
+def outputs_given(node: str, node_type: NodeType, result: NodeOutput) -> Mapping[str, Any]:
+    """Return what a raw node that pauses gives by port, and its context; raises NodeFailed."""
+    return _raw(node, node_type, result)
 
 
 def _fields(node: str, node_type: NodeType, result: Any) -> dict[str, Any]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from dataflow.policy import Policy
     from dataflow.wiring import Nested, Wiring
 
-__all__ = ["branch", "configured", "id_for", "place", "place_flow", "wire"]
+__all__ = ["branch", "configured", "feed", "id_for", "place", "place_flow", "wire"]
 
 #: How deep flows nest in one another; documents nest no deeper either.
 MOST_NESTED: Final = 100
@@ -52,7 +52,7 @@ def branch(
 ) -> PlacedNode:
     """Place a branch and wire its value."""
     placed = configured(block, id, base, explicit, **settings)
-    _feed(block, placed, VALUE, (value,))
+    feed(block, placed, VALUE, (value,))
     return placed
 
 
@@ -133,10 +133,10 @@ def wire(
         if name == parameters.config_name:
             _configure(block, placed, name, value)
         else:
-            _feed(block, placed, name, (value,))
+            feed(block, placed, name, (value,))
     rest = args[len(positional) :] if args else ()
     if rest and parameters.star is not None:
-        _feed(block, placed, parameters.star, rest)
+        feed(block, placed, parameters.star, rest)
     elif rest and not node_type.is_opaque:
         most = counted(len(positional), "positional argument")
         block.problem(f"node {placed.id!r} takes at most {most}, found {len(args)}")
@@ -149,7 +149,7 @@ def _configure(block: OpenBlock, placed: PlacedNode, name: str, value: object) -
         placed.config = value
 
 
-def _feed(block: OpenBlock, placed: PlacedNode, port: str, values: Sequence[object]) -> None:
+def feed(block: OpenBlock, placed: PlacedNode, port: str, values: Sequence[object]) -> None:
     """Wire a port: plain ports become edges, anything else stands with the node."""
     edges: list[Edge] = []
     for value in values:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = [
     "NO_POLICY",
     "EachOptions",
+    "Edited",
     "Errors",
     "ItemErrors",
     "Limit",
@@ -35,6 +36,7 @@ MemoPolicy = Literal["off", "run", "process", "store"]
 OnError = Literal["fail", "skip", "route"]
 ItemErrors = Literal["fail", "collect", "skip"]
 Errors = Literal["fail_fast", "continue"]
+Edited = Literal["refuse", "keep", "recompute"]
 NodeErrors = Literal["fail", "collect"]
 Backoff = Literal["none", "fixed", "exponential"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from dataflow.events import EventKind
 from dataflow.frames import OpenedMap, Unhandled
 from dataflow.readiness import first_value
-from dataflow.states import CANCELLED, DONE, NOT_RUN, READY, RUNNING, SKIPPED, WAITING
+from dataflow.states import CANCELLED, DONE, NOT_RUN, PAUSED, READY, RUNNING, SKIPPED, WAITING
 from dataflow.tokens import UNSETTLED, Errored, Skip
 
 if TYPE_CHECKING:
@@ -81,6 +81,8 @@ class Racing:
                 self.scheduler.put(frame, slot, cause)
         self.scheduler.repeating.give_up(frame, node)
         state = frame.states[node.index]
+        if state == PAUSED:
+            self.scheduler.asking.close(frame, node, cause.reason)
         if state == RUNNING:  # it comes to its end when what runs has seen that it is cancelled
             self._cancel(frame, node, cause)
         else:
@@ -107,7 +109,7 @@ def _no_longer_needed(frame: Frame, uses: Uses, makers: Sequence[int]) -> list[i
         if (
             index in found
             or index in frame.withdrawn | frame.undemanded
-            or frame.states[index] not in (WAITING, READY, RUNNING)
+            or frame.states[index] not in (WAITING, READY, RUNNING, PAUSED)
         ):
             continue
         slots = frame.plan.nodes[index].outputs.values()

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from dataflow.addressing import Addresses, RootPort, let_go, name_of
-from dataflow.errors import DataflowError
+from dataflow.errors import DataflowError, RunTaken
 from dataflow.ports import DONE, MISSING, Signal
 from dataflow.separation import separate
 from dataflow.states import STATES, NodeState
@@ -18,27 +18,51 @@ from dataflow.wording import choices
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from dataflow.asks import Ask
     from dataflow.frames import Frame
     from dataflow.plan import FlowPlan, PlanNode
+    from dataflow.scheduler import Scheduler
 
 __all__ = ["Result", "no_value"]
 
 T = TypeVar("T")
 
 
+class Paused:
+    """A run without a store that has paused; it goes on once."""
+
+    __slots__ = ("_scheduler",)
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        self._scheduler: Scheduler | None = scheduler
+
+    def look(self, run: str) -> Scheduler:
+        """Return its scheduler; raises RunTaken if it has gone on already."""
+        if self._scheduler is None:
+            raise RunTaken("the memory of this process", run, "has been resumed already")
+        return self._scheduler
+
+    def take(self) -> None:
+        """Note that the run goes on: its result holds it no longer."""
+        self._scheduler = None
+
+
 @dataclass(frozen=True, eq=False)
 class Result:
     """What a run came to. Outputs that were skipped are not among `outputs`; `why` tells the reason.
 
-    A run that failed raises `RunFailed`, which has the result. `paused` is for a later release.
+    A run that failed raises `RunFailed`, which has the result. One that paused has open `asks`, and goes on
+    with `flow.resume`; without a store it lives in its result.
     """
 
     run_id: str
     status: Literal["completed", "paused", "failed", "cancelled"]
     outputs: Mapping[str, Any]
     warnings: Sequence[str] = ()
+    asks: Sequence[Ask] = ()
     _plan: FlowPlan = field(kw_only=True, repr=False)
     _root: Frame = field(kw_only=True, repr=False)
+    _paused: Paused | None = field(kw_only=True, repr=False, default=None)
 
     def __getitem__(self, output: str) -> Any:
         """Return an output; raises KeyError telling why it has no value, or which outputs there are."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from functools import partial
 from os import urandom
 from time import gmtime
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
 import anyio
 
@@ -15,20 +16,21 @@ from dataflow.backend import Nursery, cancellation_types, on_asyncio
 from dataflow.engine import Engine
 from dataflow.errors import DataflowError, RunFailed
 from dataflow.pieces import PieceStream
-from dataflow.result import Result
+from dataflow.result import Paused, Result
 from dataflow.separation import separate
 from dataflow.states import RunStatus
 from dataflow.tokens import LET_GO, UNSETTLED, is_dead
 from dataflow.wording import choices
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Generator, Mapping
+    from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Mapping
 
     from dataflow.events import Event
-    from dataflow.plan import FlowPlan
-    from dataflow.policy import Settings
+    from dataflow.recording import Recording
+    from dataflow.scheduler import Scheduler
+    from dataflow.starting import Start
 
-__all__ = ["Run", "executing", "new_run_id"]
+__all__ = ["Prepare", "Prepared", "Run", "executing", "new_run_id"]
 
 T = TypeVar("T")
 
@@ -37,6 +39,19 @@ def new_run_id() -> str:
     """Name a run by its start in UTC and eight hexadecimal digits (S20)."""
     year, month, day, hour, minute, second, *_ = gmtime()
     return f"{year:04}{month:02}{day:02}T{hour:02}{minute:02}{second:02}Z-{urandom(4).hex()}"
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A run that is ready to be executed."""
+
+    scheduler: Scheduler
+    start: Start
+    recording: Recording | None = None  # where the run lives in a store
+
+
+#: Prepares a run in the event loop that is to execute it.
+Prepare: TypeAlias = "Callable[[], Awaitable[Prepared]]"
 
 
 class Run:
@@ -55,7 +70,7 @@ class Run:
 
     @property
     def status(self) -> RunStatus:
-        """How far the run has come: `running`, `completed`, `failed` or `cancelled`, equal to such a text."""
+        """How far the run has come: `running`, `paused`, `completed`, `failed` or `cancelled`, like the texts."""
         return self._engine.status
 
     def events(self, *, inputs: bool = False) -> AsyncIterator[Event]:
@@ -92,6 +107,13 @@ class Run:
         self._engine.reporter.tell(stream)
         return stream
 
+    async def answer(self, answers: Mapping[str, object]) -> None:
+        """Answer open asks by their ids while the run is executed; raises AnswerRefused (S11.2).
+
+        If one of the answers is refused none of them counts. A run that has paused is resumed with them.
+        """
+        await self._engine.answer(answers)
+
     def cancel(self, reason: str = "cancelled") -> None:
         """Cancel the run: what waits is not run, what runs is cancelled (S9.6). Any thread may call it.
 
@@ -114,14 +136,20 @@ class Run:
 
 
 def outcome(engine: Engine) -> Result:
-    """Return the result of an ended run; raises RunFailed for a failed one (S9.5)."""
+    """Return the result of a sitting that has ended; raises RunFailed for a failed run (S9.5)."""
+    if engine.keeping is not None and engine.keeping.broken is not None:
+        raise engine.keeping.broken
+    scheduler = engine.scheduler
+    is_paused = engine.status is RunStatus.PAUSED
     result = Result(
         engine.reporter.run,
         engine.status.value,  # type: ignore[arg-type]  # an ended run is not "running"
         _outputs(engine),
-        tuple(engine.scheduler.warnings),
+        tuple(scheduler.warnings),
+        scheduler.asking.asks if is_paused else (),
         _plan=engine.plan,
-        _root=engine.scheduler.root,
+        _root=scheduler.root,
+        _paused=Paused(scheduler) if is_paused and engine.keeping is None else None,
     )
     if engine.status is not RunStatus.FAILED:
         return result
@@ -162,20 +190,18 @@ async def _end_cancelled(engine: Engine) -> None:
 
 
 @asynccontextmanager
-async def executing(
-    plan: FlowPlan, inputs: dict[str, Any], settings: Settings, run_id: str
-) -> AsyncIterator[Run]:
-    """Execute a plan while the block runs; leaving the block waits for the run to end.
+async def executing(prepare: Prepare) -> AsyncIterator[Run]:
+    """Execute what is prepared while the block runs; leaving the block waits for the run to end.
 
-    The run takes the inputs over and empties the dict, so that nobody outside holds them (S8.5).
     The block owns one task group with every task of the run. An error in the block cancels the run, and
     a failure of the run that nobody awaited is raised when the block is left.
     """
     broken: BaseException | None = None
     run: Run | None = None
+    prepared = await prepare()
     try:
         async with Nursery() as spawn:
-            engine = Engine(plan, inputs, settings, run_id, spawn)
+            engine = Engine(prepared.scheduler, prepared.start, spawn, prepared.recording)
             run = Run(engine)
             engine.begin()
             try:
@@ -198,6 +224,8 @@ async def executing(
     finally:
         if run is not None:
             engine.left()
+            if engine.keeping is not None:
+                await engine.keeping.close()
     if engine.scheduler.interruption is not None:
         raise engine.scheduler.interruption
     if broken is not None:

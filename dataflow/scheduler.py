@@ -7,10 +7,13 @@ carries what has settled, so that a long dead path needs no recursion.
 from __future__ import annotations
 
 from collections import deque
+from functools import partial
+from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.admission import Admission
+from dataflow.asking import Asking
 from dataflow.events import EventKind
 from dataflow.failing import Failing
 from dataflow.frames import Frame
@@ -28,7 +31,7 @@ from dataflow.run_slots import RunSlots
 from dataflow.separation import separate
 from dataflow.settling import Settling
 from dataflow.states import READY
-from dataflow.timers import Timers
+from dataflow.timers import Clock, Timers
 from dataflow.tokens import Skip, is_dead
 
 if TYPE_CHECKING:
@@ -58,8 +61,12 @@ class Scheduler:
     ) -> None:
         self.plan = plan
         self.reporter = reporter
-        self.clock = clock  # the time of the run's event loop, in seconds
+        self.settings = settings
+        self.clock = Clock(clock)  # the time of the run, in seconds; it stands still while the run is paused
         self.keep = settings.keep  # values of the root are kept for the result (S8.5)
+        self.is_plain = settings.keep  # nothing has to be known of a value but that it has come
+        self._begun = self.clock()
+        self.until = inf  # when the run has to have ended
         self.root = Frame(plan.root, 0, settings.errors or "fail_fast", keep=settings.keep)
         self.has_ended = False
         self.stopped: list[FiringId] = []  # running when their frame was closed or their race lost
@@ -77,6 +84,7 @@ class Scheduler:
         self.pulling = Pulling(self)
         self.pushing = Pushing(self)
         self.timers = Timers(self)
+        self.asking = Asking(self)
         self.settling = Settling(self)
         self.admission: Admission | RunSlots | None = None
         if plan.has_limits:
@@ -89,6 +97,44 @@ class Scheduler:
         self._abort_reason: str | None = None
         self._settled: deque[tuple[Frame, int]] = deque()
         self._ended: deque[Frame] = deque()
+
+    def elapsed(self) -> float:
+        """Return how long the run has been executed, in seconds, without its pauses."""
+        return self.clock() - self._begun
+
+    def bound_time(self, elapsed: float = 0.0) -> None:
+        """Have the run fail when its time is over, of which it has taken some already."""
+        self._begun = self.clock() - elapsed
+        timeout = self.settings.timeout
+        if timeout is not None:
+            left = max(0.0, timeout - elapsed)
+            self.timers.set(left, self.failing.run_timed_out, is_awaited=False)
+            self.until = self.clock() + left
+
+    def stop_clock(self) -> None:
+        """Let the time stand still, with all timers: the run pauses, and waiting is not run time (S11.2)."""
+        self.clock.stop()
+        self.timers.suspend()
+
+    def let_clock_go_on(self, clock: Callable[[], float] | None = None) -> None:
+        """Let the time go on where it stood, by the time of an event loop that may be another."""
+        self.clock.go_on(clock)
+        self.timers.go_on()
+
+    def answer(self, id: str, values: Mapping[str, Any], by: str) -> list[FiringId]:
+        """Give an ask its answer, unless it has been closed since; returns the newly ready firings."""
+        if id not in self.asking.open:
+            return []
+        return self.take_step(partial(self.asking.answer, id, values, by))
+
+    def told_of_failures(self) -> dict[str, list[str]]:
+        """Tell which firings have failed so that nothing has handled it, if any has."""
+        paths = [one.failure.path for one in sorted(self.root.failures)]
+        return {"failures": paths} if paths else {}
+
+    def told_of_pause(self) -> Mapping[str, Any]:
+        """Tell what is known of a run that pauses."""
+        return {"asks": list(self.asking.open), "elapsed": self.elapsed(), **self.told_of_failures()}
 
     def start(self, inputs: Mapping[str, Any]) -> list[FiringId]:
         """Open the root frame; returns the firings to begin with, in declared order (S14.2)."""
@@ -119,6 +165,12 @@ class Scheduler:
         self.is_working = True
         step()
         return self.advance()
+
+    def warn_of_run(self, code: str, text: str, **data: Any) -> None:
+        """Warn of the whole run in the result, and in the events if anybody listens."""
+        self.warnings.append(text)
+        if self.reporter.is_listening:
+            self.reporter.emit(EventKind.WARNING, "", {"code": code, "text": text, **data})
 
     def let_go(self) -> None:
         """Give back what the run has kept: it has ended."""

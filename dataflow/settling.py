@@ -9,6 +9,7 @@ from dataflow.outcome import outputs_of
 from dataflow.plan import Call
 from dataflow.ports import SKIP
 from dataflow.reporting import report_value
+from dataflow.signature import Shape
 from dataflow.states import CANCELLED, DONE
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class Settling:
         come to that.
         """
         scheduler, quick = self.scheduler, frame.plan.quick[index]
-        if quick is None or quick.out is None or result is SKIP or not scheduler.keep:
+        if quick is None or quick.out is None or result is SKIP or not scheduler.is_plain:
             return self._succeed(frame, index, result)
         if frame.odd or frame.is_closing:
             return self._succeed(frame, index, result)
@@ -74,6 +75,9 @@ class Settling:
         call = node.action
         assert isinstance(call, Call), "only calls are fired by the engine"
         try:
+            if call.type.shape is Shape.RAW and result.status == "paused":
+                scheduler.asking.pause(frame, node, call, result)
+                return scheduler.advance()
             outputs = outputs_of(node.id, call.type, result)
         except Exception as error:  # noqa: BLE001 - NodeFailed, or what reading the user's object raises
             return self.fail(frame, index, error)

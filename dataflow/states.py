@@ -10,6 +10,7 @@ __all__ = [
     "DONE",
     "FAILED",
     "NOT_RUN",
+    "PAUSED",
     "READY",
     "RUNNING",
     "SKIPPED",
@@ -25,7 +26,7 @@ class NodeState(StrEnum):
     """How far a firing has come; a state is never better than the truth (S18).
 
     `ready` waits for a slot, a worker or its next attempt; `cancelled` was ready or running when its frame
-    was closed, `not_run` was waiting. `paused` is for a later release.
+    was closed, `not_run` was waiting. `paused` waits for an answer.
     """
 
     WAITING = "waiting"
@@ -52,4 +53,4 @@ class RunStatus(StrEnum):
 
 #: The states as numbers, for the byte that a frame has for each of its nodes.
 STATES: Final = tuple(NodeState)
-WAITING, READY, RUNNING, _, DONE, SKIPPED, FAILED, TIMED_OUT, CANCELLED, NOT_RUN = range(len(STATES))
+WAITING, READY, RUNNING, PAUSED, DONE, SKIPPED, FAILED, TIMED_OUT, CANCELLED, NOT_RUN = range(len(STATES))

@@ -13,16 +13,43 @@ if TYPE_CHECKING:
     from dataflow.frames import Frame
     from dataflow.scheduler import Scheduler
 
-__all__ = ["Timer", "Timers"]
+__all__ = ["Clock", "Timer", "Timers"]
+
+
+class Clock:
+    """The time that a run has been executed, in seconds from some moment on; it can be stopped."""
+
+    __slots__ = ("_ahead", "_stopped", "_time")
+
+    def __init__(self, time: Callable[[], float]) -> None:
+        self._time = time  # of the event loop
+        self._ahead = 0.0  # by which that is ahead
+        self._stopped: float | None = None
+
+    def __call__(self) -> float:
+        return self._time() - self._ahead if self._stopped is None else self._stopped
+
+    def stop(self) -> None:
+        """Let the time stand still."""
+        self._stopped = self()
+
+    def go_on(self, time: Callable[[], float] | None = None) -> None:
+        """Let the time go on from where it was stopped, by the time of an event loop that may be another."""
+        assert self._stopped is not None, "only a clock that was stopped goes on"
+        self._time = time or self._time
+        self._ahead, self._stopped = self._time() - self._stopped, None
 
 
 class Timer:
-    """A step to be taken `delay` seconds after it was asked for, unless it is dropped."""
+    """A step to be taken `delay` seconds after it was asked for, at `until`, unless it is dropped."""
 
-    __slots__ = ("delay", "frame", "is_awaited", "step")
+    __slots__ = ("delay", "frame", "is_awaited", "step", "until")
 
-    def __init__(self, delay: float, step: Callable[[], None], frame: Frame | None, is_awaited: bool) -> None:
+    def __init__(
+        self, delay: float, until: float, step: Callable[[], None], frame: Frame | None, is_awaited: bool
+    ) -> None:
         self.delay = delay
+        self.until = until
         self.step = step
         self.frame = frame
         self.is_awaited = is_awaited
@@ -52,7 +79,7 @@ class Timers:
         `step` changes the state of the scheduler (makes ready, fails, closes) and never waits. A timer
         that only bounds the time of something else is not awaited.
         """
-        timer = Timer(delay, step, frame, is_awaited)
+        timer = Timer(delay, self.scheduler.clock() + delay, step, frame, is_awaited)
         self._open[timer] = None
         self._awaited += is_awaited
         if frame is not None:
@@ -77,6 +104,20 @@ class Timers:
         """Let every timer go: the run has ended."""
         for timer in tuple(self._open):
             self.drop(timer)
+
+    def suspend(self) -> None:
+        """Have nobody sleep for the timers until the run goes on."""
+        self._dropped += self._open
+        self._asked.clear()
+        self.scheduler.to_act = True
+
+    def go_on(self) -> None:
+        """Have somebody sleep again for each of the timers, for the rest of its time."""
+        now = self.scheduler.clock()
+        for timer in self._open:
+            timer.delay = max(0.0, timer.until - now)
+        self._asked += self._open
+        self.scheduler.to_act = True
 
     def close(self, timer: Timer) -> bool:
         """Close a timer; tells whether it was open, so that its step is to be taken."""

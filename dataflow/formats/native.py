@@ -29,10 +29,10 @@ from dataflow.formats.native_policy import read_policy, read_settings
 from dataflow.formats.native_sources import SourceReading, read_options
 from dataflow.formats.problems import LATER, Problem, described, problems_of, report
 from dataflow.formats.reading import read
-from dataflow.formats.schema_types import type_of_schema
 from dataflow.formats.tree import Within
 from dataflow.offers import OWN_PACKS
 from dataflow.ports import MISSING
+from dataflow.schema_types import type_of_schema
 from dataflow.wiring import (
     Block,
     Carried,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticSerializationError
@@ -83,5 +83,5 @@ def _functions_in(value: object, place: str) -> Iterator[tuple[str, Callable[...
         parts = value if isinstance(value, dict) else {}
     for name, part in parts.items():
         yield from _functions_in(part, f"{place}.{name}".lstrip("."))
-    if callable(value) and not isinstance(value, type):
+    if callable(value) and not isinstance(value, type) and get_origin(value) is None:
         yield place, value

@@ -13,7 +13,7 @@ import pytest
 from dataflow.agreement import agrees
 from dataflow.checking import check_json, check_value, json_schema
 from dataflow.errors import ValueMismatch
-from dataflow.formats.schema_types import type_of_schema
+from dataflow.schema_types import type_of_schema
 
 
 @pytest.mark.parametrize(

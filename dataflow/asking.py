@@ -1,0 +1,159 @@
+"""Asking: nodes that pause, the asks they open, and the answers (S11.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from dataflow.asks import Ask, ports_left, read_answer, read_request, schema_of
+from dataflow.errors import AnswerRefused, NodeFailed
+from dataflow.events import EventKind
+from dataflow.outcome import outputs_given
+from dataflow.ports import MISSING
+from dataflow.separation import separate
+from dataflow.states import PAUSED
+from dataflow.wording import choices
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+
+    from dataflow.asks import Request
+    from dataflow.frames import Frame
+    from dataflow.node_output import NodeOutput
+    from dataflow.plan import Call, PlanNode
+    from dataflow.ports import OutPort
+    from dataflow.scheduler import Scheduler
+    from dataflow.timers import Timer
+
+__all__ = ["Asking", "OpenAsk", "Reading"]
+
+#: What an answer gives the ports that are left, and who gave it.
+Reading: TypeAlias = "tuple[Mapping[str, Any], str]"
+
+
+@dataclass(slots=True, eq=False)
+class OpenAsk:
+    """An ask that waits for its answer, and what its node gave before."""
+
+    ask: Ask
+    frame: Frame
+    node: PlanNode
+    call: Call
+    request: Request
+    given: Mapping[str, Any]  # outputs and context that the node returned with it
+    left: Sequence[OutPort]  # what the answer fills
+    timer: Timer | None = None
+
+
+class Asking:
+    """The part of the scheduler that opens asks, answers and closes them."""
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        self.scheduler = scheduler
+        self.open: dict[str, OpenAsk] = {}  # by id, in the order in which they opened
+        self._over: dict[str, str] = {}  # asks that take no answer any more, and why
+
+    @property
+    def asks(self) -> tuple[Ask, ...]:
+        """The open asks, in the order in which they opened."""
+        return tuple(one.ask for one in self.open.values())
+
+    def pause(self, frame: Frame, node: PlanNode, call: Call, output: NodeOutput) -> None:
+        """Open the ask of a raw node that paused; raises NodeFailed for one that cannot be."""
+        request = read_request(node.id, output.metadata)
+        given = outputs_given(node.id, call.type, output)
+        self.open_ask(frame, node, call, request, given, self.scheduler.reporter.now())
+
+    def open_ask(
+        self,
+        frame: Frame,
+        node: PlanNode,
+        call: Call,
+        request: Request,
+        given: Mapping[str, Any],
+        opened: datetime,
+    ) -> None:
+        """Open an ask, which is counted from the time it was opened first."""
+        scheduler, path = self.scheduler, frame.path_of(node)
+        left = ports_left(call.type.outputs, given)
+        schema = dict(request.schema) if request.schema is not None else schema_of(left)
+        expires = None if request.expires is None else opened + timedelta(seconds=request.expires)
+        ask = Ask(path, request.prompt, separate(request.show), schema, expires)
+        self.open[path] = one = OpenAsk(ask, frame, node, call, request, given, left)
+        self._over.pop(path, None)
+        frame.states[node.index] = PAUSED
+        if scheduler.reporter.is_listening:
+            default = {} if request.default is MISSING else {"default": request.default}
+            scheduler.report(
+                EventKind.ASK_OPENED, frame, node, prompt=ask.prompt, schema=schema, show=ask.show,
+                expires=request.expires, given=dict(given), **default,
+            )  # fmt: skip
+        self._watch(one)
+
+    def _watch(self, one: OpenAsk) -> None:
+        """Have an ask expire; nobody waits for that, as a run may pause meanwhile."""
+        if one.ask.expires is None:
+            return
+        seconds = (one.ask.expires - self.scheduler.reporter.now()).total_seconds()
+        step = partial(self._expire, one)
+        one.timer = self.scheduler.timers.set(max(0.0, seconds), step, one.frame, is_awaited=False)
+
+    def watch_again(self) -> None:
+        """Count the time of all open asks anew, in a run that goes on after a pause; what is over expires."""
+        for one in tuple(self.open.values()):
+            if one.timer is not None:
+                self.scheduler.timers.drop(one.timer)
+            if one.ask.expires is not None and one.ask.expires <= self.scheduler.reporter.now():
+                self._expire(one)
+            else:
+                self._watch(one)
+
+    def read(self, id: str, value: object) -> Mapping[str, Any]:
+        """Return what an answer gives the ports that are left; raises AnswerRefused."""
+        one = self.open.get(id)
+        if one is None:
+            raise AnswerRefused(id, self._over.get(id) or f"there is no such ask; {choices(self.open)}")
+        return read_answer(id, one.left, value)
+
+    def answer(self, id: str, values: Mapping[str, Any], by: str) -> None:
+        """Fill the ports of a node with an answer that was read, and settle it."""
+        one = self.open.pop(id)
+        self._over[id] = "it has been answered already"
+        if one.timer is not None:
+            self.scheduler.timers.drop(one.timer)
+        frame, node = one.frame, one.node
+        self.scheduler.report(EventKind.ASK_ANSWERED, frame, node, by=by, values=separate(dict(values)))
+        outputs = {**one.given, **{name: separate(value) for name, value in values.items()}}
+        self.scheduler.releasing.succeeded(frame, node, one.call, outputs)
+
+    def _expire(self, one: OpenAsk) -> None:
+        """Take the default of an ask whose time is over; without one its node fails."""
+        if one.ask.id not in self.open:
+            return
+        if one.request.default is not MISSING:
+            try:
+                values = read_answer(one.ask.id, one.left, one.request.default)
+            except AnswerRefused as refused:
+                self._fail(one, f"has a default that is no answer: {refused.reason}")
+            else:
+                self.answer(one.ask.id, values, "default")
+        else:
+            self._fail(one, f"got no answer within {one.request.expires:g} s")
+
+    def _fail(self, one: OpenAsk, reason: str) -> None:
+        self.close(one.frame, one.node, "it has expired")
+        self.scheduler.failing.failed(one.frame, one.node, NodeFailed(one.node.id, reason))
+
+    def close(self, frame: Frame, node: PlanNode, reason: str) -> None:
+        """Close the ask of a node, which takes no answer any more (S5.3, S11.5)."""
+        path = frame.path_of(node)
+        one = self.open.pop(path, None)
+        if one is None:
+            return
+        if one.timer is not None:
+            self.scheduler.timers.drop(one.timer)
+        self._over[path] = f"it was closed: {reason}"
+        self.scheduler.report(EventKind.ASK_CLOSED, frame, node, reason=reason)

@@ -1,0 +1,146 @@
+"""Asks: what is asked of somebody outside, and how an answer becomes values of ports (S11.1)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from dataflow.checking import check_json, check_value, described, json_schema
+from dataflow.errors import AnswerRefused, NodeFailed, ValueMismatch
+from dataflow.ports import CONTEXT, MISSING, SKIP
+from dataflow.wording import choices
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from dataflow.ports import OutPort
+
+__all__ = [
+    "ASK",
+    "ASK_ID",
+    "Ask",
+    "Request",
+    "ports_left",
+    "read_answer",
+    "read_request",
+    "schema_of",
+    "told_metadata",
+]
+
+#: The id of the node type that asks and does nothing else.
+ASK_ID: Final = "control.ask"
+#: Where the metadata of a raw node that pauses describes its ask.
+ASK: Final = "ask"
+#: What such a description may hold.
+FIELDS: Final = ("prompt", "schema", "show", "expires", "default")
+
+
+class Ask(NamedTuple):
+    """An open ask of a run. Its id is its path; `schema` is the JSON Schema of the answer.
+
+    `show` is what the person is shown who answers. Past `expires` (UTC) the ask takes its default or fails.
+    """
+
+    id: str
+    prompt: str
+    show: Any
+    schema: dict[str, Any]
+    expires: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a node says of its ask. `expires` is in seconds; `default` is MISSING if there is none."""
+
+    prompt: str = ""
+    show: Any = None
+    schema: Mapping[str, Any] | None = None
+    expires: float | None = None
+    default: Any = MISSING
+
+
+def read_request(node: str, metadata: Mapping[str, Any]) -> Request:
+    """Read the description of an ask; raises NodeFailed for one that cannot be."""
+    given = metadata.get(ASK, {})
+    if not isinstance(given, Mapping):
+        raise NodeFailed(
+            node, f"paused with the ask {described(given)}; expected a mapping with {choices(FIELDS)}"
+        )
+    unknown = [name for name in given if name not in FIELDS]
+    if unknown:
+        raise NodeFailed(node, f"paused with an ask that has the field {unknown[0]!r}; {choices(FIELDS)}")
+    request = Request(**given)
+    for name, kind in (("prompt", str), ("schema", Mapping | None)):
+        if not isinstance(getattr(request, name), kind):
+            raise NodeFailed(node, f"paused with an ask whose {name} is {described(getattr(request, name))}")
+    expires: object = request.expires
+    is_number = isinstance(expires, int | float) and not isinstance(expires, bool)
+    if expires is not None and not (is_number and 0 < request.expires < math.inf):  # type: ignore[operator]  # as just checked
+        raise NodeFailed(
+            node, f"paused with an ask that expires after {described(expires)}; expected seconds"
+        )
+    return request
+
+
+def ports_left(outputs: Mapping[str, OutPort], given: Mapping[str, Any]) -> Sequence[OutPort]:
+    """List the ports that an answer fills: those that the node left out, its context aside."""
+    return [port for name, port in outputs.items() if name != CONTEXT and given.get(name, SKIP) is SKIP]
+
+
+def schema_of(left: Sequence[OutPort]) -> dict[str, Any]:
+    """Give the JSON Schema of an answer: that of the only port left, or an object by port name."""
+    if len(left) == 1:
+        return dict(json_schema(left[0].type))
+    if not left:
+        return {"type": "null"}
+    return {
+        "type": "object",
+        "properties": {port.name: dict(json_schema(port.type)) for port in left},
+        "required": [port.name for port in left if not port.conditional],
+        "additionalProperties": False,
+    }
+
+
+def read_answer(id: str, left: Sequence[OutPort], value: object) -> dict[str, Any]:
+    """Give the ports that are left what an answer says; raises AnswerRefused for one that does not fit.
+
+    A value of the port's type is taken as it is, any other read by the strict rules of JSON (S1.7).
+    """
+    if len(left) == 1:
+        return {left[0].name: _read(id, left[0], value, "")}
+    if not left:
+        if value is not None:
+            raise AnswerRefused(id, f"expected None, since no port is left; found {described(value)}")
+        return {}
+    names = [port.name for port in left]
+    if not isinstance(value, Mapping):
+        raise AnswerRefused(id, f"expected an object by port, {choices(names)}; found {described(value)}")
+    unknown = [name for name in value if name not in names]
+    if unknown:
+        raise AnswerRefused(id, f"there is no port {unknown[0]!r}; {choices(names)}")
+    missing = [port.name for port in left if not port.conditional and port.name not in value]
+    if missing:
+        raise AnswerRefused(id, f"port {missing[0]!r} is missing")
+    return {
+        port.name: _read(id, port, value[port.name], f"port {port.name!r}: ")
+        for port in left
+        if port.name in value
+    }
+
+
+def _read(id: str, port: OutPort, value: object, where: str) -> object:
+    try:
+        return check_value(value, port.type)
+    except ValueMismatch as mismatch:
+        try:
+            return check_json(value, port.type)
+        except ValueMismatch:
+            raise AnswerRefused(id, f"{where}{mismatch}") from None
+
+
+def told_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the metadata of a node that paused without the description of its ask."""
+    return {name: value for name, value in metadata.items() if name != ASK}

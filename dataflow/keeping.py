@@ -1,0 +1,117 @@
+"""Keeping: what an engine does for a run that lives in a store: it pauses, is answered and ends there."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import anyio
+
+from dataflow.backend import new_event
+from dataflow.errors import AnswerRefused, DataflowError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from dataflow.asking import Reading
+    from dataflow.backend import Event
+    from dataflow.engine import Engine
+    from dataflow.recording import Recording
+    from dataflow.states import RunStatus
+    from dataflow.stores.store import Answer
+
+__all__ = ["Keeping"]
+
+
+class Keeping:
+    """The part of an engine that sees to the store of its run."""
+
+    def __init__(self, engine: Engine, recording: Recording) -> None:
+        self.recording = recording
+        self.broken: BaseException | None = None  # what kept the run from being written
+        self.is_pausing = False  # it is being found out whether the run may pause
+        self._engine = engine
+        self._decided: Event | None = None  # that it is found out
+        self._arrived: set[str] = set()  # asks whose answers were seen in the inbox
+        recording.journal.attend(self._committed, self.cannot_write)
+        recording.on_refused = self.cannot_write
+
+    def pause(self, told: Mapping[str, Any]) -> None:
+        """Find out whether the run may pause, and let it (S11.2)."""
+        self.is_pausing, self._decided = True, new_event()
+        self._engine.spawn(partial(self._pause, told))
+
+    async def decided(self) -> None:
+        """Wait until it is found out whether the run may pause."""
+        while self.is_pausing and self._decided is not None:
+            await self._decided.wait()
+
+    async def _pause(self, told: Mapping[str, Any]) -> None:
+        engine = self._engine
+        assert self._decided is not None, "it is being found out"
+        with anyio.CancelScope(shield=True):
+            try:
+                answers = await self.recording.pause(told)
+                if not answers and engine.cancel_reason is None:
+                    await self.recording.journal.close()
+            except DataflowError as error:
+                answers = ()
+                self.broken = self.broken or error
+            self.is_pausing = False
+        if answers or self.broken is not None or engine.cancel_reason is not None:
+            engine.scheduler.let_clock_go_on()
+            self._go_on(answers)
+        else:
+            engine.has_paused()
+        self._decided.set()
+
+    def _go_on(self, answers: Sequence[Answer]) -> None:
+        """Go on after all, with the answers from the inbox, or to the end."""
+        engine = self._engine
+        if self.broken is not None:
+            engine.stop("what it did could not be stored")
+        elif engine.cancel_reason is not None:
+            engine.stop(engine.cancel_reason)
+        elif not self._take(answers):
+            engine.look_around()
+
+    def _committed(self, seq: int, answers: Sequence[Answer]) -> None:
+        self.recording.committed(seq)
+        if answers:
+            self._take(answers)
+
+    def _take(self, answers: Sequence[Answer]) -> bool:
+        """Take what has come in the inbox, each once; tells whether any of it was an answer."""
+        taken: dict[str, Reading] = {}
+        for answer in answers:
+            if answer.ask in self._arrived:
+                continue
+            self._arrived.add(answer.ask)
+            try:
+                value = json.loads(answer.value)
+                taken[answer.ask] = self._engine.scheduler.asking.read(answer.ask, value), answer.by
+            except (AnswerRefused, ValueError) as error:
+                self._engine.scheduler.warn_of_run("answer_refused", str(error), taken=[answer.ask])
+        if taken:
+            self._engine.take(taken)
+        return bool(taken)
+
+    def cannot_write(self, error: BaseException) -> None:
+        """End a run that cannot be written any more; in its store it stays as it was."""
+        if self.broken is None:
+            self.broken = error
+            self._engine.stop("what it did could not be stored")
+
+    async def end(self, status: RunStatus) -> None:
+        """End the sitting once all of it is written, and give the run up."""
+        await self.close()
+        self._engine.end(status)
+
+    async def close(self) -> None:
+        """Write what is left and give the run up, whoever is being cancelled."""
+        with anyio.CancelScope(shield=True):
+            try:
+                await self.recording.journal.close()
+            except DataflowError as error:
+                self.broken = self.broken or error

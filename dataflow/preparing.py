@@ -1,0 +1,53 @@
+"""Preparing: what is done before a run without a store is executed, anew or after a pause."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import anyio
+
+from dataflow.backend import caller
+from dataflow.errors import DataflowError
+from dataflow.events import Reporter
+from dataflow.run import Prepared
+from dataflow.scheduler import Scheduler
+from dataflow.starting import Afresh, Again
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from dataflow.plan import FlowPlan
+    from dataflow.policy import Settings
+    from dataflow.result import Result
+
+__all__ = ["prepare_again", "prepare_anew"]
+
+
+async def prepare_anew(plan: FlowPlan, inputs: dict[str, Any], settings: Settings, run_id: str) -> Prepared:
+    """Prepare a new run, which takes the inputs over and empties the dict (S8.5)."""
+    scheduler = Scheduler(plan, settings, Reporter(run_id, call=caller()), anyio.current_time)
+    return Prepared(scheduler, Afresh(inputs))
+
+
+async def prepare_again(plan: FlowPlan, result: Result, answers: Mapping[str, object]) -> Prepared:
+    """Prepare a run to go on that has paused and lives in its result.
+
+    Raises RunTaken if it has gone on already, AnswerRefused for an answer that does not fit; then it stays.
+    """
+    paused = result._paused  # noqa: SLF001 - hidden from users, not from the engine
+    if paused is None:
+        raise DataflowError(
+            f"run {result.run_id} is {result.status} and lives in no store; only a paused run lives in its "
+            "result: run the flow with a store, and resume it by its id"
+        )
+    scheduler = paused.look(result.run_id)
+    if scheduler.plan.wiring is not plan.wiring:
+        raise DataflowError(
+            f"run {result.run_id} belongs to flow {scheduler.plan.name!r}, not to flow {plan.name!r}"
+        )
+    read = {id: scheduler.asking.read(id, value) for id, value in answers.items()}
+    paused.take()
+    reporter = Reporter(result.run_id, call=caller(), seq=scheduler.reporter.seq)
+    scheduler.reporter = reporter
+    scheduler.let_clock_go_on(anyio.current_time)
+    return Prepared(scheduler, Again(read))

@@ -1,0 +1,84 @@
+"""Starting: how a run begins, anew or where it has paused, and what it begins with (S11.3)."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from dataflow.admission import unused_limits
+from dataflow.events import EventKind
+from dataflow.separation import separate
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from dataflow.frames import FiringId
+    from dataflow.scheduler import Scheduler
+
+__all__ = ["Afresh", "Again", "Start"]
+
+LOG: Final = logging.getLogger("dataflow.engine")
+
+
+class Start(Protocol):
+    """How a run begins."""
+
+    def announce(self, scheduler: Scheduler) -> None:
+        """Report that it begins, before anything else of it is reported."""
+
+    def ready(self, scheduler: Scheduler) -> list[FiringId]:
+        """Return the firings to begin with."""
+
+
+@dataclass(slots=True, eq=False)
+class Afresh:
+    """A new run begins with its inputs; the dict is emptied when they stand in the root (S8.5)."""
+
+    inputs: dict[str, Any]
+    told: Mapping[str, Any] = field(default_factory=dict)  # what else the record of the start holds
+
+    def announce(self, scheduler: Scheduler) -> None:
+        reporter, plan = scheduler.reporter, scheduler.plan
+        if reporter.is_listening:
+            data = {"flow": plan.name, "inputs": separate(dict(self.inputs)), **self.told}
+            reporter.emit(EventKind.RUN_STARTED, "", data)
+        warn_of_settings(scheduler)
+
+    def ready(self, scheduler: Scheduler) -> list[FiringId]:
+        scheduler.bound_time()
+        ready = scheduler.start(self.inputs)
+        self.inputs.clear()
+        return ready
+
+
+@dataclass(slots=True, eq=False)
+class Again:
+    """A run goes on where it has paused, with answers that were read and found to fit."""
+
+    answers: Mapping[str, Mapping[str, Any]]
+    held: list[FiringId] = field(default_factory=list)  # what restoring it has made ready
+
+    def announce(self, scheduler: Scheduler) -> None:
+        if scheduler.reporter.is_listening:
+            scheduler.reporter.emit(EventKind.RUN_RESUMED, "", {})
+
+    def ready(self, scheduler: Scheduler) -> list[FiringId]:
+        newly, self.held = self.held, []
+        newly += scheduler.take_step(scheduler.asking.watch_again)
+        for id, values in self.answers.items():
+            newly += scheduler.answer(id, values, "resume")
+        return newly
+
+
+def warn_of_settings(scheduler: Scheduler) -> None:
+    """Warn of what a flow sets in vain."""
+    plan, limits = scheduler.plan, scheduler.settings.limits
+    unused = plan.unused_policies
+    if unused:
+        text = f"flow {plan.name!r} sets what has no effect in this release: {', '.join(unused)}"
+        LOG.warning("%s", text)
+        scheduler.warn_of_run("without_effect", text)
+    if limits:
+        for text in unused_limits(plan, limits):
+            scheduler.warn_of_run("unused_limit", text)
