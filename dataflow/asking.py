@@ -11,7 +11,7 @@ from dataflow.asks import Ask, ports_left, read_answer, read_request, schema_of
 from dataflow.errors import AnswerRefused, NodeFailed
 from dataflow.events import EventKind
 from dataflow.outcome import outputs_given
-from dataflow.ports import MISSING
+from dataflow.ports import MISSING, SKIP
 from dataflow.separation import separate
 from dataflow.states import PAUSED
 from dataflow.wording import choices
@@ -86,12 +86,17 @@ class Asking:
         self._over.pop(path, None)
         frame.states[node.index] = PAUSED
         if scheduler.reporter.is_listening:
-            default = {} if request.default is MISSING else {"default": request.default}
-            scheduler.report(
-                EventKind.ASK_OPENED, frame, node, prompt=ask.prompt, schema=schema, show=ask.show,
-                expires=request.expires, given=dict(given), **default,
-            )  # fmt: skip
+            self.tell(one)
         self._watch(one)
+
+    def tell(self, one: OpenAsk) -> None:
+        """Report that an ask is open, with all that is needed to open it again."""
+        default = {} if one.request.default is MISSING else {"default": one.request.default}
+        given = {port: value for port, value in one.given.items() if value is not SKIP}
+        self.scheduler.report(
+            EventKind.ASK_OPENED, one.frame, one.node, prompt=one.ask.prompt, schema=one.ask.schema,
+            show=one.ask.show, expires=one.request.expires, given=given, **default,
+        )  # fmt: skip
 
     def _watch(self, one: OpenAsk) -> None:
         """Have an ask expire; nobody waits for that, as a run may pause meanwhile."""

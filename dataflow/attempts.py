@@ -32,6 +32,7 @@ class Attempts:
     """The attempts at one firing so far."""
 
     number: int = 1  # of the current one
+    earlier: int = 0  # how many of them were in earlier sittings of the run, and count no more
     begun: float | None = None  # when the first began, on the clock of the run's event loop
     is_last: bool = False  # whatever it ends with, none follows: the fault is not the call's
     has_pieces: bool = False  # the current one has given out pieces

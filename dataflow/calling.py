@@ -177,9 +177,8 @@ def _prepare(current: CurrentFiring, action: Call, context: Context) -> None:
 def _record(current: CurrentFiring, result: Any) -> None:
     """Keep a copy of the metadata of a raw node's firing, whatever its status (S3.2)."""
     if isinstance(result, NodeOutput):
-        told: Any = separate(
-            told_metadata(result.metadata) if result.status == "paused" else dict(result.metadata)
-        )
+        is_paused = result.status == "paused"
+        told: Any = separate(told_metadata(result.metadata) if is_paused else dict(result.metadata))
         current.frame.note_metadata(current.index, told)
 
 

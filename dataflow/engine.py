@@ -178,5 +178,6 @@ class Engine:
     def end(self, status: RunStatus) -> None:
         """Let everybody know how the sitting has ended, which is written by now."""
         self.status = RunStatus.FAILED if self.keeping is not None and self.keeping.broken else status
+        self._start.let_go()
         self.reporter.close()
         self.ended.set()

@@ -259,8 +259,8 @@ class FlowEdited(DataflowError):
         parts = {"added": self.added, "removed": self.removed, "changed": self.changed}
         told = "; ".join(f"{name}: {', '.join(some)}" for name, some in parts.items() if some)
         super().__init__(
-            f"run {run} stays as it was, since the flow was edited meanwhile: {told}; "
-            "resume it with edited='keep' to let what was settled stand, or edited='recompute' to run it again"
+            f"run {run} stays as it was, since the flow was edited meanwhile: {told}; resume it with "
+            "edited='keep' to let what was settled stand, or edited='recompute' to run it again"
         )
 
 

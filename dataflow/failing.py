@@ -46,6 +46,16 @@ class Failing:
         if not self._handle(frame, node, unhandled, FAILED):
             self._break(frame, node, unhandled, FAILED)
 
+    def is_handled(self, node: PlanNode, failure: Failure) -> bool:
+        """Tell whether a failure of a node would be no failure of its frame."""
+        return _handled(node, failure) is not None or node.failure_is_taken
+
+    def restored(self, frame: Frame, node: PlanNode, failure: Failure, state: int) -> None:
+        """Let a failure stand that an earlier sitting of the run has seen (S11.3)."""
+        unhandled = [Unhandled(node.index, failure, None)]
+        if not self._handle(frame, node, unhandled, state):
+            self._break(frame, node, unhandled, state)
+
     def test_failed(self, frame: Frame, node: PlanNode, body: Frame, error: BaseException) -> None:
         """Fail the round whose test raised; the loop fails with it (S6.1)."""
         failure = self._failure(frame, node, error)

@@ -53,7 +53,7 @@ class Loops:
                 self.scheduler.releasing.opener_ended(frame, node, [unhandled])
                 return
             try:
-                opened.ends = _while_ends(node, loop, token)
+                opened.ends = self._while_ends(frame, node, loop, opened, token)
             except BaseException as error:  # noqa: BLE001 - the test is the user's function
                 self._fail(frame, node, opened, error)
                 return
@@ -72,6 +72,26 @@ class Loops:
         )
         opened.carried = {name: opened.carried[name] for name in loop.finals.values()}
 
+    def _while_ends(
+        self, frame: Frame, node: PlanNode, loop: LoopOf, opened: OpenedLoop, token: Any
+    ) -> LoopEnd | None:
+        if type(token) is Skip:
+            return LoopEnd.EXHAUSTED
+        if (known := self._known(frame, node, opened.round)) is not None:
+            return LoopEnd.CONDITION if known else None
+        return None if _holds(node, loop, separate(token)) else LoopEnd.CONDITION
+
+    def _known(self, frame: Frame, node: PlanNode, rounds: int) -> bool | None:
+        """Tell whether the test has ended the loop after so many rounds, as its journal knows (S11.3)."""
+        restoring = self.scheduler.restoring
+        if restoring is None:
+            return None
+        path = frame.path_of(node)
+        if restoring.has_next_round(path, rounds):
+            return False
+        end = restoring.loop_end(path, rounds)
+        return None if end is None else end is LoopEnd.CONDITION
+
     def tested(self, body: Frame) -> None:
         """Decide an `until` loop as soon as what it tests has settled (S6.1)."""
         frame = body.parent
@@ -88,7 +108,7 @@ class Loops:
                 body.note_failures([Unhandled(len(body.plan.nodes), token.failure, None)])
             elif type(token) is Skip:
                 opened.ends = LoopEnd.EXHAUSTED
-            elif _holds(node, loop, self.scheduler.take(body, loop.test)):
+            elif self._until_holds(body, node, loop, opened):
                 opened.ends = LoopEnd.CONDITION
             elif loop.limit is not None and opened.round + 1 >= loop.limit:
                 opened.ends = LoopEnd.LIMIT
@@ -101,6 +121,12 @@ class Loops:
                 self.scheduler.pulling.demand(body, [slot for _, slot in loop.carried.values()])
         elif opened.ends is not None:
             self._drop_what_only_next_values_need(body)
+
+    def _until_holds(self, body: Frame, node: PlanNode, loop: LoopOf, opened: OpenedLoop) -> bool:
+        assert body.parent is not None, "a round is inside a frame"
+        assert loop.test is not None, "the loop has a test"
+        known = self._known(body.parent, node, opened.round + 1)
+        return _holds(node, loop, self.scheduler.take(body, loop.test)) if known is None else known
 
     def _drop_what_only_next_values_need(self, body: Frame) -> None:
         self.scheduler.opening.await_no_more(body, body.plan.awaited_nexts)
@@ -181,12 +207,6 @@ class Loops:
 
 def _tested_carry(loop: LoopOf) -> str:
     return next(name for name, slot in loop.body.parameters.items() if slot == loop.test)
-
-
-def _while_ends(node: PlanNode, loop: LoopOf, token: Any) -> LoopEnd | None:
-    if type(token) is Skip:
-        return LoopEnd.EXHAUSTED
-    return None if _holds(node, loop, separate(token)) else LoopEnd.CONDITION
 
 
 def _nothing(path: str, last: Skip | Errored | None) -> Skip | Errored:

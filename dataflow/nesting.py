@@ -37,6 +37,9 @@ class Nesting:
         frame.note_opened(node.index, OpenedFlow())
         if action.bounds is not None:
             frame.attempts_at(node.index).begun = self.scheduler.clock()
+            if self.scheduler.restoring is not None:
+                number = self.scheduler.restoring.attempt_of_flow(frame.path_of(node))
+                frame.attempts_at(node.index).number = number
         self._attempt(frame, node, action)
 
     def _attempt(self, frame: Frame, node: PlanNode, action: FlowOf) -> None:

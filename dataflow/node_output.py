@@ -24,8 +24,8 @@ class NodeOutput:
 
     `metadata` is recorded with the firing. With the status `error` the node has failed, and
     `metadata["error"]` is the text of the failure. With `paused` it opens an ask that `metadata["ask"]`
-    describes: `prompt`, `show`, `schema`, `expires` in seconds, `default`. What it returned stands, the answer
-    fills the ports that are left, and the node is not called again (S11.1).
+    describes: `prompt`, `show`, `schema`, `expires` in seconds, `default`. What it returned stands, the
+    answer fills the ports that are left, and the node is not called again (S11.1).
     """
 
     outputs: Mapping[str, Any] = field(default_factory=dict)

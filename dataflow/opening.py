@@ -35,6 +35,9 @@ class Opening:
     def _open(self, frame: Frame, node: PlanNode) -> None:
         if frame.states[node.index] != WAITING:  # its frame was closed meanwhile
             return
+        restoring = self.scheduler.restoring
+        if restoring is not None and restoring.settle_opener(frame, node):
+            return
         match node.action:
             case LoopOf():
                 self.scheduler.loops.open(frame, node, node.action)

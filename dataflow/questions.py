@@ -74,8 +74,8 @@ def _fitting(value: object, expected: object) -> object:
 async def _ask(inputs: dict[str, Any], config: Question) -> NodeOutput:
     """Ask somebody; the answer is the value of `out`.
 
-    The run goes on with everything that does not need the answer, and pauses when nothing else is left. `show`
-    is what the person is shown who answers.
+    The run goes on with everything that does not need the answer, and pauses when nothing else is left.
+    `show` is what the person is shown who answers.
     """
     asked = {"prompt": config.prompt, "show": inputs["show"], "expires": config.expires}
     if config.has_default:

@@ -32,6 +32,11 @@ class Racing:
         if frame.states[node.index] != WAITING or node.index in frame.undemanded:
             return
         feed, path = node.feeds[0], frame.path_of(node)
+        restoring = self.scheduler.restoring
+        if restoring is not None and (winner := restoring.winner(path)) in feed.labels:
+            settled = feed.slots[feed.labels.index(winner)]
+            if frame.values[settled] is UNSETTLED:
+                return
         match first_value(feed.slots, frame.values, settled):
             case None:
                 return

@@ -63,11 +63,15 @@ class Releasing:
                 frame.note_reason(node.index, frame.closed_by)
             self.scheduler.finish(frame, node, CANCELLED)
         else:
-            if DONE_PORT in node.outputs:
-                self.scheduler.put(frame, node.outputs[DONE_PORT], Signal())
-            if ERROR_PORT in node.outputs:
-                self.scheduler.put(frame, node.outputs[ERROR_PORT], _no_failure(frame, node))
-            self.scheduler.finish(frame, node, DONE)
+            self.opener_done(frame, node)
+
+    def opener_done(self, frame: Frame, node: PlanNode) -> None:
+        """Bring a loop, map or flow node to its end whose ports have settled."""
+        if DONE_PORT in node.outputs:
+            self.scheduler.put(frame, node.outputs[DONE_PORT], Signal())
+        if ERROR_PORT in node.outputs:
+            self.scheduler.put(frame, node.outputs[ERROR_PORT], _no_failure(frame, node))
+        self.scheduler.finish(frame, node, DONE)
 
     def release(self, frame: Frame, index: int) -> None:
         """Decide about a node all of whose inputs have settled (S4)."""

@@ -38,7 +38,7 @@ class Repeating:
         attempts = frame.attempts.get(node.index)
         if attempts is None or bounds is None or attempts.is_last or frame.has_stopped(node.index):
             return False
-        wait = wait_before_next(bounds.retry, attempts.number, error)
+        wait = wait_before_next(bounds.retry, attempts.number - attempts.earlier, error)
         if wait is None:
             return False
         if bounds.deadline is not None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dataflow.binding import inputs_of
 from dataflow.events import EventKind
 from dataflow.separation import separate
-from dataflow.states import DONE, STATES
+from dataflow.states import DONE, FAILED, STATES, TIMED_OUT
 from dataflow.tokens import UNSETTLED, Errored, Skip
 
 if TYPE_CHECKING:
@@ -58,7 +58,10 @@ def report_end(reporter: Reporter, frame: Frame, node: PlanNode, state: int) -> 
     metadata = separate(frame.metadata[index]) if index in frame.metadata else {}
     data: dict[str, Any] = {"state": TEXTS[state], "ports": ports, "metadata": metadata}
     if index in frame.reasons:
-        data["reason"] = frame.reasons[index].reason
+        reason = frame.reasons[index]
+        data["reason"] = reason.reason
+        if state in (FAILED, TIMED_OUT) and type(reason) is Errored:
+            data["failure"] = reason.failure
     reporter.emit(FINISHED, frame.path_of(node), data)
 
 

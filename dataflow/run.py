@@ -70,7 +70,7 @@ class Run:
 
     @property
     def status(self) -> RunStatus:
-        """How far the run has come: `running`, `paused`, `completed`, `failed` or `cancelled`, like the texts."""
+        """How far the run has come: `running`, `paused`, `completed`, `failed` or `cancelled`."""
         return self._engine.status
 
     def events(self, *, inputs: bool = False) -> AsyncIterator[Event]:

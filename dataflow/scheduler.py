@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from dataflow.frames import FiringId
     from dataflow.plan import FlowPlan, PlanNode
     from dataflow.policy import Settings
+    from dataflow.recording import Recording
+    from dataflow.restoring import Restoring
     from dataflow.timers import Timer
 
 __all__ = ["Scheduler"]
@@ -64,6 +66,8 @@ class Scheduler:
         self.settings = settings
         self.clock = Clock(clock)  # the time of the run, in seconds; it stands still while the run is paused
         self.keep = settings.keep  # values of the root are kept for the result (S8.5)
+        self.recording: Recording | None = None  # of a run that lives in a store
+        self.restoring: Restoring | None = None  # of a run that is resumed
         self.is_plain = settings.keep  # nothing has to be known of a value but that it has come
         self._begun = self.clock()
         self.until = inf  # when the run has to have ended
@@ -92,6 +96,7 @@ class Scheduler:
         elif settings.max_concurrency is not None:
             self.admission = RunSlots(settings.max_concurrency)
         self._newly: list[FiringId] = []
+        self._unknown: list[FiringId] = []  # of them, those of which a journal does not tell what they came to
         self.has_more = False  # the work list was left before its end
         self.is_working = False  # a user's test or key may call back while it is
         self._abort_reason: str | None = None
@@ -262,12 +267,19 @@ class Scheduler:
                 due.popleft()()
             elif ended:
                 self.pushing.end(ended.popleft())
+            elif self.restoring is not None and self._newly:
+                ready, self._newly = sorted(self._newly, key=_declared_order), []
+                self._unknown += self.restoring.settle(ready)
             else:
                 self.has_more = False
                 break
         else:
             self.has_more = True  # the event loop is given a chance, then it is called again
         self.is_working = False
+        if self.restoring is not None:
+            if self.has_more:
+                return []  # what is ready may still turn out to be known
+            self._newly, self._unknown = self._unknown, []
         newly, self._newly = self._newly, []
         if len(newly) > 1:
             newly.sort(key=_declared_order)

@@ -68,7 +68,8 @@ class Settling:
         scheduler = self.scheduler
         scheduler.begin_step(frame, index)
         node, quick = frame.plan.nodes[index], frame.plan.quick[index]
-        if quick is not None and quick.out is not None and result is not SKIP:
+        is_written = scheduler.recording is not None
+        if quick is not None and quick.out is not None and result is not SKIP and not is_written:
             scheduler.put(frame, quick.out, result)
             scheduler.finish(frame, node, DONE)
             return scheduler.advance()
@@ -79,6 +80,8 @@ class Settling:
                 scheduler.asking.pause(frame, node, call, result)
                 return scheduler.advance()
             outputs = outputs_of(node.id, call.type, result)
+            if scheduler.recording is not None:
+                scheduler.recording.prepare(node.id, outputs, frame.metadata.get(index, {}))
         except Exception as error:  # noqa: BLE001 - NodeFailed, or what reading the user's object raises
             return self.fail(frame, index, error)
         scheduler.releasing.succeeded(frame, node, call, outputs)

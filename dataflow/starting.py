@@ -30,6 +30,9 @@ class Start(Protocol):
     def ready(self, scheduler: Scheduler) -> list[FiringId]:
         """Return the firings to begin with."""
 
+    def let_go(self) -> None:
+        """Hold nothing any more of what the run was given (S8.5)."""
+
 
 @dataclass(slots=True, eq=False)
 class Afresh:
@@ -48,8 +51,11 @@ class Afresh:
     def ready(self, scheduler: Scheduler) -> list[FiringId]:
         scheduler.bound_time()
         ready = scheduler.start(self.inputs)
-        self.inputs.clear()
+        self.let_go()
         return ready
+
+    def let_go(self) -> None:
+        self.inputs.clear()
 
 
 @dataclass(slots=True, eq=False)
@@ -68,7 +74,11 @@ class Again:
         newly += scheduler.take_step(scheduler.asking.watch_again)
         for id, values in self.answers.items():
             newly += scheduler.answer(id, values, "resume")
+        self.let_go()
         return newly
+
+    def let_go(self) -> None:
+        self.answers = {}
 
 
 def warn_of_settings(scheduler: Scheduler) -> None:

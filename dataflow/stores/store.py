@@ -83,8 +83,8 @@ class Store(ABC):
     def commit(self, run: str, batch: Batch, *, unless_answered: bool = False) -> Sequence[Answer]:
         """Write a batch in one transaction, durable when this returns, and return what the inbox holds then.
 
-        With `unless_answered` nothing is written if the inbox holds an answer: so no answer is overlooked by a
-        run that is given up as paused (S11.2). Only the owner calls it.
+        With `unless_answered` nothing is written if the inbox holds an answer: so no answer is overlooked by
+        a run that is given up as paused (S11.2). Only the owner calls it.
         """
 
     @abstractmethod

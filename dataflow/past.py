@@ -1,0 +1,197 @@
+"""The past of a run: what its journal tells, folded (S11.3, S12.1). Pure: nothing here reads or acts."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final
+
+from dataflow.errors import StoreError
+from dataflow.events import EventKind
+from dataflow.states import NodeState, RunStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+    from dataflow.stores.store import Record
+
+__all__ = ["Past", "PastAsk", "PastFiring", "fold"]
+
+#: The types that loops, maps and flow nodes are reported with.
+OPENERS: Final = frozenset({"loop", "map", "flow"})
+
+
+@dataclass(slots=True, eq=False)
+class PastAsk:
+    """An ask that a firing has opened, and its answer. Values are as the codec wrote them."""
+
+    opened: datetime
+    told: Mapping[str, Any]
+    values: Any = None  # by port, once it was answered
+    by: str = ""
+    closed: str | None = None  # why it takes no answer any more
+
+
+@dataclass(slots=True, eq=False)
+class PastFiring:
+    """What is known of one firing, or of a loop, map or flow node. Values are as the codec wrote them."""
+
+    type: str = ""
+    attempt: int = 0  # of the newest attempt that has started
+    started: datetime | None = None
+    ended: datetime | None = None
+    is_running: bool = False  # it has started and not ended
+    state: NodeState | None = None  # it has ended in
+    ports: Mapping[str, Any] = field(default_factory=dict)
+    metadata: Any = None
+    failure: Any = None  # it has failed with
+    reason: str = ""
+    next_at: datetime | None = None  # when the next attempt begins, if it waits for one
+    ask: PastAsk | None = None
+
+    @property
+    def is_opener(self) -> bool:
+        return self.type in OPENERS
+
+
+@dataclass(slots=True, eq=False)
+class Past:
+    """All that the journal of a run tells."""
+
+    run: str
+    seq: int = 0  # of the newest record
+    status: RunStatus = RunStatus.RUNNING
+    flow: str = ""
+    started: datetime | None = None
+    told: Mapping[str, Any] = field(default_factory=dict)  # data of the first record
+    elapsed: float = 0.0  # seconds that it was executed before this sitting
+    firings: dict[str, PastFiring] = field(default_factory=dict)  # by path
+    rounds: dict[str, int] = field(default_factory=dict)  # begun by each loop
+    exits: dict[str, tuple[str, int]] = field(default_factory=dict)  # of loops: reason and rounds
+    maps: dict[str, int] = field(default_factory=dict)  # items of each map
+    races: dict[str, str] = field(default_factory=dict)  # the edge that won
+    warnings: dict[tuple[str, str, str], None] = field(default_factory=dict)  # path, code, text; in order
+    failures: frozenset[str] = frozenset()  # firings whose failures nothing has handled
+    is_torn: bool = False  # its newest record was cut off and dropped
+    _sitting: datetime | None = None
+    _last: datetime | None = None
+
+    @property
+    def open_asks(self) -> dict[str, PastAsk]:
+        """The asks that wait for an answer, by id, in the order in which they opened."""
+        asks = {path: firing.ask for path, firing in self.firings.items() if firing.ask is not None}
+        waiting = {path: ask for path, ask in asks.items() if ask.values is None and ask.closed is None}
+        return dict(sorted(waiting.items(), key=lambda pair: pair[1].opened))
+
+    def firing(self, path: str) -> PastFiring:
+        """Return what is known of a firing, which may be nothing so far."""
+        found = self.firings.get(path)
+        if found is None:
+            found = self.firings[path] = PastFiring()
+        return found
+
+    def forget(self, paths: Collection[str]) -> None:
+        """Forget that these firings, loops and maps have settled; attempts stay counted."""
+        for path in paths:
+            self.rounds.pop(path, None)
+            self.exits.pop(path, None)
+            self.maps.pop(path, None)
+            self.races.pop(path, None)
+            known = self.firings.get(path)
+            if known is not None:
+                self.firings[path] = PastFiring(known.type, known.attempt, known.started)
+
+
+def fold(run: str, records: Iterable[Record], *, status: str = "") -> Past:
+    """Fold a journal; raises StoreError if it cannot be read.
+
+    A newest record that was cut off is dropped, and that is told (S12.2). `status` is what the store says of
+    the run, which may be newer.
+    """
+    past = Past(run)
+    torn: Record | None = None
+    for record in records:
+        if torn is not None:
+            raise StoreError(run, f"record {torn.seq} cannot be read, though others follow it")
+        try:
+            data = json.loads(record.data)
+            kind = EventKind(record.kind)
+            time = datetime.fromisoformat(data["time"])
+        except (ValueError, KeyError, TypeError):
+            torn = record
+            continue
+        past.seq = record.seq
+        _take(past, kind, record.path, data, time)
+        past._last = time  # noqa: SLF001 - of this module
+    past.is_torn = torn is not None
+    if past.status is RunStatus.RUNNING and past._sitting is not None and past._last is not None:  # noqa: SLF001 - as above
+        past.elapsed += (past._last - past._sitting).total_seconds()  # noqa: SLF001 - as above
+    if status == RunStatus.CANCELLED.value:
+        past.status = RunStatus.CANCELLED
+    return past
+
+
+def _take(past: Past, kind: EventKind, path: str, data: Mapping[str, Any], time: datetime) -> None:
+    match kind:
+        case EventKind.NODE_STARTED:
+            firing = past.firing(path)
+            firing.type, firing.attempt = data["type"], data["attempt"]
+            firing.started, firing.is_running, firing.next_at, firing.state = time, True, None, None
+        case EventKind.NODE_FINISHED:
+            _ended(past.firing(path), data, time)
+        case EventKind.ATTEMPT_FAILED:
+            firing = past.firing(path)
+            firing.is_running, firing.attempt, delay = False, data["attempt"], data["delay"]
+            firing.next_at = None if delay is None else time + timedelta(seconds=delay)
+        case EventKind.ASK_OPENED:
+            firing = past.firing(path)
+            firing.is_running, firing.state, firing.ask = False, None, PastAsk(time, data)
+        case EventKind.ASK_ANSWERED:
+            ask = past.firing(path).ask
+            if ask is not None:
+                ask.values, ask.by = data["values"], data["by"]
+        case EventKind.ASK_CLOSED:
+            ask = past.firing(path).ask
+            if ask is not None:
+                ask.closed = data["reason"]
+        case EventKind.LOOP_ROUND:
+            past.rounds[path] = data["round"] + 1
+        case EventKind.LOOP_EXITED:
+            past.exits[path] = data["reason"], data["iterations"]
+        case EventKind.MAP_OPENED:
+            past.maps[path] = data["items"]
+        case EventKind.RACE_DECIDED:
+            past.races[path] = data["edge"]
+        case EventKind.WARNING:
+            past.warnings[path, data["code"], data["text"]] = None
+        case EventKind.RUN_STARTED | EventKind.RUN_RESUMED | EventKind.RUN_PAUSED | EventKind.RUN_FINISHED:
+            _of_run(past, kind, data, time)
+        case EventKind.BRANCH_EVALUATED | EventKind.TIMER_SET | EventKind.PIECE | EventKind.PIECES_VOID:
+            pass  # what they tell follows from other records
+
+
+def _ended(firing: PastFiring, data: Mapping[str, Any], time: datetime) -> None:
+    firing.state, firing.ports = NodeState(data["state"]), data["ports"]
+    firing.metadata, firing.reason = data["metadata"], data.get("reason", "")
+    firing.failure = data.get("failure")
+    firing.is_running, firing.ended, firing.next_at = False, time, None
+
+
+def _of_run(past: Past, kind: EventKind, data: Mapping[str, Any], time: datetime) -> None:
+    match kind:
+        case EventKind.RUN_STARTED:
+            past.flow, past.told, past.started, past._sitting = data["flow"], data, time, time  # noqa: SLF001 - as above
+        case EventKind.RUN_RESUMED:
+            if past.status is RunStatus.RUNNING and past._sitting is not None and past._last is not None:  # noqa: SLF001 - as above
+                past.elapsed += (past._last - past._sitting).total_seconds()  # noqa: SLF001 - as above
+            past.status, past.failures, past._sitting = RunStatus.RUNNING, frozenset(), time  # noqa: SLF001 - as above
+            past.forget(data.get("forgotten", ()))
+        case EventKind.RUN_PAUSED:
+            past.status, past.elapsed = RunStatus.PAUSED, data["elapsed"]
+            past.failures = frozenset(data.get("failures", ()))
+        case _:
+            past.status = RunStatus(data["status"])
+            past.failures = frozenset(data.get("failures", ()))
+            if past._sitting is not None:  # noqa: SLF001 - as above
+                past.elapsed += (time - past._sitting).total_seconds()  # noqa: SLF001 - as above

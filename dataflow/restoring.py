@@ -1,0 +1,241 @@
+"""Restoring: what the journal tells of a firing settles it, in place of calling it (S11.3)."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from dataflow.asks import Request
+from dataflow.events import EventKind
+from dataflow.failure import Failure
+from dataflow.frames import LoopEnd
+from dataflow.plan import Call, FlowOf, MapOf
+from dataflow.ports import MISSING, SKIP
+from dataflow.states import FAILED, READY, TIMED_OUT, WAITING, NodeState
+from dataflow.tokens import Errored, Skip
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from dataflow.frames import FiringId, Frame
+    from dataflow.past import Past, PastAsk, PastFiring
+    from dataflow.plan import PlanNode
+    from dataflow.scheduler import Scheduler
+
+__all__ = ["Restoring"]
+
+#: What an attempt has failed with whose process ended.
+INTERRUPTED: Final = Failure("", "", 1, "Interrupted", "the process ended while it ran", "")
+
+
+class Restoring:
+    """The part of the scheduler that knows what was settled in earlier sittings of the run.
+
+    `read` gives back a value that the codec wrote. What was told once is not told again.
+    """
+
+    def __init__(self, scheduler: Scheduler, past: Past, read: Callable[[Any], Any]) -> None:
+        self.scheduler = scheduler
+        self.past = past
+        self._read = read
+        self._left = dict(past.firings)  # not settled again so far
+        self._ends_told = {path for path, firing in past.firings.items() if firing.state is not None}
+        self._is_replaying = True  # nothing new has happened in this sitting
+        self._is_settling = False  # what happens now is in the journal
+        self._interrupted: list[tuple[Frame, PlanNode, int]] = []
+        self._reopened: list[str] = []
+
+    def go_live(self) -> None:
+        """Report what has to be known of what was restored; from here on new things happen."""
+        self._is_replaying = False
+        scheduler = self.scheduler
+        for frame, node, attempt in self._interrupted:
+            failure = INTERRUPTED._replace(node=node.id, path=frame.path_of(node), attempt=attempt)
+            scheduler.report(
+                EventKind.ATTEMPT_FAILED, frame, node, attempt=attempt, error=failure, delay=None
+            )
+        for id in self._reopened:
+            if id in scheduler.asking.open:
+                scheduler.asking.tell(scheduler.asking.open[id])
+
+    def has(self, kind: EventKind, path: str, data: Mapping[str, Any]) -> bool:
+        """Tell whether the journal has a fact that comes about again while the run is restored."""
+        past = self.past
+        if self._is_settling:
+            return True
+        match kind:
+            case EventKind.NODE_FINISHED:
+                return self._has_ended(path, data["state"])
+            case EventKind.NODE_STARTED:
+                firing = past.firings.get(path)
+                return firing is not None and firing.is_opener and firing.attempt >= data["attempt"]
+            case EventKind.LOOP_ROUND:
+                return past.rounds.get(path, 0) > data["round"]
+            case EventKind.LOOP_EXITED:
+                return past.exits.get(path) == (data["reason"], data["iterations"])
+            case EventKind.MAP_OPENED:
+                return path in past.maps
+            case EventKind.RACE_DECIDED:
+                return past.races.get(path) == data["edge"]
+            case EventKind.ASK_CLOSED:
+                return self._is_replaying
+            case EventKind.WARNING:
+                return (path, data["code"], data["text"]) in past.warnings
+            case _:
+                return False
+
+    def _has_ended(self, path: str, state: str) -> bool:
+        firing = self.past.firings.get(path)
+        if firing is None or firing.state is None or path not in self._ends_told:
+            return False
+        if firing.state.value != state or not (self._is_replaying or state == NodeState.SKIPPED.value):
+            return False
+        self._ends_told.discard(path)
+        return True
+
+    def has_next_round(self, path: str, rounds: int) -> bool:
+        """Tell whether another round of a loop is known to have followed after so many."""
+        return self.past.rounds.get(path, 0) > rounds
+
+    def loop_end(self, path: str, rounds: int) -> LoopEnd | None:
+        """Tell how a loop has ended after so many rounds, if that is known and was no failure."""
+        reason, iterations = self.past.exits.get(path, ("", -1))
+        if iterations != rounds or reason == LoopEnd.FAILED.value:
+            return None
+        return LoopEnd(reason)
+
+    def winner(self, path: str) -> str | None:
+        """Return the edge that has won a race."""
+        return self.past.races.get(path)
+
+    def attempt_of_flow(self, path: str) -> int:
+        """Return the attempt at a flow node that goes on, or begins."""
+        firing = self.past.firings.get(path)
+        if firing is None:
+            return 1
+        return firing.attempt + (firing.next_at is not None) or 1
+
+    def settle(self, ready: list[FiringId]) -> list[FiringId]:
+        """Settle the calls that are known; returns the others, which fire."""
+        return [(frame, index) for frame, index in ready if not self._settle(frame, index)]
+
+    def _settle(self, frame: Frame, index: int) -> bool:
+        node = frame.plan.nodes[index]
+        firing = self._left.pop(frame.path_of(node), None)
+        if firing is None or frame.states[index] != READY:
+            return False
+        call = node.action
+        assert isinstance(call, Call), "only calls become ready"
+        if self._stands(frame, node, firing):
+            return True
+        if firing.ask is not None and firing.state in (None, NodeState.CANCELLED):
+            self._ask(frame, node, call, firing.ask)
+            return True
+        return self._count_attempts(frame, node, firing)
+
+    def settle_opener(self, frame: Frame, node: PlanNode) -> bool:
+        """Settle a loop, map or flow node as a whole, if it has ended; tells whether it has."""
+        firing = self._left.pop(frame.path_of(node), None)
+        if firing is None or frame.states[node.index] != WAITING:
+            return False
+        return self._stands(frame, node, firing)
+
+    def _stands(self, frame: Frame, node: PlanNode, firing: PastFiring) -> bool:
+        """Settle what was done, or has failed and was handled; tells whether it was."""
+        self._is_settling = True
+        try:
+            match firing.state:
+                case NodeState.DONE:
+                    self._done(frame, node, firing)
+                    return True
+                case NodeState.FAILED | NodeState.TIMED_OUT:
+                    return self._fail(frame, node, firing)
+                case _:
+                    return False
+        finally:
+            self._is_settling = False
+
+    def _done(self, frame: Frame, node: PlanNode, firing: PastFiring) -> None:
+        if firing.metadata:
+            frame.note_metadata(node.index, self._read(firing.metadata))
+        tokens = {port: told for port, told in firing.ports.items() if not port.startswith("$")}
+        if isinstance(node.action, Call):
+            outputs = {
+                port: self._read(told["value"]) if "value" in told else SKIP for port, told in tokens.items()
+            }
+            self.scheduler.releasing.succeeded(frame, node, node.action, outputs)
+            return
+        path = frame.path_of(node)
+        for port, told in tokens.items():
+            if port in node.outputs:
+                self.scheduler.put(frame, node.outputs[port], self._token(path, told))
+        self.scheduler.releasing.opener_done(frame, node)
+
+    def _token(self, path: str, told: Mapping[str, Any]) -> Any:
+        if "value" in told:
+            return self._read(told["value"])
+        return Skip(path, told["skip"]) if "skip" in told else Errored(path, self._read(told["error"]))
+
+    def _fail(self, frame: Frame, node: PlanNode, firing: PastFiring) -> bool:
+        """Let a failure stand that was handled; tells whether it was."""
+        failure = None if firing.failure is None else self._read(firing.failure)
+        if not isinstance(failure, Failure) or failure.path in self.past.failures:
+            return False
+        failing = self.scheduler.failing
+        if not failing.is_handled(node, failure) and not _tolerates_failures(frame):
+            return False
+        failing.restored(
+            frame, node, failure, TIMED_OUT if firing.state is NodeState.TIMED_OUT else FAILED
+        )
+        return True
+
+    def _ask(self, frame: Frame, node: PlanNode, call: Call, ask: PastAsk) -> None:
+        """Open an ask again, or take its answer; its node is not called again."""
+        told, asking = ask.told, self.scheduler.asking
+        default = self._read(told["default"]) if "default" in told else MISSING
+        request = Request(
+            told["prompt"], self._read(told["show"]), self._read(told["schema"]), told["expires"], default
+        )
+        opened = ask.opened if ask.closed is None else self.scheduler.reporter.now()
+        self._is_settling = True
+        try:
+            path = frame.path_of(node)
+            asking.open_ask(frame, node, call, request, self._read(told["given"]), opened)
+            if ask.values is not None:
+                asking.answer(path, self._read(ask.values), ask.by)
+            elif ask.closed is not None:
+                self._reopened.append(path)
+        finally:
+            self._is_settling = False
+
+    def _count_attempts(self, frame: Frame, node: PlanNode, firing: PastFiring) -> bool:
+        """Go on counting attempts; tells whether the next one has to wait for its time (S9.1)."""
+        if not firing.attempt:
+            return False
+        attempts = frame.attempts_at(node.index)
+        attempts.number = firing.attempt + 1
+        frame.note_odd(node.index)  # it takes more than a call
+        if firing.is_running:
+            self._interrupted.append((frame, node, firing.attempt))
+        if firing.next_at is None:
+            attempts.earlier = firing.attempt
+            return False
+        wait = (firing.next_at - self.scheduler.reporter.now()).total_seconds()
+        if wait <= 0:
+            return False
+        again = partial(self.scheduler.make_ready, frame, node.index)
+        attempts.waits = self.scheduler.timers.set(wait, again, frame)
+        return True
+
+
+def _tolerates_failures(frame: Frame) -> bool:
+    """Tell whether a failure that nothing in the frame handles is no failure of what has opened it."""
+    if frame.parent is None:
+        return False
+    match frame.parent.plan.nodes[frame.owner].action:
+        case MapOf(options=options):
+            return options.on_error != "fail"
+        case FlowOf(policy=policy):
+            return policy.errors == "collect"
+        case _:
+            return False
