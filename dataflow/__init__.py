@@ -50,6 +50,7 @@ __getattr__, __dir__, __all__ = _attach(
         "ports": ["SKIP", "Lazy", "Maybe", "Port", "Ports", "Signal"],
         "result": ["Result"],
         "run": ["Run"],
+        "secret": ["Secret"],
         "states": ["NodeState"],
         "steps": ["Step"],
         "typed_flows": ["TypedFlow", "flow"],

@@ -5,8 +5,10 @@ from .context import ExecutionContext, Message, Tools
 from .current import Firing, this_firing
 from .declare import Node, node, threaded
 from .errors import (
+    AnswerRefused,
     DataflowError,
     ExpressionError,
+    FlowEdited,
     FlowInvalid,
     FormatError,
     LoopLimit,
@@ -15,7 +17,11 @@ from .errors import (
     PackError,
     PortMisuse,
     RunFailed,
+    RunTaken,
+    SecretMissing,
+    StoreError,
     ValueMismatch,
+    ValueRefused,
 )
 from .events import Event, EventKind
 from .expressions import Expression, Template
@@ -29,12 +35,14 @@ from .policy import Limit, Retry
 from .ports import SKIP, Lazy, Maybe, Port, Ports, Signal
 from .result import Result
 from .run import Run
+from .secret import Secret
 from .states import NodeState
 from .steps import Step
 from .typed_flows import TypedFlow, flow
 
 __all__ = [
     "SKIP",
+    "AnswerRefused",
     "Carry",
     "Config",
     "DataflowError",
@@ -46,6 +54,7 @@ __all__ = [
     "Failure",
     "Firing",
     "Flow",
+    "FlowEdited",
     "FlowInvalid",
     "FormatError",
     "Lazy",
@@ -68,12 +77,17 @@ __all__ = [
     "Retry",
     "Run",
     "RunFailed",
+    "RunTaken",
+    "Secret",
+    "SecretMissing",
     "Signal",
     "Step",
+    "StoreError",
     "Template",
     "Tools",
     "TypedFlow",
     "ValueMismatch",
+    "ValueRefused",
     "When",
     "collect",
     "each",

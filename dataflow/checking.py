@@ -164,11 +164,13 @@ def described(value: object) -> str:
     """Say what was found: the class and a short repr, without addresses."""
     if value is ABSENT or value is None:
         return "None" if value is None else "nothing"
+    from dataflow.redaction import redacted  # most runs refuse no value
+
     kind = type(value)
     if kind.__repr__ is object.__repr__:
         return kind.__name__
     try:
-        text = _shortened.repr(value)
+        text = _shortened.repr(redacted(value))  # before it is cut, which could leave half of a secret
     except Exception:  # noqa: BLE001 - a foreign repr may raise anything, and a message is still due
         return kind.__name__
     return f"{kind.__name__} {text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 3] + '...'}"

@@ -65,11 +65,14 @@ MOST_SHOWN: Final = 100
 class DataflowError(Exception):
     """The base of everything the engine raises on purpose.
 
-    Each class keeps what it was made with under the names of its parameters, so that it can be copied.
+    Each class keeps what it was made with under the names of its parameters, so that it can be copied. Secrets
+    do not stand in its text (S12.4).
     """
 
     def __init__(self, text: str) -> None:
-        super().__init__(visible(text))
+        from dataflow.redaction import redacted  # most runs have no error
+
+        super().__init__(visible(redacted(text)))
 
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
         parameters = list(inspect.signature(type(self).__init__).parameters)[1:]

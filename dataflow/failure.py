@@ -64,14 +64,16 @@ def failure_of(error: BaseException, node: str, path: str, attempt: int) -> Fail
 
 
 def text_of_error(error: BaseException) -> str:
-    """Return the text of somebody's exception; never raises."""
+    """Return the text of somebody's exception, without secrets (S12.4); never raises."""
     return _made(lambda: str(error))
 
 
 def _made(make: Callable[[], str]) -> str:
     """Make a text of a user's exception; whatever that raises, the failure is told all the same."""
+    from dataflow.redaction import redacted  # most runs have no failure
+
     try:
-        return make()
+        return redacted(make())
     except BaseException as broken:  # noqa: BLE001 - as the docstring says
         return f"(its text cannot be made: {type(broken).__name__})"
 

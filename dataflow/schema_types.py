@@ -12,6 +12,7 @@ import annotated_types
 from pydantic import StringConstraints
 
 from dataflow.adapters import adapter_of
+from dataflow.secret import Secret
 from dataflow.type_shapes import union_of
 from dataflow.wording import choices
 
@@ -38,6 +39,7 @@ _BY_FORMAT: Final[dict[str, type]] = {
     "uuid": UUID,
     "path": Path,
     "binary": bytes,
+    "secret": Secret,
 }
 _BOUNDS: Final[dict[str, Any]] = {
     "minimum": annotated_types.Ge,
@@ -59,8 +61,8 @@ def type_of_schema(schema: Mapping[str, Any] | str) -> object:
     """Return the type of the values that a JSON Schema, or the name of a JSON type, describes.
 
     `enum` and `const` become Literal, alternatives a union, bounds and lengths Annotated. Objects are dicts,
-    arrays lists, or tuples if each item has its own schema. The formats of dates, times, UUIDs, paths and
-    bytes give their types. What a type cannot say is left out: it is not checked.
+    arrays lists, or tuples if each item has its own schema. The formats of dates, times, UUIDs, paths,
+    bytes and secrets give their types. What a type cannot say is left out: it is not checked.
 
     Raises ValueError for what is no schema.
     """

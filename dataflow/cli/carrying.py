@@ -1,9 +1,9 @@
 """Values as JSON can carry them, for `--json` and `--events`.
 
 JSON values stay as they are; tuples, sets and histories become lists; named tuples, dataclasses and pydantic
-models objects of their fields; enums their value; dates, times, paths and UUIDs text. Anything else (other
-objects, bytes, nan, dicts with other keys, integers beyond 4,000 digits, what is nested too deeply) is shown
-as the text of its repr, shortened.
+models objects of their fields; enums their value; secrets their name; dates, times, paths and UUIDs text.
+Anything else (other objects, bytes, nan, dicts with other keys, integers beyond 4,000 digits, what is nested
+too deeply) is shown as the text of its repr, shortened.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from pydantic import BaseModel
 from dataflow.cli.streams import write
 from dataflow.context import Variables
 from dataflow.history import History
+from dataflow.secret import Secret
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -75,6 +76,8 @@ def _carried(value: Any, around: tuple[int, ...]) -> Any:
             return value.isoformat()
         case PurePath() | UUID() | Decimal():
             return str(value)
+        case Secret():
+            return value.name
         case _:
             pass
     if id(value) in around or len(around) >= MOST_LEVELS:

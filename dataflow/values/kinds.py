@@ -1,0 +1,180 @@
+"""The kinds of values that are no JSON, and the simpler value that each is stored as (S12.3)."""
+
+from __future__ import annotations
+
+import math
+import re
+from base64 import b64decode, b64encode
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta, timezone, tzinfo
+from decimal import Decimal
+from pathlib import PosixPath, PurePath, PurePosixPath, PureWindowsPath, WindowsPath
+from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from dataflow.context import Variables
+from dataflow.values.refusing import Refused, Unreadable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["BY_NAME", "BY_TYPE", "KINDS", "NUMBER_BITS", "Kind", "escaped", "is_plain_number"]
+
+#: Longer integers are written in hexadecimal: Python may be told to read no more than 640 decimal digits.
+NUMBER_BITS: Final = 2_000
+_MICROSECOND: Final = timedelta(microseconds=1)
+_ESCAPED: Final = re.compile(r"\\(\\|ud[89a-f][0-9a-f]{2})?")
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """How a type of values is stored: as {"$": name, "v": the simpler value, written}."""
+
+    name: str
+    of: type
+    simpler: type | tuple[type, ...]  # the type of the simpler value
+    apart: Callable[[Any], Any]
+    together: Callable[[Any], Any]
+
+
+def escaped(text: str) -> str:
+    r"""Write lone halves of surrogate pairs as `\ud800`, and a backslash twice."""
+    return re.sub(
+        r"[\\\ud800-\udfff]", lambda found: "\\\\" if found[0] == "\\" else f"\\u{ord(found[0]):x}", text
+    )
+
+
+def _unescaped(text: str) -> str:
+    def put_back(found: re.Match[str]) -> str:
+        if found[1] is None:
+            raise Unreadable(f"a single backslash at {found.start()}")
+        return "\\" if found[1] == "\\" else chr(int(found[1][1:], 16))
+
+    return _ESCAPED.sub(put_back, text)
+
+
+def is_plain_number(number: float) -> bool:
+    """Tell whether JSON carries a number as it is."""
+    return number.bit_length() <= NUMBER_BITS if isinstance(number, int) else math.isfinite(number)
+
+
+def _float(text: str) -> float:
+    if text not in ("nan", "inf", "-inf"):
+        raise Unreadable("expected nan, inf or -inf")
+    return float(text)
+
+
+def _int(text: str) -> int:
+    return int(text, 16 if "x" in text else 10)
+
+
+def _zone_apart(zone: tzinfo | None) -> Any:
+    """Write a zone: by name, or as microseconds from UTC, with the name that it was given."""
+    if zone is None:
+        return None
+    if type(zone) is ZoneInfo and type(zone.key) is str:
+        return zone.key
+    if type(zone) is timezone:
+        offset, *name = zone.__getinitargs__()  # type: ignore[attr-defined]  # what it is pickled as
+        return [offset // _MICROSECOND, *name]
+    raise Refused(
+        f"its zone is of the class {type(zone).__qualname__}; use `timezone` or a `ZoneInfo` with a key"
+    )
+
+
+def _zone(stored: Any) -> tzinfo | None:
+    if stored is None:
+        return None
+    if type(stored) is str:
+        return ZoneInfo(stored)
+    offset, *name = stored
+    return timezone(offset * _MICROSECOND, *name)
+
+
+def _moment_apart(moment: datetime | time) -> Any:
+    """Write a time as its text if that says all, else with its fold and zone."""
+    zone = _zone_apart(moment.tzinfo)
+    if moment.fold == 0 and (zone is None or (type(zone) is list and len(zone) == 1)):
+        return moment.isoformat()
+    return [moment.replace(tzinfo=None, fold=0).isoformat(), moment.fold, zone]
+
+
+def _moment(kind: type[datetime | time]) -> Callable[[Any], Any]:
+    def together(stored: Any) -> datetime | time:
+        if type(stored) is str:
+            return kind.fromisoformat(stored)
+        text, fold, zone = stored
+        return kind.fromisoformat(text).replace(fold=fold, tzinfo=_zone(zone))
+
+    return together
+
+
+def _path_apart(path: PurePath) -> str:
+    text = str(path)
+    if type(path)(text) != path:
+        raise Refused("its text reads as another path; pass the text")
+    return text
+
+
+def _bytes(text: str) -> bytes:
+    return b64decode(text, validate=True)
+
+
+def _dict(pairs: list[Any]) -> dict[Any, Any]:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        raise Unreadable("a key is there twice")
+    return made
+
+
+def _set_of(kind: type) -> Callable[[list[Any]], Any]:
+    def together(items: list[Any]) -> Any:
+        made = kind(items)
+        if len(made) != len(items):
+            raise Unreadable("an item is there twice")
+        return made
+
+    return together
+
+
+def _by_text(kind: type) -> Kind:
+    return Kind(kind.__name__, kind, str, str, kind)
+
+
+def _path(kind: type[PurePath]) -> Kind:
+    return Kind(kind.__name__, kind, str, _path_apart, kind)
+
+
+#: In the order of the page on stored values.
+KINDS: Final = (
+    Kind("tuple", tuple, list, list, tuple),
+    Kind("set", set, list, list, _set_of(set)),
+    Kind("frozenset", frozenset, list, list, _set_of(frozenset)),
+    Kind("dict", dict, list, lambda value: list(map(list, value.items())), _dict),
+    Kind("float", float, str, repr, _float),
+    Kind("int", int, str, hex, _int),
+    Kind("str", str, str, escaped, _unescaped),
+    Kind("bytes", bytes, str, lambda value: b64encode(value).decode(), _bytes),
+    Kind("bytearray", bytearray, bytes, bytes, bytearray),
+    Kind("date", date, str, date.isoformat, date.fromisoformat),
+    Kind("time", time, (str, list), _moment_apart, _moment(time)),
+    Kind("datetime", datetime, (str, list), _moment_apart, _moment(datetime)),
+    Kind(
+        "timedelta",
+        timedelta,
+        list,
+        lambda value: [value.days, value.seconds, value.microseconds],
+        lambda stored: timedelta(*stored),
+    ),
+    _by_text(Decimal),
+    _by_text(UUID),
+    _path(PosixPath),
+    _path(WindowsPath),
+    _path(PurePosixPath),
+    _path(PureWindowsPath),
+    Kind("variables", Variables, dict, dict, Variables),
+)
+
+BY_NAME: Final = {kind.name: kind for kind in KINDS}
+BY_TYPE: Final = {kind.of: kind for kind in KINDS}

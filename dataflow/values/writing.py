@@ -1,0 +1,270 @@
+"""Writing values: as JSON that gives the same values back, or not at all (S12.3)."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+from types import NoneType
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from weakref import WeakKeyDictionary
+
+from dataflow.errors import ValueRefused
+from dataflow.failure import text_of_error
+from dataflow.history import History, Part
+from dataflow.redaction import known
+from dataflow.type_names import type_name
+from dataflow.values.classes import class_name
+from dataflow.values.fields import has_fields
+from dataflow.values.kinds import BY_TYPE, escaped, is_plain_number
+from dataflow.values.places import TOO_DEEP, place_of, step_into
+from dataflow.values.refusing import Refused, reason_against
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import NoReturn
+
+    from dataflow.redaction import Secrets
+    from dataflow.values.classes import Classes
+
+__all__ = ["MOST_BYTES", "MOST_LEVELS", "MOST_TEXT", "Json", "Writer"]
+
+#: What json.dumps takes: texts, numbers, booleans, None, and lists and dicts of them.
+Json: TypeAlias = Any
+
+MOST_TEXT: Final = 16_384  # bytes in UTF-8; longer text is a blob
+MOST_BYTES: Final = 1_024
+MOST_LEVELS: Final = 200  # Python's own reader and writer of JSON stop at about 1,000
+
+_FREE: Final = frozenset({bool, NoneType})  # of whose values none needs a look
+_TEXT: Final = frozenset({str})
+
+
+class Writer:
+    """Writes the values of one run; `put_blob` takes what is stored beside them, by its SHA-256.
+
+    One thread at a time may use it. What it has written of a history is not written again.
+    """
+
+    __slots__ = ("_digests", "_forms", "_names", "_put_blob", "_secrets", "_twice")
+
+    def __init__(self, classes: Classes, put_blob: Callable[[str, bytes], None]) -> None:
+        self._names = classes.names
+        self._forms = classes.forms
+        self._twice = classes.twice
+        self._put_blob = put_blob
+        self._digests: WeakKeyDictionary[Part[Any], str] = WeakKeyDictionary()
+        self._secrets: Secrets | None = None
+
+    def write(self, value: object, place: str) -> Json:
+        """Write a value as a structure of its own; raises ValueRefused with the place of what is refused.
+
+        `place` names the port, as `a.out`.
+        """
+        self._secrets = known()
+        try:
+            return self._value(value, MOST_LEVELS)
+        except Refused as refused:
+            where, found, reason = place_of(place, refused)
+            raise ValueRefused(where, type_name(type(found)), reason) from refused.__cause__
+        except RecursionError as error:
+            raise ValueRefused(place, type_name(type(value)), TOO_DEEP) from error
+
+    def _value(self, value: Any, levels: int) -> Json:
+        kind = type(value)
+        if kind is str:
+            if self._secrets is None and len(value) <= MOST_TEXT and value.isascii():
+                return value
+            return self._text(value)
+        if kind in (int, float):
+            return value if self._secrets is None and is_plain_number(value) else self._number(value)
+        if kind is dict:
+            return self._dict(value, levels)
+        if kind is list:
+            return self._list(value, levels)
+        return value if value is None or kind is bool else self._other(value, kind, levels)
+
+    # what JSON has
+
+    def _list(self, items: list[Any], levels: int) -> list[Json]:
+        if not levels:
+            raise Refused(TOO_DEEP, items)
+        if self._are_plain(items):
+            return items.copy()
+        return self._items(items, items, levels - 1)
+
+    def _items(
+        self, items: Iterable[Any], holder: object, levels: int, step: str = "[{}]", start: int = 0
+    ) -> list[Json]:
+        written: list[Json] = []
+        add = written.append
+        try:
+            for item in items:
+                add(self._value(item, levels))
+        except Refused as refused:
+            refused.path.append((holder, step.format(start + len(written))))
+            raise
+        return written
+
+    def _are_plain(self, items: list[Any]) -> bool:
+        """Tell of a list of one type that nothing in it needs a look."""
+        kinds = set(map(type, items))
+        if kinds <= _FREE:
+            return True
+        if len(kinds) > 1 or self._secrets is not None:
+            return False
+        if str in kinds:
+            together = "".join(items)
+            return len(together) <= MOST_TEXT and together.isascii()
+        if int in kinds:
+            return is_plain_number(min(items)) and is_plain_number(max(items))
+        return float in kinds and is_plain_number(sum(items))
+
+    def _dict(self, mapping: dict[Any, Any], levels: int) -> dict[str, Json]:
+        if not levels:
+            raise Refused(TOO_DEEP, mapping)
+        if mapping and not self._has_plain_keys(mapping):
+            return {"$": "dict", "v": self._pairs(mapping, levels - 1)}
+        written = {}
+        key = ""
+        try:
+            for key, item in mapping.items():
+                written[f"${key}" if key[:1] == "$" else key] = self._value(item, levels - 1)
+        except Refused as refused:
+            refused.path.append((mapping, step_into(key)))
+            raise
+        return written
+
+    def _has_plain_keys(self, mapping: dict[Any, Any]) -> bool:
+        if set(map(type, mapping)) != _TEXT:
+            return False
+        together = "".join(mapping)
+        if self._secrets is None and len(together) <= MOST_TEXT and together.isascii():
+            return True
+        return all(type(self._text(key)) is str for key in mapping)
+
+    def _pairs(self, mapping: dict[Any, Any], levels: int) -> list[list[Json]]:
+        written = []
+        step = ""
+        try:
+            for key, item in mapping.items():
+                step = ".keys()"
+                first = self._value(key, levels)
+                step = step_into(key)
+                written.append([first, self._value(item, levels)])
+        except Refused as refused:
+            refused.path.append((mapping, step))
+            raise
+        return written
+
+    # what is marked by a kind
+
+    def _other(self, value: Any, kind: type, levels: int) -> Json:
+        try:
+            name = self._names.get(kind)
+        except TypeError:  # a class that has no hash
+            self._refuse(value, kind)
+        if name is not None:
+            return self._instance(value, name, levels)
+        if kind is bytes:
+            return self._bytes(value)
+        if not levels:
+            raise Refused(TOO_DEEP, value)
+        if kind is tuple:
+            return {"$": "tuple", "v": self._items(value, value, levels - 1)}
+        if kind is set or kind is frozenset:
+            items = self._items(value, value, levels - 1, "[?]")
+            return {"$": kind.__name__, "v": sorted(items, key=json.dumps)}
+        if kind is History:
+            return {"$": "history", "v": self._history(value, levels - 1)}
+        known_kind = BY_TYPE.get(kind)
+        if known_kind is None:
+            self._refuse(value, kind)
+        simpler = _taken_apart(known_kind.apart, value)
+        return {"$": known_kind.name, "v": self._value(simpler, levels - 1)}
+
+    def _refuse(self, value: object, kind: type) -> NoReturn:
+        if not has_fields(kind) or issubclass(kind, BaseException):
+            raise Refused(reason_against(kind), value)
+        raise Refused(
+            f"its class {class_name(kind)} is not among those that the types of the flow's ports name, so it "
+            "could not be read back; name it in the type of the port",
+            value,
+        )
+
+    def _instance(self, value: object, name: str, levels: int) -> Json:
+        form = self._forms.get(name)
+        if form is None:
+            raise Refused(f"two classes of the flow have the name {name}; give them different ones", value)
+        written = {"$": name}
+        for key, part in _taken_apart(form.apart, value).items():
+            try:
+                written[key] = self._value(part, levels)
+            except Refused as refused:
+                if refused.path and refused.path[-1][0] is part:
+                    _, step = refused.path.pop()
+                    refused.path.append((value, f".{step[2:-2]}"))
+                raise
+        return written
+
+    def _number(self, number: float) -> Json:
+        if not is_plain_number(number):
+            kind = BY_TYPE[type(number)]
+            return {"$": kind.name, "v": self._text(kind.apart(number))}
+        text = self._text(str(number)) if type(number) is int else ""
+        return number if type(text) is str else {"$": "int", "v": text}  # the number is a secret
+
+    def _text(self, text: str) -> Json:
+        marked = self._secrets.mark(text) if self._secrets else None
+        if marked is not None:
+            return {"$": "secret", "v": [self._sized(marked.value), marked.spans]}
+        return self._sized(text)
+
+    def _sized(self, text: str) -> Json:
+        try:
+            data = text.encode()
+        except UnicodeEncodeError:
+            return {"$": "str", "v": self._sized(escaped(text))}
+        return text if len(data) <= MOST_TEXT else {"$": "text", "v": self._blob(data)}
+
+    def _bytes(self, data: bytes) -> Json:
+        marked = self._secrets.mark_bytes(data) if self._secrets else None
+        if marked is not None:
+            return {"$": "secret", "v": [self._sized_bytes(marked.value), marked.spans]}
+        return self._sized_bytes(data)
+
+    def _sized_bytes(self, data: bytes) -> Json:
+        if len(data) > MOST_BYTES:
+            return {"$": "blob", "v": self._blob(data)}
+        return {"$": "bytes", "v": BY_TYPE[bytes].apart(data)}
+
+    def _blob(self, data: bytes) -> str:
+        name = sha256(data).hexdigest()
+        self._put_blob(name, data)
+        return name
+
+    def _history(self, history: History[Any], levels: int) -> str:
+        """Write the parts of a history that are new, each a blob that names the one before it."""
+        new = []
+        before = None
+        for part in history.last.backwards():
+            before = self._digests.get(part)
+            if before is not None:
+                break
+            new.append(part)
+        for part in reversed(new):
+            items = self._items(part.items, history, levels, start=part.start)
+            data = json.dumps({"before": before, "items": items}, separators=(",", ":")).encode()
+            before = self._digests[part] = self._blob(data)
+        assert before is not None, "a history has at least one part"
+        return before
+
+
+def _taken_apart(apart: Callable[[Any], Any], value: object) -> Any:
+    try:
+        return apart(value)
+    except Refused as refused:
+        refused.value = value
+        raise
+    except Exception as error:
+        told = f"{type(error).__name__}: {text_of_error(error)}".removesuffix(": ")
+        raise Refused(f"taking it apart raised {told}", value) from error
