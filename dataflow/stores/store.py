@@ -1,10 +1,12 @@
 """The protocol of stores: what a run needs of the place it lives in (S12.1).
 
-All methods block, and threads of the engine call them, several at once. What fails raises StoreError.
+All methods block, and threads of the engine call them, several at once. What fails raises StoreError and
+changes nothing. Whatever takes the id of a run raises StoreError where there is no such run.
 """
 
 from __future__ import annotations
 
+import pkgutil
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
@@ -56,7 +58,9 @@ class Batch:
     """What is committed at once, or not at all."""
 
     records: Sequence[Record] = ()
-    blobs: Mapping[str, bytes] = field(default_factory=dict)  # by SHA-256 in hex; those there already stay
+    blobs: Mapping[str, bytes] = field(
+        default_factory=dict
+    )  # by SHA-256 in hex, whichever runs have them too
     status: str | None = None  # of the run from now on
     taken: Sequence[str] = ()  # asks whose answers have left the inbox
 
@@ -83,13 +87,18 @@ class Store(ABC):
     def commit(self, run: str, batch: Batch, *, unless_answered: bool = False) -> Sequence[Answer]:
         """Write a batch in one transaction, durable when this returns, and return what the inbox holds then.
 
-        With `unless_answered` nothing is written if the inbox holds an answer: so no answer is overlooked by
-        a run that is given up as paused (S11.2). Only the owner calls it.
+        With `unless_answered` nothing is written if the inbox holds an answer that the batch does not take: so
+        no answer is overlooked by a run that is given up as paused (S11.2). Only the owner calls it. A batch
+        brings each blob that its run has not brought yet, since another run that has it may be deleted.
         """
 
     @abstractmethod
     def answer(self, run: str, answer: Answer) -> None:
-        """Put an answer in the inbox; raises AnswerRefused if its ask has been answered or has one there."""
+        """Put an answer in the inbox.
+
+        Raises AnswerRefused if one for its ask is there, or if the journal has an `ask_answered` or
+        `ask_closed` at its path and no later `ask_opened`.
+        """
 
     @abstractmethod
     def runs(self) -> Sequence[StoredRun]:
@@ -118,13 +127,15 @@ class Store(ABC):
     @staticmethod
     def sqlite(path: str | PathLike[str]) -> Store:
         """Return the store in an SQLite file, which is made when the first run is written (S20)."""
-        from dataflow.stores.sqlite import SqliteStore  # a flow without a store does without it
-
-        return SqliteStore(path)
+        return _made("dataflow.stores.sqlite:SqliteStore", path)
 
     @staticmethod
     def memory() -> Store:
         """Return a store that lives as long as the object does, for tests."""
-        from dataflow.stores.memory import MemoryStore  # as above
+        return _made("dataflow.stores.memory:MemoryStore")
 
-        return MemoryStore()
+
+def _made(kind: str, *place: str | PathLike[str]) -> Store:
+    """Make a store of a class that is found by name: it is built on this module, and loaded on first use."""
+    store: Store = pkgutil.resolve_name(kind)(*place)
+    return store

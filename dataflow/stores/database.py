@@ -1,0 +1,186 @@
+"""The SQLite file of a store: made whole, opened, guarded, and its errors told (S12.2, S20)."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing, contextmanager
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Final
+
+from dataflow.errors import StoreError
+from dataflow.stores.forks import forget_in_children
+from dataflow.stores.locks import wait_for
+from dataflow.stores.schema import SCHEMA, VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from os import PathLike
+
+__all__ = ["Database"]
+
+#: How long one process waits for the transaction of another, in seconds.
+BUSY: Final = 30.0
+
+_ADVICE: Final = {
+    sqlite3.SQLITE_BUSY: f"another process has kept it locked for {BUSY:g} s; try again when that has ended",
+    sqlite3.SQLITE_CANTOPEN: "make sure that it and its folder can be read and written",
+    sqlite3.SQLITE_CORRUPT: "the file is damaged; put it aside and restore it from a backup",
+    sqlite3.SQLITE_FULL: "nothing was written; make room on the disk, then resume what was running",
+    sqlite3.SQLITE_IOERR: "nothing was written; check the disk and its free room, then resume what was running",
+    sqlite3.SQLITE_NOTADB: "name another file, or put this one aside",
+    sqlite3.SQLITE_PERM: "make sure that it and its folder can be read and written",
+    sqlite3.SQLITE_READONLY: "nothing was written; make it and its folder writable, or name another file",
+}
+#: Files that were open when this process was forked, by device and number, and their connections. SQLite forbids
+#: to use either in the child, so they are kept as they are.
+_PARENTS: Final[dict[tuple[int, int], sqlite3.Connection]] = {}
+
+
+class Database:
+    """A file that is opened for each call, or stays open while somebody keeps it so; one call at a time."""
+
+    def __init__(self, path: str | PathLike[str]) -> None:
+        self.path = Path(path).absolute()
+        self.locks = self.path.with_name(f"{self.path.name}-locks")
+        self._guard = Lock()
+        self._keepers = 0
+        self._open: sqlite3.Connection | None = None
+        self._identity = (0, 0)  # of the open file: device and number
+        forget_in_children(self)
+
+    def exists(self) -> bool:
+        """Tell whether there is a file."""
+        return self.path.exists()
+
+    def create(self) -> None:
+        """Make the file, whole or not at all, if there is none."""
+        if self.exists():
+            return
+        with self.telling():
+            self.locks.mkdir(parents=True, exist_ok=True)
+            lock = wait_for(self.locks / "creating")
+            try:
+                if not self.exists():
+                    _write_empty(self.path)
+            finally:
+                lock.release()
+
+    def keep(self) -> None:
+        """Let the file stay open until `leave` is called as often: opening costs more than a commit."""
+        with self._guard:
+            self._keepers += 1
+
+    def leave(self) -> None:
+        """Take back one `keep`."""
+        with self._guard, self.telling():
+            self._keepers -= 1
+            self._close_unless_kept()
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """Give the connection for one statement; the file must exist."""
+        with self._guard, self.telling():
+            try:
+                yield self._connection()
+            finally:
+                self._close_unless_kept()
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """Give the connection for one transaction, undone if the block raises; the file must exist."""
+        with self.reading() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            finally:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+
+    @contextmanager
+    def telling(self) -> Iterator[None]:
+        """Turn errors of the file and of the system into StoreError."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+            advice = _ADVICE.get(code)
+            raise StoreError(str(self.path), f"{error}; {advice}" if advice else str(error)) from error
+        except OSError as error:
+            advice = "make sure that its folder can be written, or name another file"
+            raise StoreError(str(self.path), f"{error}; {advice}") from error
+
+    def forget(self) -> None:
+        """Leave what is open to the parent of this process."""
+        if self._open is not None:
+            _PARENTS[self._identity] = self._open
+        self._open, self._keepers, self._guard = None, 0, Lock()
+
+    def _connection(self) -> sqlite3.Connection:
+        stat = self.path.stat()
+        identity = (stat.st_dev, stat.st_ino)
+        if identity in _PARENTS:
+            reason = "was open when this process was forked; use it in a process that is started with `spawn`"
+            raise StoreError(str(self.path), reason)
+        if self._open is None:
+            self._open, self._identity = _connect(self.path), identity
+        elif identity != self._identity:
+            reason = (
+                "was removed or replaced while a run was being executed; put it back, or start the run again"
+            )
+            raise StoreError(str(self.path), reason)
+        return self._open
+
+    def _close_unless_kept(self) -> None:
+        if self._open is not None and not self._keepers:
+            self._open.close()
+            self._open = None
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    """Open a file that is there, for reading only where nothing else is allowed."""
+    try:
+        return _checked(path, "mode=rw")
+    except sqlite3.OperationalError as error:
+        denied = error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
+        log = path.with_name(f"{path.name}-wal")
+        if not denied or (log.exists() and log.stat().st_size):
+            raise
+    return _checked(path, "immutable=1")  # there is no log, and no permission to make one: nobody writes
+
+
+def _checked(path: Path, how: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        f"{path.as_uri()}?{how}", uri=True, timeout=BUSY, isolation_level=None, check_same_thread=False
+    )
+    try:
+        connection.execute("PRAGMA synchronous=NORMAL")
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version != VERSION:
+            raise StoreError(str(path), _other_version(version))
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _other_version(version: int) -> str:
+    if version > VERSION:
+        return (
+            f"has schema version {version}, and this release reads {VERSION}; "
+            "use the release that wrote it, or a later one"
+        )
+    return "is an SQLite file of something else; name another file"
+
+
+def _write_empty(path: Path) -> None:
+    """Write a file with the tables and nothing in them, and give it its name when it is complete."""
+    unfinished = path.with_name(f"{path.name}-new")
+    unfinished.unlink(missing_ok=True)
+    with closing(
+        sqlite3.connect(f"{unfinished.as_uri()}?mode=rwc", uri=True, isolation_level=None)
+    ) as connection:
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.executescript(f"BEGIN; {SCHEMA}; PRAGMA user_version={VERSION}; COMMIT")
+    unfinished.rename(path)

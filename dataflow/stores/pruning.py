@@ -1,0 +1,36 @@
+"""Deleting runs that nobody needs any more."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from dataflow.errors import RunTaken
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from datetime import timedelta
+
+    from dataflow.stores.store import Store
+
+__all__ = ["prune"]
+
+
+def prune(
+    store: Store, older_than: timedelta, statuses: Collection[str], *, now: datetime | None = None
+) -> list[str]:
+    """Delete the runs in some statuses that nothing was written to for a time; return their ids.
+
+    A run that somebody takes or deletes meanwhile is left out.
+    """
+    before = (datetime.now(UTC) if now is None else now) - older_than
+    found = [run.id for run in store.runs() if run.status in statuses and run.updated < before]
+    return [run for run in found if _delete(store, run)]
+
+
+def _delete(store: Store, run: str) -> bool:
+    try:
+        store.delete(run)
+    except RunTaken:
+        return False
+    return True

@@ -1,0 +1,199 @@
+"""The store in an SQLite file (S12.2, S20)."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from dataflow.errors import RunTaken
+from dataflow.stores.database import Database
+from dataflow.stores.locks import FileLock, is_taken, take
+from dataflow.stores.statements import (
+    add_answer,
+    add_run,
+    answers_of,
+    delete_run,
+    find_run,
+    page_of,
+    read_blob,
+    read_runs,
+    require_run,
+    write_batch,
+)
+from dataflow.stores.store import Answer, Batch, Hold, Record, Store, StoredRun
+from dataflow.stores.telling import missing_run, right_blob
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable, Iterator, Sequence
+    from os import PathLike
+    from pathlib import Path
+
+__all__ = ["SqliteStore"]
+
+#: How many records are read at once.
+PAGE: Final = 500
+
+_PLAIN: Final = re.compile(r"[0-9A-Za-z-]{1,64}")
+
+
+class _Owned:
+    """A run that is owned: its lock, and the database kept open for it."""
+
+    def __init__(self, database: Database, lock: FileLock) -> None:
+        self._database = database
+        self._lock = lock
+        database.keep()
+
+    def release(self) -> None:
+        with self._database.telling():
+            if self._lock.release():
+                self._database.leave()
+
+
+class SqliteStore(Store):
+    """Keep runs in one file, which is made by the first `begin`, with `-wal`, `-shm` and `-locks` beside it.
+
+    Any number of threads and processes of one machine may use it at once. A process that was forked while the
+    file was open cannot use it, and owns none of its parent's runs.
+    """
+
+    def __init__(self, path: str | PathLike[str]) -> None:
+        self._database = Database(path)
+        self._name = str(self._database.path)
+
+    def begin(self, run: StoredRun) -> Hold:
+        """Note a new run and own it."""
+        self._database.create()
+        return self._own(run.id, partial(add_run, run))
+
+    def hold(self, run: str) -> Hold:
+        """Own a run that is there; raises RunTaken if somebody has it, also in this process."""
+        with self._reading(run):
+            pass  # it is there, so that no lock is made for nothing
+        return self._own(run, partial(require_run, run))
+
+    def commit(self, run: str, batch: Batch, *, unless_answered: bool = False) -> Sequence[Answer]:
+        """Write a batch in one transaction and return what the inbox holds then."""
+        with self._writing(run) as connection:
+            answers = [answer for answer in answers_of(run, connection) if answer.ask not in batch.taken]
+            if not (answers and unless_answered):
+                write_batch(run, batch, connection, self._name)
+            return answers
+
+    def answer(self, run: str, answer: Answer) -> None:
+        """Put an answer in the inbox; raises AnswerRefused if its ask has one or takes none."""
+        with self._writing(run) as connection:
+            add_answer(run, answer, connection)
+
+    def runs(self) -> Sequence[StoredRun]:
+        """List all runs, the newest first."""
+        if not self._database.exists():
+            return []
+        with self._database.reading() as connection:
+            found = read_runs(connection)
+        told = (self._told(run) for run in found)
+        return [run for run in told if run is not None]
+
+    def find(self, run: str) -> StoredRun:
+        """Return one run; raises StoreError naming some that there are."""
+        while True:
+            with self._reading(run) as connection:
+                found = require_run(run, connection, self._name)
+            if told := self._told(found):
+                return told
+
+    def inbox(self, run: str) -> Sequence[Answer]:
+        """List the answers that the owner of a run has not taken yet."""
+        with self._reading(run) as connection:
+            return answers_of(run, connection)
+
+    def records(self, run: str, after: int = 0) -> Iterator[Record]:
+        """Read the journal of a run in order, some records at a time: nobody waits for a slow reader."""
+        with self._reading(run) as connection:
+            page = page_of(run, after, PAGE, connection)
+        return self._from_page(run, page)
+
+    def blob(self, sha256: str) -> bytes:
+        """Return a blob; raises StoreError if it is not there or not what its name says."""
+        if not self._database.exists():
+            return right_blob(self._name, sha256, None)
+        with self._database.reading() as connection:
+            data = read_blob(sha256, connection)
+        return right_blob(self._name, sha256, data)
+
+    def delete(self, run: str) -> None:
+        """Delete a run with its journal and the blobs that only it has; raises RunTaken if owned."""
+        hold = self.hold(run)
+        try:
+            with self._writing(run) as connection:
+                delete_run(run, connection)
+        finally:
+            hold.release()
+
+    @contextmanager
+    def _reading(self, run: str) -> Iterator[sqlite3.Connection]:
+        if not self._database.exists():
+            raise missing_run(self._name, run, [])
+        with self._database.reading() as connection:
+            require_run(run, connection, self._name)
+            yield connection
+
+    @contextmanager
+    def _writing(self, run: str) -> Iterator[sqlite3.Connection]:
+        if not self._database.exists():
+            raise missing_run(self._name, run, [])
+        with self._database.writing() as connection:
+            require_run(run, connection, self._name)
+            yield connection
+
+    def _own(self, run: str, claim: Callable[[sqlite3.Connection, str], object]) -> Hold:
+        """Take the lock of a run, and give it back if the run cannot be claimed in the database."""
+        with self._database.telling():
+            lock = take(self._lock_of(run))
+        if lock is None:
+            raise RunTaken(self._name, run)
+        hold = _Owned(self._database, lock)
+        try:
+            with self._database.writing() as connection:
+                claim(connection, self._name)
+        except BaseException:
+            hold.release()
+            raise
+        return hold
+
+    def _told(self, run: StoredRun) -> StoredRun | None:
+        """Say `interrupted` for a run that nobody executes; None if it was deleted meanwhile.
+
+        The owner writes the last status before it gives the lock up, so what was read before the lock was
+        found free may be out of date: only if it is still so afterwards has the run been left alone.
+        """
+        while run.status == "running" and not self._is_owned(run.id):
+            with self._database.reading() as connection:
+                again = find_run(run.id, connection)
+            if again is None:
+                return None
+            if again == run:
+                return replace(run, status="interrupted")
+            run = again
+        return run
+
+    def _is_owned(self, run: str) -> bool:
+        with self._database.telling():
+            return is_taken(self._lock_of(run))
+
+    def _lock_of(self, run: str) -> Path:
+        """Return the lock file of a run: by its id, or its digest if that is no name for a file."""
+        plain = _PLAIN.fullmatch(run)
+        name = run if plain else hashlib.sha256(run.encode("utf-8", "surrogatepass")).hexdigest()
+        return self._database.locks / f"{name}.lock"
+
+    def _from_page(self, run: str, page: Sequence[Record]) -> Iterator[Record]:
+        while page:
+            yield from page
+            with self._database.reading() as connection:
+                page = page_of(run, page[-1].seq, PAGE, connection)

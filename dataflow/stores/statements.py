@@ -1,0 +1,165 @@
+"""What is said to the database of a store, each function within a transaction of its caller."""
+
+from __future__ import annotations
+
+import sqlite3
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+from dataflow.errors import StoreError
+from dataflow.stores.store import Answer, Batch, Record, StoredRun
+from dataflow.stores.telling import ASK_ENDED, already_answered, missing_run
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = [
+    "add_answer",
+    "add_run",
+    "answers_of",
+    "delete_run",
+    "find_run",
+    "page_of",
+    "read_blob",
+    "read_runs",
+    "require_run",
+    "write_batch",
+]
+
+_RUN: Final = "SELECT id, flow, target, status, created, updated FROM runs"
+# As the index `asks` says it, so that this reads no more than one record.
+_LAST_OF_ASK: Final = """
+SELECT kind FROM records
+WHERE run = ? AND path = ? AND kind IN ('ask_opened', 'ask_answered', 'ask_closed') ORDER BY seq DESC LIMIT 1
+"""
+_ADD_RECORD: Final = "INSERT INTO records (run, seq, kind, path, data) VALUES (?, ?, ?, ?, ?)"
+# Those that only this run has.
+_DELETE_BLOBS: Final = """
+DELETE FROM blobs WHERE sha256 IN (
+    SELECT sha256 FROM held_blobs AS held WHERE run = ?
+    AND NOT EXISTS (SELECT 1 FROM held_blobs WHERE sha256 = held.sha256 AND run <> held.run)
+)
+"""
+
+
+def add_run(run: StoredRun, connection: sqlite3.Connection, store: str) -> None:
+    """Note a new run; raise StoreError if there is one of that id."""
+    if find_run(run.id, connection) is not None:
+        raise StoreError(store, f"has a run {run.id!r} already")
+    values = (
+        _name(run.id),
+        _name(run.flow),
+        _name(run.target),
+        run.status,
+        _time(run.created),
+        _time(run.updated),
+    )
+    connection.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?)", values)
+
+
+def read_runs(connection: sqlite3.Connection) -> list[StoredRun]:
+    """List all runs as they were written, the newest first."""
+    return [_run(row) for row in connection.execute(f"{_RUN} ORDER BY created DESC, id DESC")]
+
+
+def find_run(run: str, connection: sqlite3.Connection) -> StoredRun | None:
+    """Return one run as it was written."""
+    row = connection.execute(f"{_RUN} WHERE id = ?", (_name(run),)).fetchone()
+    return None if row is None else _run(row)
+
+
+def require_run(run: str, connection: sqlite3.Connection, store: str) -> StoredRun:
+    """Return one run as it was written; raise StoreError if it is not there."""
+    found = find_run(run, connection)
+    if found is None:
+        raise missing_run(store, run, [there.id for there in read_runs(connection)])
+    return found
+
+
+def write_batch(run: str, batch: Batch, connection: sqlite3.Connection, store: str) -> None:
+    """Write all of a batch."""
+    name = _name(run)
+    now = _time(datetime.now(UTC))
+    connection.execute(
+        "UPDATE runs SET updated = ?, status = ifnull(?, status) WHERE id = ?", (now, batch.status, name)
+    )
+    connection.executemany("INSERT OR IGNORE INTO blobs VALUES (?, ?)", batch.blobs.items())
+    connection.executemany(
+        "INSERT OR IGNORE INTO held_blobs VALUES (?, ?)", [(name, sha256) for sha256 in batch.blobs]
+    )
+    connection.executemany(
+        "DELETE FROM inbox WHERE run = ? AND ask = ?", [(name, _name(ask)) for ask in batch.taken]
+    )
+    rows = ((name, record.seq, record.kind, _name(record.path), record.data) for record in batch.records)
+    try:
+        connection.executemany(_ADD_RECORD, rows)
+    except sqlite3.IntegrityError as error:
+        raise StoreError(store, f"run {run} has one of the records already; nothing was written") from error
+
+
+def page_of(run: str, after: int, size: int, connection: sqlite3.Connection) -> list[Record]:
+    """Read the next records of a journal."""
+    rows = connection.execute(
+        "SELECT seq, kind, path, data FROM records WHERE run = ? AND seq > ? ORDER BY seq LIMIT ?",
+        (_name(run), after, size),
+    )
+    return [Record(seq, kind, _text(path), data) for seq, kind, path, data in rows]
+
+
+def read_blob(sha256: str, connection: sqlite3.Connection) -> bytes | None:
+    """Return a blob as it was written."""
+    row = connection.execute("SELECT data FROM blobs WHERE sha256 = ?", (sha256,)).fetchone()
+    return None if row is None else row[0]
+
+
+def answers_of(run: str, connection: sqlite3.Connection) -> Sequence[Answer]:
+    """List what the inbox holds for a run, the oldest first."""
+    rows = connection.execute("SELECT ask, value, by FROM inbox WHERE run = ? ORDER BY place", (_name(run),))
+    return [Answer(_text(ask), value, _text(by)) for ask, value, by in rows]
+
+
+def add_answer(run: str, answer: Answer, connection: sqlite3.Connection) -> None:
+    """Put an answer in the inbox; raise AnswerRefused if its ask has one or takes none (S11.2)."""
+    place = (_name(run), _name(answer.ask))
+    last = connection.execute(_LAST_OF_ASK, place).fetchone()
+    if last is not None and last[0] in ASK_ENDED:
+        raise already_answered(answer.ask)
+    values = (*place, answer.value, _name(answer.by))
+    added = connection.execute(
+        "INSERT OR IGNORE INTO inbox (run, ask, value, by) VALUES (?, ?, ?, ?)", values
+    )
+    if not added.rowcount:
+        raise already_answered(answer.ask)
+
+
+def delete_run(run: str, connection: sqlite3.Connection) -> None:
+    """Delete a run with all that only it has."""
+    name = (_name(run),)
+    connection.execute(_DELETE_BLOBS, name)
+    connection.execute("DELETE FROM held_blobs WHERE run = ?", name)
+    connection.execute("DELETE FROM inbox WHERE run = ?", name)
+    connection.execute("DELETE FROM records WHERE run = ?", name)
+    connection.execute("DELETE FROM runs WHERE id = ?", name)
+
+
+def _run(row: tuple[str | bytes, str | bytes, str | bytes, str, str, str]) -> StoredRun:
+    id, flow, target, status, created, updated = row
+    created_at, updated_at = datetime.fromisoformat(created), datetime.fromisoformat(updated)
+    return StoredRun(_text(id), _text(flow), _text(target), status, created_at, updated_at)
+
+
+def _name(text: str) -> str | bytes:
+    """Write a name: as bytes if it has halves of surrogate pairs, which no text of SQLite can."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")
+    return text
+
+
+def _text(name: str | bytes) -> str:
+    return name if isinstance(name, str) else name.decode("utf-8", "surrogatepass")
+
+
+def _time(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="microseconds")

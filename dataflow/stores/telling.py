@@ -1,0 +1,37 @@
+"""What stores say that is the same for each of them."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Final
+
+from dataflow.errors import AnswerRefused, StoreError
+from dataflow.wording import choices
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["ASK_ENDED", "ASK_KINDS", "already_answered", "missing_run", "right_blob"]
+
+#: The records that say how an ask stands, and those of them after which it takes no answer (S11.2).
+ASK_ENDED: Final = ("ask_answered", "ask_closed")
+ASK_KINDS: Final = ("ask_opened", *ASK_ENDED)
+
+
+def missing_run(store: str, run: str, there: Sequence[str]) -> StoreError:
+    """Return the error for a run that is not there, with the ids of some that are."""
+    return StoreError(store, f"has no run {run!r}; {choices(there)}")
+
+
+def already_answered(ask: str) -> AnswerRefused:
+    """Return the error for the second answer to one ask."""
+    return AnswerRefused(ask, "it has been answered or closed")
+
+
+def right_blob(store: str, sha256: str, data: bytes | None) -> bytes:
+    """Return a blob that was found; raise StoreError if it was not, or is not what its name says."""
+    if data is None:
+        raise StoreError(store, f"has no blob {sha256}")
+    if hashlib.sha256(data).hexdigest() != sha256:
+        raise StoreError(store, f"the blob {sha256} is damaged: it is not what its name says")
+    return data
