@@ -161,8 +161,20 @@ class ExpressionOf:
                 self.source,
                 f"unknown name{'' if len(unknown) == 1 else 's'} {found}; {choices([self.name])}",
             )
-        evaluate = expression.holds if self.is_condition else expression.evaluate
-        return lambda value: evaluate({self.name: value})
+        return ExpressionFunction(self.name, expression, self.is_condition)
+
+
+@dataclass(frozen=True, slots=True)
+class ExpressionFunction:
+    """A function of one value that evaluates an expression; it shows which one."""
+
+    name: str
+    expression: Expression
+    is_condition: bool
+
+    def __call__(self, value: Any) -> Any:
+        evaluate = self.expression.holds if self.is_condition else self.expression.evaluate
+        return evaluate({self.name: value})
 
 
 def written_function(text: str, name: str, *, is_condition: bool = False) -> NamedFunction | ExpressionOf:

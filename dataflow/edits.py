@@ -1,0 +1,92 @@
+"""Edits: what differs between the flow a run began with and the one it is resumed with (S11.4)."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from dataflow.errors import FlowEdited
+from dataflow.shape import Entry
+
+if TYPE_CHECKING:
+    from dataflow.shape import Shape
+
+__all__ = ["CODE", "Edits", "check_edits", "compare"]
+
+#: The one part of a node that may change under a value that stands.
+CODE: Final = "code"
+
+
+@dataclass(frozen=True, slots=True)
+class Edits:
+    """What was edited, by address in the order of the flows.
+
+    What was renamed, under its old address, stands neither under `added` nor under `removed`. Of a changed
+    node the parts are named that differ: type, version, config, wiring, code.
+    """
+
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    changed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def is_none(self) -> bool:
+        """Whether nothing differs."""
+        return not (self.added or self.removed or self.renamed or self.changed)
+
+    @property
+    def gone(self) -> frozenset[str]:
+        """Addresses that the flow does not have any more."""
+        return frozenset((*self.removed, *self.renamed))
+
+    @property
+    def altered(self) -> frozenset[str]:
+        """Addresses whose stored values the flow as it is now need not come to, changed code aside."""
+        return frozenset(address for address, parts in self.changed.items() if parts != (CODE,))
+
+
+def compare(stored: Shape, present: Shape) -> Edits:
+    """Tell what was edited; a node that was removed and one added with an equal entry are one, renamed."""
+    old, new = stored.entries, present.entries
+    added = [address for address in new if address not in old]
+    removed = [address for address in old if address not in new]
+    alike: dict[Entry, deque[str]] = {}
+    for address in added:
+        alike.setdefault(new[address], deque()).append(address)
+    renamed = {address: alike[old[address]].popleft() for address in removed if alike.get(old[address])}
+    taken = set(renamed.values())
+    changed = {
+        address: tuple(name for name in Entry._fields if getattr(entry, name) != getattr(new[address], name))
+        for address, entry in old.items()
+        if address in new and new[address] != entry
+    }
+    return Edits(
+        tuple(address for address in added if address not in taken),
+        tuple(address for address in removed if address not in renamed),
+        renamed,
+        changed,
+    )
+
+
+def check_edits(run: str, edits: Edits, settled: Collection[str]) -> list[str]:
+    """Return a warning for each settled node of which only the code has changed.
+
+    Raises FlowEdited, with all edits, if a settled node was removed, renamed or changed otherwise; what has
+    not been settled may change freely.
+    """
+    if not (edits.gone | edits.altered).isdisjoint(settled):
+        raise FlowEdited(
+            run,
+            edits.added,
+            [*(f"{old} -> {new}" for old, new in edits.renamed.items()), *edits.removed],
+            [f"{address} ({', '.join(parts)})" for address, parts in edits.changed.items()],
+        )
+    known = frozenset(settled)
+    return [
+        f"code of node {address!r} has changed; its stored value stands"
+        for address, parts in edits.changed.items()
+        if CODE in parts and address in known
+    ]

@@ -1,0 +1,75 @@
+"""The scopes of a plan as a tree, each with the address that its nodes stand under."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from dataflow.plan import Call, FlowOf, JoinOf, LoopOf, MapOf
+
+if TYPE_CHECKING:
+    from dataflow.plan import FlowPlan, PlanNode, ScopePlan
+
+__all__ = ["PlacedScope", "address_of", "scopes_of"]
+
+_INSTANCES: Final = re.compile(r"\[[^\]]*\]|~\d+")
+
+
+def address_of(path: str) -> str:
+    """Return what is left of a path without rounds, items and attempts: which node of the flow it is (S2.2).
+
+    In names and keys these characters are encoded, so they stand for nothing else.
+    """
+    return _INSTANCES.sub("", path) if "[" in path or "~" in path else path
+
+
+class PlacedScope:
+    """A scope of a plan in its place: a flow that several nodes run is in several places."""
+
+    __slots__ = (
+        "address",
+        "children",
+        "imports",
+        "makers",
+        "number",
+        "owner",
+        "parameters",
+        "parent",
+        "plan",
+    )
+
+    def __init__(
+        self, plan: ScopePlan, number: int, parent: PlacedScope | None, owner: PlanNode | None
+    ) -> None:
+        self.plan = plan
+        self.number = number
+        self.parent = parent
+        self.owner = owner  # the node of the parent that opens it
+        self.address: str = "" if parent is None or owner is None else parent.address_of(owner)
+        self.children: dict[int, PlacedScope] = {}  # by the number of the node that opens it
+        self.makers = {slot: node for node in plan.nodes for slot in node.outputs.values()}
+        self.parameters = {slot: name for name, slot in plan.parameters.items()}
+        self.imports = {own: outer for outer, own in plan.imports}
+
+    def address_of(self, node: PlanNode) -> str:
+        """Return the address of a node of this scope, as `Frame.path_of` writes its path."""
+        if node.names_frame:
+            return self.address
+        return f"{self.address}/{node.label}" if self.address else node.label
+
+
+def scopes_of(plan: FlowPlan) -> list[PlacedScope]:
+    """List the scopes of a plan, those of its flow nodes too; each comes before the scopes inside it."""
+    scopes = [PlacedScope(plan.root, 0, None, None)]
+    for scope in scopes:  # grows while it is walked
+        for node in scope.plan.nodes:
+            match node.action:
+                case Call() | JoinOf():
+                    continue
+                case LoopOf(body=body) | MapOf(body=body):
+                    inner = body
+                case FlowOf(plan=flow):
+                    inner = flow.root
+            scope.children[node.index] = placed = PlacedScope(inner, len(scopes), scope, node)
+            scopes.append(placed)
+    return scopes

@@ -1,0 +1,197 @@
+"""The shape of a flow: what it says about each of its nodes, to be compared when a run is resumed (S11.4)."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from pydantic import BaseModel
+from pydantic_core import PydanticUndefined
+
+from dataflow.code_digests import codes_of, digest_of
+from dataflow.feeding import Feeding
+from dataflow.plan import Call, FlowOf, JoinOf, LoopOf, MapOf
+from dataflow.scope_tree import address_of, scopes_of
+from dataflow.told_values import told_value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from dataflow.nodetype import NodeType
+    from dataflow.plan import FlowPlan, PlanNode
+    from dataflow.scope_tree import PlacedScope
+
+__all__ = ["Entry", "Shape", "address_of", "shape_of"]
+
+#: Of the text that a shape is written as.
+VERSION: Final = 1
+
+
+class Entry(NamedTuple):
+    """What a flow says about one node; digests stand for all but the type and the version.
+
+    `code` covers the node's function, those in its config and those of its joins, empty where there are
+    none. Where several nodes share an address, as an `each` map and the node that names it do, all are told.
+    """
+
+    type: str
+    version: str
+    config: str
+    wiring: str
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a flow says about each of its nodes, by address: the path without rounds, items and attempts.
+
+    Settings and outputs of the flow, limits of loops and `max_concurrency` of maps are not in it.
+    """
+
+    entries: Mapping[str, Entry]
+
+    def write(self) -> str:
+        """Write the shape as JSON; equal shapes have one text."""
+        texts: dict[str, int] = {}
+        nodes = {
+            address: [texts.setdefault(text, len(texts)) for text in entry]
+            for address, entry in sorted(self.entries.items())
+        }
+        document = {"shape": VERSION, "texts": list(texts), "nodes": nodes}
+        return json.dumps(document, separators=(",", ":"))
+
+    @classmethod
+    def read(cls, text: str) -> Shape:
+        """Read what `write` wrote; raises ValueError for anything else."""
+        try:
+            document: Any = json.loads(text)
+            version, texts, nodes = (document[name] for name in ("shape", "texts", "nodes"))
+            entries = {
+                address: Entry(*(texts[number] for number in numbers)) for address, numbers in nodes.items()
+            }
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"this is no shape of a flow: {type(error).__name__}: {error}") from error
+        if version != VERSION:
+            raise ValueError(f"a shape of version {version} cannot be read; expected version {VERSION}")
+        return cls(entries)
+
+    @property
+    def digest(self) -> str:
+        """What identifies the shape."""
+        return digest_of(self.write())
+
+
+def shape_of(plan: FlowPlan) -> Shape:
+    """Tell the shape of a compiled flow, of its flow nodes too."""
+    describing = _Describing()
+    entries: dict[str, Entry] = {}
+    for scope in scopes_of(plan):
+        for node in scope.plan.nodes:
+            if node.is_visible:
+                address, entry = scope.address_of(node), describing.entry(scope, node)
+                known = entries.get(address)
+                entries[address] = entry if known is None else _together(known, entry)
+    return Shape(entries)
+
+
+def _together(one: Entry, other: Entry) -> Entry:
+    """Make one entry of two, in the order of their scopes: outer ones come first."""
+    return Entry(*(" ".join(filter(None, pair)) for pair in zip(one, other, strict=True)))
+
+
+class _Describing:
+    """Describes the nodes of a flow; what many have in common is told once."""
+
+    def __init__(self) -> None:
+        self.feeding = Feeding()
+        self._codes: dict[int, list[str]] = {}  # by the identity of a type
+        self._configs: dict[int, tuple[str, list[str]]] = {}  # by the identity of a config
+
+    def entry(self, scope: PlacedScope, node: PlanNode) -> Entry:
+        type_id, version, codes = self._type(node)
+        config, more = self._config(scope, node)
+        codes = [*codes, *more]
+        wiring = self.feeding.wiring(scope, node, codes)
+        return Entry(type_id, version, config, wiring, digest_of(" ".join(codes)) if codes else "")
+
+    def _type(self, node: PlanNode) -> tuple[str, str, list[str]]:
+        match node.action:
+            case Call(type=node_type):
+                return node_type.id, node_type.version, self._code(node_type)
+            case LoopOf():
+                return "loop", "", []
+            case MapOf():
+                return "map", "", []
+            case FlowOf(plan=flow):
+                return f"flow {flow.name}", "", []
+            case JoinOf():
+                raise AssertionError("a join is no node of the flow")
+
+    def _code(self, node_type: NodeType) -> list[str]:
+        known = self._codes.get(id(node_type))
+        if known is None:
+            known = self._codes[id(node_type)] = codes_of([node_type.documented or node_type.call])
+        return known
+
+    def _config(self, scope: PlacedScope, node: PlanNode) -> tuple[str, list[str]]:
+        """Tell the config of a call or the options of a map, with digests of the functions in it."""
+        match node.action:
+            case Call() as call:
+                config = _config_of(scope, call)
+            case MapOf(options=options):
+                config = {"key": options.key, "on_error": options.on_error}
+                return _told_config(config)
+            case _:
+                return "", []
+        if config is None:
+            return "", []
+        known = self._configs.get(id(config))
+        if known is None:
+            known = self._configs[id(config)] = _told_config(config)
+        return known
+
+
+def _config_of(scope: PlacedScope, call: Call) -> object:
+    """Find the config of a node where its function is given it."""
+    parameters = call.type.parameters
+    name = parameters.config_name
+    if name is None:
+        return None
+    if name in call.keywords:
+        slot = call.keywords[name]
+    else:
+        slot = call.positional[parameters.positional.index(name)]
+    assert isinstance(slot, int), "a config is no port"
+    config: object = scope.plan.initial[slot]
+    return config
+
+
+def _told_config(config: object) -> tuple[str, list[str]]:
+    """Tell a config without the functions in it, and without fields that have their default.
+
+    These belong to the code, as the defaults of a function do: a config may be given a further field.
+    """
+    functions: list[object] = []
+    given, defaults = _fields(config)
+    told = told_value(given, functions)
+    codes = codes_of(functions)
+    return digest_of(told) if given else "", [*codes, digest_of(told_value(defaults))] if defaults else codes
+
+
+def _fields(config: object) -> tuple[dict[str, object], dict[str, object]]:
+    """Part the fields of a config into those that were given and those that have their default."""
+    if not isinstance(config, BaseModel):
+        return _as_dict(config), {}
+    given: dict[str, object] = {}
+    defaults: dict[str, object] = {}
+    for name, field in type(config).model_fields.items():
+        value: object = getattr(config, name)
+        default: object = field.default
+        is_default = default is not PydanticUndefined and told_value(default) == told_value(value)
+        (defaults if is_default else given)[name] = value
+    return given, defaults
+
+
+def _as_dict(config: object) -> dict[str, object]:
+    return config if isinstance(config, dict) else {"": config}

@@ -1,0 +1,129 @@
+"""Told values: configs and constants as text that is the same in every process, so that it can be compared."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import json
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from datetime import date, time, timedelta, timezone
+from decimal import Decimal
+from enum import Enum
+from fractions import Fraction
+from pathlib import PurePath
+from types import BuiltinFunctionType, FunctionType, MethodType
+from typing import Any, Final
+from uuid import UUID
+
+from pydantic import BaseModel
+
+from dataflow.signature import qualified_id
+
+__all__ = ["told_value"]
+
+FUNCTIONS: Final = (FunctionType, MethodType, BuiltinFunctionType, functools.partial)
+#: What says all of itself in its repr, in one way.
+PLAIN: Final = (
+    type(None), bool, int, float, complex, bytes, bytearray, Decimal, Fraction, PurePath, UUID, date, time,
+    timedelta, timezone, range, type(...),
+)  # fmt: skip
+
+
+class _Text(str):
+    """What stands in the text as it is."""
+
+    __slots__ = ()
+
+
+class _Closed:
+    """Notes that a container has been told to its end."""
+
+    __slots__ = ("container",)
+
+    def __init__(self, container: int) -> None:
+        self.container = container
+
+
+def told_value(value: object, functions: list[object] | None = None) -> str:
+    """Tell a value with the types of all its parts; dicts and sets in an order that is always the same.
+
+    A function is told by its name, and is added to `functions`. Of what is neither of these, nor has fields,
+    items or members, only the type is told.
+    """
+    if type(value) is str:  # as most are
+        return json.dumps(value)
+    pieces: list[str] = []
+    todo: list[Any] = [value]
+    within = set[int]()  # the containers that are being told
+    while todo:
+        one = todo.pop()
+        if isinstance(one, _Text):
+            pieces.append(one)
+        elif isinstance(one, _Closed):
+            within.discard(one.container)
+        elif isinstance(one, str) and not isinstance(one, Enum):
+            pieces.append(json.dumps(one))
+        elif isinstance(one, PLAIN) and not isinstance(one, Enum):
+            pieces.append(_named(one, repr(one)))
+        elif id(one) in within:
+            pieces.append("<itself>")
+        elif (parts := _parts(one, functions)) is not None:
+            within.add(id(one))
+            todo.append(_Closed(id(one)))
+            todo.extend(reversed([_Text(f"{_type_name(one)}("), *parts, _Text(")")]))
+        else:
+            pieces.append(_told_alone(one, functions))
+    return "".join(pieces)
+
+
+def _parts(one: object, functions: list[object] | None) -> list[Any] | None:
+    """List the parts of a value, with the text between them; None for a value that has none."""
+    match one:
+        case Enum() | type():
+            return None
+        case BaseModel():
+            return _pairs({name: getattr(one, name) for name in type(one).model_fields}, functions)
+        case Mapping():
+            return _pairs(one, functions)
+        case AbstractSet():  # of what has a hash, which is never deep
+            return [_Text(f"{text}, ") for text in sorted(told_value(part, functions) for part in one)]
+        case Sequence():
+            return [part for item in one for part in (item, _Text(", "))]
+        case _ if dataclasses.is_dataclass(one):
+            fields = [field.name for field in dataclasses.fields(one) if field.compare]
+            return _pairs({name: getattr(one, name) for name in fields}, functions)
+        case _:
+            return None
+
+
+def _pairs(found: Mapping[Any, object], functions: list[object] | None) -> list[Any]:
+    told = sorted((told_value(key, functions), number) for number, key in enumerate(found))
+    values = list(found.values())
+    return [part for key, number in told for part in (_Text(f"{key}: "), values[number], _Text(", "))]
+
+
+def _told_alone(one: object, functions: list[object] | None) -> str:
+    """Tell a function, an enum's member or a type by its name, anything else by its type."""
+    if isinstance(one, Enum):
+        return f"{_type_name(one)}.{one.name}"
+    if isinstance(one, type):
+        return f"type {one.__module__}:{one.__qualname__}"
+    if isinstance(one, FUNCTIONS) or isinstance(getattr(type(one), "__call__", None), FunctionType):
+        function: Callable[..., Any] = one  # type: ignore[assignment]  # it can be called
+        if functions is not None:
+            functions.append(one)
+        return f"function {qualified_id(function)}"
+    return _type_name(one)
+
+
+def _named(one: object, text: str) -> str:
+    """Name the type too where the text alone does not tell it."""
+    return text if type(one) in PLAIN else f"{_type_name(one)} {text}"
+
+
+def _type_name(one: object) -> str:
+    found = type(one)
+    return (
+        found.__qualname__ if found.__module__ == "builtins" else f"{found.__module__}:{found.__qualname__}"
+    )
