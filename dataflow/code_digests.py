@@ -57,16 +57,11 @@ def _behind(function: object) -> Iterator[object]:
             todo.append(one.func)
         elif isinstance(one, MethodType):
             todo.append(one.__func__)
-        elif not isinstance(one, FunctionType) and isinstance(call := _call_of(one), FunctionType):
-            todo.append(call)
+        elif callable(one) and not isinstance(one, FunctionType | type):
+            todo.append(type(one).__call__)  # a class has no code, nor has what is not written in Python
         wrapped = getattr(one, "__wrapped__", None)
         if wrapped is not None and not isinstance(one, MethodType):  # whose function has it too
             todo.append(wrapped)
-
-
-def _call_of(one: object) -> object:
-    """Return what calling an object runs; a class is none, nor is what is no Python code."""
-    return None if isinstance(one, type) else getattr(type(one), "__call__", None)
 
 
 def _parts(one: object) -> list[str]:

@@ -47,12 +47,8 @@ class _Spreading:
                     self._add_inside(scope, node)
         while self.todo:
             self._spread_slot(*self.todo.pop())
-        return frozenset(
-            scope.address_of(node)
-            for scope, node in ((self.scopes[number], index) for number, index in self.nodes)
-            for node in [scope.plan.nodes[node]]
-            if node.is_visible
-        )
+        found = [(self.scopes[number], self.scopes[number].plan.nodes[index]) for number, index in self.nodes]
+        return frozenset(scope.address_of(node) for scope, node in found if node.is_visible)
 
     def _add_node(self, scope: PlacedScope, node: PlanNode) -> None:
         """Note that a node may come to something else; so may those around it."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -11,6 +10,8 @@ from dataflow.errors import FlowEdited
 from dataflow.shape import Entry
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
     from dataflow.shape import Shape
 
 __all__ = ["CODE", "Edits", "check_edits", "compare"]

@@ -252,9 +252,7 @@ class FlowEdited(DataflowError):
     Each part is told as text: `added` and `removed` nodes, and `changed` ones with what differs.
     """
 
-    def __init__(
-        self, run: str, added: Sequence[str], removed: Sequence[str], changed: Sequence[str]
-    ) -> None:
+    def __init__(self, run: str, added: Sequence[str], removed: Sequence[str], changed: Sequence[str]) -> None:
         self.run = run
         self.added = tuple(added)
         self.removed = tuple(removed)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.code_digests import codes_of, digest_of
 from dataflow.plan import Call, FlowOf, JoinOf, LoopOf, MapOf
-from dataflow.told_values import told_value
 from dataflow.tokens import UNSETTLED
+from dataflow.told_values import told_value
 from dataflow.wiring import CARRY, INPUT, ITEM
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Feeding:
         self._codes: dict[tuple[int, int], str] = {}  # of the functions of joins, where they have some
 
     def wiring(self, scope: PlacedScope, node: PlanNode, codes: list[str]) -> str:
-        """Tell what feeds a node, and what leaves it if it is a loop, a map or a flow node.
+        """Digest what feeds a node, and what leaves it if it is a loop, a map or a flow node.
 
         Digests of the functions that take part in that are added to `codes`.
         """
@@ -54,7 +54,7 @@ class Feeding:
             case FlowOf() as flow:
                 assert inner is not None, "a flow node has a flow"
                 rest = self._flow(scope, inner, node, flow, codes)
-        return _short([sorted(ports), rest])
+        return digest_of(json.dumps([sorted(ports), rest]))
 
     def _feed(self, scope: PlacedScope, feed: Feed, codes: list[str]) -> tuple[str, list[str]]:
         sources = self._all(scope, feed.slots, codes)

@@ -16,7 +16,7 @@ from dataflow.scope_tree import address_of, scopes_of
 from dataflow.told_values import told_value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from dataflow.nodetype import NodeType
     from dataflow.plan import FlowPlan, PlanNode

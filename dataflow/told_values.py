@@ -1,18 +1,16 @@
-"""Told values: configs and constants as text that is the same in every process, so that it can be compared."""
+"""Told values: configs and constants as text that is the same in every process, to be compared."""
 
 from __future__ import annotations
 
 import dataclasses
-import functools
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import date, time, timedelta, timezone
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
 from pathlib import PurePath
-from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, Final
 from uuid import UUID
 
@@ -22,7 +20,6 @@ from dataflow.signature import qualified_id
 
 __all__ = ["told_value"]
 
-FUNCTIONS: Final = (FunctionType, MethodType, BuiltinFunctionType, functools.partial)
 #: What says all of itself in its repr, in one way.
 PLAIN: Final = (
     type(None), bool, int, float, complex, bytes, bytearray, Decimal, Fraction, PurePath, UUID, date, time,
@@ -109,11 +106,10 @@ def _told_alone(one: object, functions: list[object] | None) -> str:
         return f"{_type_name(one)}.{one.name}"
     if isinstance(one, type):
         return f"type {one.__module__}:{one.__qualname__}"
-    if isinstance(one, FUNCTIONS) or isinstance(getattr(type(one), "__call__", None), FunctionType):
-        function: Callable[..., Any] = one  # type: ignore[assignment]  # it can be called
+    if callable(one):
         if functions is not None:
             functions.append(one)
-        return f"function {qualified_id(function)}"
+        return f"function {qualified_id(one)}"
     return _type_name(one)
 
 

@@ -1,0 +1,48 @@
+"""Addresses of nodes: their paths without rounds, items and attempts (S2.2)."""
+
+from __future__ import annotations
+
+import pytest
+
+from dataflow import RunFailed
+from dataflow.events import EventKind
+from dataflow.scope_tree import address_of, scopes_of
+from tests.properties.playing import flow_of
+from tests.properties.random_flows import sample
+
+
+@pytest.mark.parametrize(
+    ("path", "address"),
+    [
+        ("a", "a"),
+        ("refine[2]/parts", "refine/parts"),
+        ("sub~2/refine[2]/summarise[0]", "sub/refine/summarise"),
+        ("summarise[0][12]", "summarise"),
+        ("summarise[a%5D%7E2]/chat", "summarise/chat"),
+        ("a%5B0%5D%7E2", "a%5B0%5D%7E2"),
+    ],
+)
+def test_an_address_is_a_path_without_rounds_items_and_attempts(path: str, address: str) -> None:
+    assert address_of(path) == address
+
+
+@pytest.mark.parametrize("seed", range(40))
+async def test_every_firing_is_at_the_address_of_a_node(seed: int) -> None:
+    program = sample(seed)
+    flow = flow_of(program.document)
+    paths = set[str]()
+    try:
+        async with flow.start(**program.inputs) as run:
+            async for event in run.events():
+                if event.kind == EventKind.NODE_FINISHED:
+                    paths.add(str(event.path))
+    except RunFailed:
+        pass  # its firings have paths too
+    known = {
+        scope.address_of(node)
+        for scope in scopes_of(flow.compile())
+        for node in scope.plan.nodes
+        if node.is_visible
+    }
+    assert paths
+    assert {address_of(path) for path in paths} <= known
