@@ -19,7 +19,7 @@ from tests.quick_nodes import Adder, awaiting, inc, plain
 def made(source: str) -> Callable[..., Any]:
     """Compile a function `f`, as of another version of a file."""
     names: dict[str, Any] = {}
-    exec(source, names)  # noqa: S102 - a text of this file
+    exec(source, names)  # a text of this file
     function: Callable[..., Any] = names["f"]
     return function
 
@@ -99,7 +99,7 @@ def test_the_engine_itself_is_left_out() -> None:
 
 
 def test_processes_with_other_hash_seeds_come_to_the_same() -> None:
-    code = "from tests.test_code_digests import ONE, made; from dataflow.code_digests import code_digest; print(code_digest(made(ONE)))"
+    code = "from tests.test_code_digests import ONE, code_digest, made; print(code_digest(made(ONE)))"
     told = {
         subprocess.run(
             [sys.executable, "-c", code],

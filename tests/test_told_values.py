@@ -41,11 +41,11 @@ class Place:
 Pair = namedtuple("Pair", "x y")  # noqa: PYI024 - one without types
 
 DIFFERENT: list[Any] = [
-    None, True, 1, 1.0, 1j, "1", b"1", bytearray(b"1"), (1,), [1], {1}, frozenset({1}), {1: 1}, {"1": 1}, "", [], (),
-    {}, set(), [[]], [[], []], "a, b", ["a", "b"], ["a, b"], Decimal(1), Decimal("1.0"), Path("a"), date(2020, 1, 1),
-    timedelta(1), Colour.RED, Colour.BLUE, Size.SMALL, Point(1), Place(1), Point(1, [2]), Pair(1, None), Set(by=1),
-    Set(by=2), inc, int, -0.0, 0.0, float("inf"), "\ud800", ExpressionOf("value", "value > 1").compiled(),
-    ExpressionOf("value", "value > 2").compiled(),
+    None, True, 1, 1.0, 1j, "1", b"1", bytearray(b"1"), (1,), [1], {1}, frozenset({1}), {1: 1}, {"1": 1}, "",
+    [], (), {}, set(), [[]], [[], []], "a, b", ["a", "b"], ["a, b"], Decimal(1), Decimal("1.0"), Path("a"),
+    date(2020, 1, 1), timedelta(1), Colour.RED, Colour.BLUE, Size.SMALL, Point(1), Place(1), Point(1, [2]),
+    Pair(1, None), Set(by=1), Set(by=2), inc, int, -0.0, 0.0, float("inf"), "\ud800",
+    ExpressionOf("value", "value > 1").compiled(), ExpressionOf("value", "value > 2").compiled(),
 ]  # fmt: skip
 
 
