@@ -58,7 +58,7 @@ def test_different_values_have_different_texts() -> None:
     ("one", "other"),
     [
         ({"a": 1, "b": 2}, {"b": 2, "a": 1}),
-        ({"a", "b", "c"}, {"c", "b", "a"}),
+        ({0, 8}, {8, 0}),  # which it lists in the order of insertion
         (Point(1, {"b": 1, "a": 2}), Point(1, {"a": 2, "b": 1})),
         (float("nan"), float("nan")),
         (Adder(1), Adder(1)),
