@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dataflow.asks import Ask, ports_left, read_answer, read_request, schema_of
-from dataflow.errors import AnswerRefused, NodeFailed
+from dataflow.errors import AnswerRefused, NodeFailed, ValueRefused
 from dataflow.events import EventKind
 from dataflow.outcome import outputs_given
 from dataflow.ports import MISSING, SKIP
@@ -65,6 +65,9 @@ class Asking:
         """Open the ask of a raw node that paused; raises NodeFailed for one that cannot be."""
         request = read_request(node.id, output.metadata)
         given = outputs_given(node.id, call.type, output)
+        if self.scheduler.recording is not None:
+            self.scheduler.recording.check(request.show, f"{node.id}: what its ask shows")
+            self.scheduler.recording.prepare(node.id, given, {})
         self.open_ask(frame, node, call, request, given, self.scheduler.reporter.now())
 
     def open_ask(
@@ -121,7 +124,13 @@ class Asking:
         one = self.open.get(id)
         if one is None:
             raise AnswerRefused(id, self._over.get(id) or f"there is no such ask; {choices(self.open)}")
-        return read_answer(id, one.left, value)
+        values = read_answer(id, one.left, value)
+        if self.scheduler.recording is not None:
+            try:
+                self.scheduler.recording.check(values, id)
+            except ValueRefused as refused:
+                raise AnswerRefused(id, str(refused)) from refused
+        return values
 
     def answer(self, id: str, values: Mapping[str, Any], by: str) -> None:
         """Fill the ports of a node with an answer that was read, and settle it."""

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from dataflow.attempts import Bounds
     from dataflow.frames import FiringId, Frame
+    from dataflow.recording import Recording
     from dataflow.scheduler import Scheduler
 
 __all__ = ["Attempting"]
@@ -75,6 +76,8 @@ class Attempting:
         if self._reporter.is_listening:
             report_start(self._reporter, frame, index)
         calling = call(current, action, self.context.copy())
+        if action.policy.effect is True and self._scheduler.recording is not None:
+            calling = _once_committed(self._scheduler.recording, calling)
         if action.bounds is not None:
             calling = _in_time(worker, current, action.bounds, calling)
         worker.begin(current, calling)
@@ -237,6 +240,16 @@ class Attempting:
         newly = self._cut_short(worker, current)
         self._ended(worker, current)
         return newly
+
+
+async def _once_committed(recording: Recording, calling: Coroutine[Any, Any, Any]) -> Any:
+    """Await a call that has an effect, which begins when all it depends on is committed (S12.2)."""
+    try:
+        await recording.journal.committed()
+    except BaseException:
+        calling.close()
+        raise
+    return await calling
 
 
 async def _in_time(

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from dataflow.lookup import FindFunction, FindType
     from dataflow.nodetype import NodeType
     from dataflow.plan import FlowPlan
+    from dataflow.stores import Store
     from dataflow.policy import Errors, Limit, NodeErrors, OnError, Retry
     from dataflow.wiring import FlowInput, PlacedNode, Version, Wiring
 
@@ -42,6 +43,7 @@ class Definition(Builder):
     """A builder whose flow is checked and compiled, once for each change of it."""
 
     settings = Settings()
+    target = ""  # where the flow is found, as FILE of the command line (S20)
     _policy = Policy()  # for its use as a node
     _placed_as: str | None = None
     _described: tuple[Version, NodeType, tuple[str, ...]] | None = None  # the newest
@@ -129,6 +131,7 @@ class Definition(Builder):
         errors: Errors | None = None,
         timeout: float | None = None,
         keep: bool = True,
+        store: Store | None = None,
     ) -> Self:
         """Return the flow with these settings for its runs, the others by default; this one is not changed.
 
@@ -137,9 +140,10 @@ class Definition(Builder):
         `errors` is `fail_fast` unless set, or as in the flow around it; `continue` finishes what does not
         depend on a failure before the run fails (S9.4). With `keep=False` a value is let go when its last
         reader has come to its end; the result then has the outputs of the flow and no other value (S8.5).
+        With a `store` runs live in it: they are resumed by their id, also after a crash (S12).
         """
         other = self._copied()
-        other.settings = Settings(errors, max_concurrency, limits, timeout, keep)
+        other.settings = Settings(errors, max_concurrency, limits, timeout, keep, store)
         return other
 
     def with_(

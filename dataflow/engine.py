@@ -101,7 +101,7 @@ class Engine:
             self._conclude()
 
     def _first(self) -> list[FiringId]:
-        if self.scheduler.has_ended:  # cancelled before it began
+        if self._has_started and self.scheduler.has_ended:  # cancelled before it began
             return []
         self._announce()
         return self._start.ready(self.scheduler)

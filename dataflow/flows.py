@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from dataflow.definitions import Definition
 from dataflow.entering import read_inputs
+from dataflow.errors import DataflowError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -79,7 +80,13 @@ class Flow(Definition):
         plan = self.compile() if port is None else self.compile_for(port)
         values = read_inputs(self.name, plan.wiring.inputs, inputs)
         inputs.clear()  # from here on only the run holds them (S8.5)
-        return executing(partial(prepare_anew, plan, values, self.settings, new_run_id()))
+        if self.settings.store is None:
+            return executing(partial(prepare_anew, plan, values, self.settings, new_run_id()))
+        from dataflow.storing import prepare_stored  # most runs live in no store
+
+        return executing(
+            partial(prepare_stored, plan, values, self.settings, new_run_id(), self.target)
+        )
 
     async def resume(
         self,
@@ -106,11 +113,22 @@ class Flow(Definition):
         edited: Edited = "refuse",
     ) -> AbstractAsyncContextManager[Run]:
         """Go on with a run while the block runs, as `start` does with a new one; see `resume`."""
-        from dataflow.preparing import prepare_again  # as in start
-        from dataflow.run import executing  # as above
+        from dataflow.run import executing  # as in start
 
-        assert not isinstance(run, str)
-        return executing(partial(prepare_again, self.compile(), run, answers or {}))
+        plan, given = self.compile(), dict(answers or {})
+        if not isinstance(run, str) and self.settings.store is None:
+            from dataflow.preparing import prepare_again  # as above
+
+            return executing(partial(prepare_again, plan, run, given))
+        if self.settings.store is None:
+            raise DataflowError(
+                f"run {run} is given by its id, but the flow has no store to find it in: "
+                "say flow.using(store=...).resume(...)"
+            )
+        from dataflow.storing import prepare_resumed  # as above
+
+        id = run if isinstance(run, str) else run.run_id
+        return executing(partial(prepare_resumed, plan, self.settings, id, given, edited))
 
     @overload
     async def pull(self, port: str, /, **inputs: Any) -> Any: ...

@@ -215,7 +215,7 @@ class ScopePlan:
         return self._holding
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class FlowPlan:
     """A whole flow, ready to run. `wiring` tells whose plan it is."""
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from dataflow.current import Firing
+    from dataflow.stores import Store
 
 __all__ = [
     "NO_POLICY",
@@ -193,6 +194,7 @@ class Settings:
     limits: Mapping[str, Limit | int] | None = None
     timeout: float | None = None
     keep: bool = True  # the values of the root, for the result (S8.5); has no form in documents
+    store: Store | None = None  # where runs live (S12.1); has no form in documents either
 
     def __post_init__(self) -> None:
         if not isinstance(self.keep, bool):

@@ -45,7 +45,7 @@ async def prepare_again(plan: FlowPlan, result: Result, answers: Mapping[str, ob
         raise DataflowError(
             f"run {result.run_id} belongs to flow {scheduler.plan.name!r}, not to flow {plan.name!r}"
         )
-    read = {id: scheduler.asking.read(id, value) for id, value in answers.items()}
+    read = {id: (scheduler.asking.read(id, value), "resume") for id, value in answers.items()}
     paused.take()
     reporter = Reporter(result.run_id, call=caller(), seq=scheduler.reporter.seq)
     scheduler.reporter = reporter

@@ -69,9 +69,9 @@ class Recording:
         """Raise ValueRefused for a value that cannot be written."""
         self._writer.write(value, place)
 
-    def hold(self) -> None:
-        """Keep what is reported until it is told that the run goes on."""
-        self._held = []
+    def begin_again(self, told: Told) -> None:
+        """Keep what is reported and was not told before, until it is told that the run goes on."""
+        self.told, self._held = told, []
 
     def go_on(self, data: Mapping[str, Any]) -> None:
         """Report that the run is resumed, and then what was held."""

@@ -45,6 +45,11 @@ class Restoring:
         self._interrupted: list[tuple[Frame, PlanNode, int]] = []
         self._reopened: list[str] = []
 
+    @property
+    def has_items_left(self) -> bool:
+        """Whether items of maps may be known that have not begun."""
+        return bool(self._left) and any("[" in path for path in self._left)
+
     def go_live(self) -> None:
         """Report what has to be known of what was restored; from here on new things happen."""
         self._is_replaying = False

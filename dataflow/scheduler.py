@@ -107,6 +107,10 @@ class Scheduler:
         """Return how long the run has been executed, in seconds, without its pauses."""
         return self.clock() - self._begun
 
+    def record(self, recording: Recording) -> None:
+        """Have what settles written down first."""
+        self.recording, self.is_plain = recording, False
+
     def bound_time(self, elapsed: float = 0.0) -> None:
         """Have the run fail when its time is over, of which it has taken some already."""
         self._begun = self.clock() - elapsed

@@ -11,8 +11,9 @@ from dataflow.events import EventKind
 from dataflow.separation import separate
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from dataflow.asking import Reading
     from dataflow.frames import FiringId
     from dataflow.scheduler import Scheduler
 
@@ -62,18 +63,29 @@ class Afresh:
 class Again:
     """A run goes on where it has paused, with answers that were read and found to fit."""
 
-    answers: Mapping[str, Mapping[str, Any]]
+    answers: Mapping[str, Reading]
     held: list[FiringId] = field(default_factory=list)  # what restoring it has made ready
+    told: Mapping[str, Any] = field(default_factory=dict)  # what the record of its going on holds
+    warnings: Sequence[tuple[str, str, Sequence[str]]] = ()  # code, text, asks whose answers are dropped
+    elapsed: float | None = None  # seconds that it was executed before, where the clock does not know
 
     def announce(self, scheduler: Scheduler) -> None:
-        if scheduler.reporter.is_listening:
-            scheduler.reporter.emit(EventKind.RUN_RESUMED, "", {})
+        if scheduler.recording is not None:
+            scheduler.recording.go_on(self.told)
+        elif scheduler.reporter.is_listening:
+            scheduler.reporter.emit(EventKind.RUN_RESUMED, "", self.told)
+        if scheduler.restoring is not None:
+            scheduler.restoring.go_live()
+        for code, text, taken in self.warnings:
+            scheduler.warn_of_run(code, text, **({"taken": list(taken)} if taken else {}))
 
     def ready(self, scheduler: Scheduler) -> list[FiringId]:
+        if self.elapsed is not None:
+            scheduler.bound_time(self.elapsed)
         newly, self.held = self.held, []
         newly += scheduler.take_step(scheduler.asking.watch_again)
-        for id, values in self.answers.items():
-            newly += scheduler.answer(id, values, "resume")
+        for id, (values, by) in self.answers.items():
+            newly += scheduler.answer(id, values, by)
         self.let_go()
         return newly
 

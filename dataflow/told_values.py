@@ -16,6 +16,7 @@ from uuid import UUID
 
 from pydantic import BaseModel
 
+from dataflow.secret import Secret
 from dataflow.signature import qualified_id
 
 __all__ = ["told_value"]
@@ -46,7 +47,7 @@ def told_value(value: object, functions: list[object] | None = None) -> str:
     """Tell a value with the types of all its parts; dicts and sets in an order that is always the same.
 
     A function is told by its name, and is added to `functions`. Of what is neither of these, nor has fields,
-    items or members, only the type is told.
+    items or members, only the type is told. Unlike the codec this takes any value, and never refuses one.
     """
     if type(value) is str:  # as most are
         return json.dumps(value)
@@ -101,9 +102,11 @@ def _pairs(found: Mapping[Any, object], functions: list[object] | None) -> list[
 
 
 def _told_alone(one: object, functions: list[object] | None) -> str:
-    """Tell a function, an enum's member or a type by its name, anything else by its type."""
+    """Tell a function, an enum's member, a secret or a type by its name, anything else by its type."""
     if isinstance(one, Enum):
         return f"{_type_name(one)}.{one.name}"
+    if isinstance(one, Secret):
+        return f"secret {one.name}"
     if isinstance(one, type):
         return f"type {one.__module__}:{one.__qualname__}"
     if callable(one):

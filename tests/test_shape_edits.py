@@ -7,7 +7,19 @@ from typing import Any
 
 import pytest
 
-from dataflow import Config, Flow, collect, each, fallback, merge, merge_contexts, node, race
+from dataflow import (
+    Config,
+    Flow,
+    NodeOutput,
+    Ports,
+    collect,
+    each,
+    fallback,
+    merge,
+    merge_contexts,
+    node,
+    race,
+)  # fmt: skip
 from dataflow.context import ExecutionContext
 from dataflow.shape import Entry, Shape, shape_of
 from tests.quick_nodes import Set, add, configured, defaulted, inc
@@ -36,6 +48,11 @@ class Asked(Config):
 
 async def asking(config: Asked, x: int) -> int:
     return x + config.by
+
+
+@node(name="a", ports=lambda _: Ports({"x": int}, {"y": int}))
+async def raw(inputs: dict[str, Any], config: Set) -> NodeOutput:
+    return NodeOutput(outputs={"y": inputs["x"] + config.by})
 
 
 async def dec(x: int) -> int:
@@ -147,6 +164,12 @@ EDITS: list[tuple[str, Wire, Wire, tuple[str, ...]]] = [
         lambda f: f.add(node(name="a")(configured), config=Set(by=1), x=1),
         lambda f: f.add(node(name="a")(configured), config=Set(by=2), x=1),
         ("config", "code"),  # a field with its default counts with the code
+    ),
+    (
+        "a config of a raw node",
+        lambda f: f.add(raw, config=Set(by=3), x=1),
+        lambda f: f.add(raw, config=Set(by=2), x=1),
+        ("config",),
     ),
     (
         "a field of a config that is set to its default",

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from dataflow.expressions.expression import ExpressionOf
+from dataflow.secret import Secret
 from dataflow.told_values import told_value
 from tests.quick_nodes import Adder, Set, inc
 
@@ -72,6 +73,10 @@ def test_functions_are_told_by_name_and_kept() -> None:
     found: list[object] = []
     assert told_value({"a": [inc]}, found) == 'dict("a": list(function tests.quick_nodes:inc, ), )'
     assert found == [inc]
+
+
+def test_a_secret_is_told_by_its_name_alone() -> None:
+    assert told_value([Secret("KEY", "of no concern")]) == "list(secret KEY, )"
 
 
 def test_what_has_no_parts_is_told_by_its_type() -> None:

@@ -1,0 +1,245 @@
+"""Storing: a run that lives in a store begins, is resumed, or is cancelled without being executed (S11, S12)."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakKeyDictionary
+
+import anyio
+from anyio.lowlevel import checkpoint
+
+from dataflow.backend import caller
+from dataflow.dependents import dependents
+from dataflow.edits import check_edits, compare
+from dataflow.errors import AnswerRefused, FlowInvalid, RunTaken
+from dataflow.events import Reporter
+from dataflow.journal import Journal
+from dataflow.past import fold
+from dataflow.plan import Call
+from dataflow.recording import Recording
+from dataflow.restoring import Restoring
+from dataflow.run import Prepared
+from dataflow.scheduler import Scheduler
+from dataflow.scope_tree import scopes_of
+from dataflow.shape import Shape, address_of, shape_of
+from dataflow.starting import Afresh, Again
+from dataflow.states import NodeState, RunStatus
+from dataflow.stores import StoredRun
+from dataflow.threads import call_in_thread
+from dataflow.values import Reader, Writer, classes_of, unstorable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from dataflow.asking import Reading
+    from dataflow.past import Past
+    from dataflow.plan import FlowPlan
+    from dataflow.policy import Edited, Settings
+    from dataflow.stores import Answer, Hold, Store
+    from dataflow.values import Classes
+
+__all__ = ["prepare_resumed", "prepare_stored"]
+
+#: What a firing has come to that stands when the run is resumed.
+SETTLED: Final = frozenset({NodeState.DONE, NodeState.FAILED, NodeState.TIMED_OUT})
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What follows from a plan alone for all its runs in stores."""
+
+    classes: Classes
+    shape: str
+
+
+_KEPT: Final[WeakKeyDictionary[FlowPlan, Kept]] = WeakKeyDictionary()
+
+
+def kept_of(plan: FlowPlan) -> Kept:
+    """Tell what runs of a plan need to be stored; raises FlowInvalid if a port's type rules it out (S12.3)."""
+    known = _KEPT.get(plan)
+    if known is None:
+        types = list(_types_in(plan))
+        problems = [
+            f"{where} cannot be stored: {reason}"
+            for where, kind in types
+            if (reason := unstorable(kind)) is not None
+        ]
+        if problems:
+            raise FlowInvalid(plan.name, problems)
+        known = _KEPT[plan] = Kept(classes_of(kind for _, kind in types), shape_of(plan).write())
+    return known
+
+
+def _types_in(plan: FlowPlan) -> Iterator[tuple[str, object]]:
+    """Go through the types of the ports of a flow, each with what it is of."""
+    for name, given in plan.wiring.inputs.items():
+        yield f"input {name!r}", given.type
+    for scope in scopes_of(plan):
+        for node in scope.plan.nodes:
+            if isinstance(node.action, Call):
+                for port in node.action.type.outputs.values():
+                    yield f"port '{scope.address_of(node)}.{port.name}'", port.type
+
+
+async def prepare_stored(
+    plan: FlowPlan, inputs: dict[str, Any], settings: Settings, run_id: str, target: str
+) -> Prepared:
+    """Prepare a new run in the store of the settings; the run takes the inputs over."""
+    store = settings.store
+    assert store is not None, "the flow has a store"
+    kept = kept_of(plan)
+    writer = Writer(kept.classes, lambda _name, _data: None)
+    for name, value in inputs.items():
+        writer.write(value, f"$in.{name}")
+    now = datetime.now(UTC)
+    noted = StoredRun(run_id, plan.name, target, RunStatus.RUNNING.value, now, now)
+    with anyio.CancelScope(shield=True):  # else nobody would give it up again
+        hold = await call_in_thread(store.begin, (noted,))
+    scheduler = _scheduler(plan, settings, run_id, hold, kept, 0)
+    return Prepared(
+        scheduler, Afresh(inputs, {"target": target, "shape": kept.shape}), scheduler.recording
+    )
+
+
+def _scheduler(
+    plan: FlowPlan, settings: Settings, run: str, hold: Hold, kept: Kept, seq: int
+) -> Scheduler:
+    """Make the scheduler of a run that is written down."""
+    call = caller()
+    reporter = Reporter(run, call=call, seq=seq)
+    recording = Recording(reporter, Journal(settings.store, run, hold, call), kept.classes)
+    reporter.record(recording)
+    scheduler = Scheduler(plan, settings, reporter, anyio.current_time)
+    scheduler.record(recording)
+    return scheduler
+
+
+async def prepare_resumed(
+    plan: FlowPlan, settings: Settings, run: str, answers: Mapping[str, object], edited: Edited
+) -> Prepared:
+    """Prepare a run to go on from its journal; whatever is wrong, the run stays as it was.
+
+    Raises StoreError, RunTaken, FlowEdited, AnswerRefused.
+    """
+    store = settings.store
+    assert store is not None, "the flow has a store"
+    kept = kept_of(plan)
+    with anyio.CancelScope(shield=True):
+        hold, past, inbox = await call_in_thread(_take, (store, run))
+    try:
+        scheduler = _scheduler(plan, settings, run, hold, kept, past.seq)
+    except BaseException:
+        hold.release()
+        raise
+    try:
+        return await _restored(scheduler, kept, past, answers, inbox, edited)
+    except BaseException:
+        assert scheduler.recording is not None, "the run is in a store"
+        with anyio.CancelScope(shield=True):
+            await scheduler.recording.journal.close()
+        raise
+
+
+def _take(store: Store, run: str) -> tuple[Hold, Past, Sequence[Answer]]:
+    """Own a run, and read what its journal tells."""
+    before = store.find(run)
+    hold = store.hold(run)
+    try:
+        now = store.find(run)
+        if now.updated != before.updated:
+            raise RunTaken(repr(store), run, "has been resumed by somebody else")
+        if now.status == RunStatus.COMPLETED.value:
+            raise RunTaken(repr(store), run, "has completed; there is nothing to resume")
+        return hold, fold(run, store.records(run)), store.inbox(run)
+    except BaseException:
+        hold.release()
+        raise
+
+
+async def _restored(
+    scheduler: Scheduler,
+    kept: Kept,
+    past: Past,
+    answers: Mapping[str, object],
+    inbox: Sequence[Answer],
+    edited: Edited,
+) -> Prepared:
+    store, recording, plan = scheduler.settings.store, scheduler.recording, scheduler.plan
+    assert store is not None
+    assert recording is not None
+    reader = Reader(kept.classes, store.blob)
+    forgotten, warnings = _edited(plan, kept, past, reader, edited)
+    past.forget(forgotten)
+    restoring = scheduler.restoring = Restoring(scheduler, past, reader.read)
+    recording.begin_again(restoring)
+    held = scheduler.start(reader.read(past.told["inputs"]))
+    while scheduler.has_more or (scheduler.has_items and restoring.has_items_left):
+        await checkpoint()
+        held += scheduler.advance() if scheduler.has_more else scheduler.begin_items()
+    read: dict[str, Reading] = {}
+    for answer in inbox:
+        try:
+            read[answer.ask] = scheduler.asking.read(answer.ask, json.loads(answer.value)), answer.by
+        except (AnswerRefused, ValueError) as error:
+            warnings.append(("answer_refused", str(error), [answer.ask]))
+    for id, value in answers.items():
+        if id in read:
+            raise AnswerRefused(id, "it has been answered already, and that answer waits in the inbox")
+        read[id] = scheduler.asking.read(id, value), "resume"
+    if past.is_torn:
+        warnings.append(("torn_record", "the newest record of the run was cut off and is dropped", []))
+    scheduler.warnings = list(dict.fromkeys([*(text for *_, text in past.warnings), *scheduler.warnings]))
+    told = {"forgotten": sorted(forgotten)} if forgotten else {}
+    return Prepared(scheduler, Again(read, held, told, warnings, past.elapsed), recording)
+
+
+def _edited(
+    plan: FlowPlan, kept: Kept, past: Past, reader: Reader, edited: Edited
+) -> tuple[set[str], list[tuple[str, str, Sequence[str]]]]:
+    """Find out what was edited meanwhile: the firings to forget, and what to warn of (S11.4)."""
+    forgotten = _after_failures(plan, past)
+    stored = reader.read(past.told["shape"])
+    if stored == kept.shape:
+        return forgotten, []
+    edits = compare(Shape.read(stored), Shape.read(kept.shape))
+    standing = {
+        address_of(path)
+        for path, firing in past.firings.items()
+        if firing.state in SETTLED and path not in past.failures
+    }
+    if edited == "recompute":
+        again = dependents(plan, edits.altered)
+        forgotten |= {path for path in past.firings if address_of(path) in again}
+        standing -= again
+    told = check_edits(past.run, edits, standing if edited == "refuse" else ())
+    return forgotten, [("code_changed", text, ()) for text in told]
+
+
+def _after_failures(plan: FlowPlan, past: Past) -> set[str]:
+    """Find what has taken a failure that is forgotten, as a value: it is done again with what comes now."""
+    if not past.failures:
+        return set()
+    forgotten: set[str] = set()
+    for failed in past.failures:
+        again = dependents(plan, {address_of(failed)}) - {address_of(failed)}
+        forgotten |= {
+            path
+            for path, firing in past.firings.items()
+            if firing.state is NodeState.DONE and address_of(path) in again and not _apart(path, failed)
+        }
+    return forgotten
+
+
+def _apart(path: str, other: str) -> bool:
+    """Tell whether two firings are in different items or rounds of one map or loop."""
+    place = other.find("[")
+    while place >= 0:
+        end = other.index("]", place) + 1
+        if path.startswith(other[: place + 1]) and not path.startswith(other[:end]):
+            return True
+        place = other.find("[", end)
+    return False
