@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, Protocol, Typ
 from weakref import ref
 
 from dataflow.backend import new_event
+from dataflow.redaction import known, redacted
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
@@ -154,6 +155,8 @@ class Reporter:
             self.recording.emit(kind, path, data)
             return
         self.seq += 1
+        if known() is not None:
+            data = redacted(data)
         fields = (self.seq, self.now(), self.run, kind, path, data)
         event = tuple.__new__(Event, fields)  # what `Event(...)` does in three times the time
         for reference in self._listeners:
