@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from dataflow.asks import Request
-    from dataflow.frames import Frame
+    from dataflow.frames import FiringId, Frame
     from dataflow.node_output import NodeOutput
     from dataflow.plan import Call, PlanNode
     from dataflow.ports import OutPort
@@ -131,6 +131,12 @@ class Asking:
             except ValueRefused as refused:
                 raise AnswerRefused(id, str(refused)) from refused
         return values
+
+    def take(self, id: str, values: Mapping[str, Any], by: str) -> list[FiringId]:
+        """Take an answer as a step of its own, unless its ask was closed; returns the newly ready firings."""
+        if id not in self.open:
+            return []
+        return self.scheduler.take_step(partial(self.answer, id, values, by))
 
     def answer(self, id: str, values: Mapping[str, Any], by: str) -> None:
         """Fill the ports of a node with an answer that was read, and settle it."""

@@ -17,22 +17,19 @@ from dataflow.deciding import IF_ID, SWITCH_ID
 from dataflow.declare import Node
 from dataflow.errors import FlowInvalid, ValueMismatch
 from dataflow.looping import Exits, Loop, When
-from dataflow.names import parse_reference
 from dataflow.nodetype import NodeType, derive, opaque_type
 from dataflow.placeholders import PortRef, literally
-from dataflow.placing import branch, configured, feed, id_for, place, wire
-from dataflow.ports import DONE, MISSING, Signal, plain_type
+from dataflow.placing import branch, configured, connect, feed, id_for, order_after, place, wire
+from dataflow.ports import MISSING, Signal, plain_type
 from dataflow.steps import Step
 from dataflow.wiring import (
     INPUT,
-    Edge,
     FlowInput,
     LoopBlock,
     PlacedNode,
     Reference,
     Wiring,
 )
-from dataflow.wording import choices
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
@@ -208,44 +205,14 @@ class Builder:
 
         If none of them comes, as all of those nodes were skipped, the node is skipped.
         """
-        placed = self._open.block.nodes.get(step._id) if step._block is self._open else None  # noqa: SLF001 - as in blocks
-        if placed is None:
-            self._wiring.problems.append(f"after: node {step._id!r} is not in this block")  # noqa: SLF001 - as above
-            return
-        for signal in signals:
-            self._open.changed()
-            source = source_of(self._open, literally(signal), f"after of node {placed.id!r}")
-            if isinstance(source, Reference) and source.port == DONE:
-                placed.after = placed.after or []
-                placed.after.append(source.node)
-            else:
-                self._wiring.problems.append(
-                    f"after of node {placed.id!r}: expected the `done` of a step in this block or around it, "
-                    f"found {signal!r}"
-                )
+        order_after(self._open, step, signals)
 
     def connect(self, source: str, target: str, **options: Any) -> None:
         """Wire by name: `connect("split.title", "join.title")`; `id` and `meta` are kept with the edge.
 
         An input of the flow is `$in.name`. The names are looked up when the flow is checked.
         """
-        if "feedback" in options or "each_round" in options or "leave" in options:
-            self._wiring.problems.append(
-                f"edge {source} -> {target}: `feedback` comes with a later release; use f.loop"
-            )
-            return
-        for unknown in sorted(set(options) - {"id", "meta"}):
-            self._wiring.problems.append(
-                f"edge {source} -> {target}: unknown option {unknown!r}; {choices(('id', 'meta'))}"
-            )
-        try:
-            start, end = parse_reference(source), parse_reference(target)
-        except ValueError as error:
-            self._wiring.problems.append(f"edge {source} -> {target}: {error}")
-            return
-        edge = Edge(start, end.node, end.port, options.get("id"), options.get("meta") or {})
-        self._open.block.edges.append(edge)
-        self._open.changed()
+        connect(self._open, source, target, options)
 
     def _root(self) -> OpenBlock:
         block = self._open

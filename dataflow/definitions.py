@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from dataflow.lookup import FindFunction, FindType
     from dataflow.nodetype import NodeType
     from dataflow.plan import FlowPlan
-    from dataflow.stores import Store
     from dataflow.policy import Errors, Limit, NodeErrors, OnError, Retry
+    from dataflow.stores import Store
     from dataflow.wiring import FlowInput, PlacedNode, Version, Wiring
 
 __all__ = ["Definition"]

@@ -11,7 +11,7 @@ from dataflow.events import EventKind
 from dataflow.failure import failure_of
 from dataflow.frames import Unhandled
 from dataflow.keeping import Keeping
-from dataflow.reporting import unsettled_ports
+from dataflow.reporting import told_of_failures, told_of_pause, unsettled_ports
 from dataflow.states import RunStatus
 from dataflow.workers import Workers
 
@@ -84,7 +84,7 @@ class Engine:
         def first() -> list[FiringId]:
             newly: list[FiringId] = []
             for id, (values, by) in answers.items():
-                newly += self.scheduler.answer(id, values, by)
+                newly += self.scheduler.asking.take(id, values, by)
             return newly
 
         self.workers.begin(first)
@@ -131,9 +131,9 @@ class Engine:
         """Pause, unless an answer has come meanwhile: nothing else can run (S11.1)."""
         if self._has_concluded or (self.keeping is not None and self.keeping.is_pausing):
             return
-        self.scheduler.stop_clock()
+        self.scheduler.timing.stop()
         self.workers.act()
-        told = self.scheduler.told_of_pause()
+        told = told_of_pause(self.scheduler)
         if self.keeping is not None:
             self.keeping.pause(told)
             return
@@ -150,7 +150,7 @@ class Engine:
         """Fail a run that has ended too late: its code kept the timer from being noticed."""
         scheduler = self.scheduler
         has_failed = bool(scheduler.root.failures) or self.cancel_reason is not None
-        if not has_failed and scheduler.clock() >= scheduler.until:
+        if not has_failed and scheduler.timing.is_over:
             scheduler.failing.run_timed_out()
 
     def _conclude(self) -> None:
@@ -168,7 +168,7 @@ class Engine:
         else:
             status = RunStatus.COMPLETED
         if self.reporter.is_listening:
-            data = {"status": status.value, **self.scheduler.told_of_failures()}
+            data = {"status": status.value, **told_of_failures(self.scheduler)}
             self.reporter.emit(EventKind.RUN_FINISHED, "", data)
         if self.keeping is None or self._is_left:
             self.end(status)

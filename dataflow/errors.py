@@ -65,8 +65,8 @@ MOST_SHOWN: Final = 100
 class DataflowError(Exception):
     """The base of everything the engine raises on purpose.
 
-    Each class keeps what it was made with under the names of its parameters, so that it can be copied. Secrets
-    do not stand in its text (S12.4).
+    Each class keeps what it was made with under the names of its parameters, so that it can be copied.
+    Secrets do not stand in its text (S12.4).
     """
 
     def __init__(self, text: str) -> None:
@@ -252,7 +252,9 @@ class FlowEdited(DataflowError):
     Each part is told as text: `added` and `removed` nodes, and `changed` ones with what differs.
     """
 
-    def __init__(self, run: str, added: Sequence[str], removed: Sequence[str], changed: Sequence[str]) -> None:
+    def __init__(
+        self, run: str, added: Sequence[str], removed: Sequence[str], changed: Sequence[str]
+    ) -> None:
         self.run = run
         self.added = tuple(added)
         self.removed = tuple(removed)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, Protocol, Typ
 from weakref import ref
 
 from dataflow.backend import new_event
-from dataflow.redaction import known, redacted
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
@@ -91,6 +90,7 @@ class Reporter:
         "_call",
         "_has_ended",
         "_listeners",
+        "_redact",
         "_thread",
         "is_listening",
         "now",
@@ -116,6 +116,7 @@ class Reporter:
         self.now = clock  # the time of the day, in UTC
         self.seq = seq  # of the last event, of a run that goes on in all its sittings
         self._has_ended = False
+        self._redact: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None  # secrets (S12.4)
         self._listeners: Sequence[ReferenceType[Listener]] = ()  # a stream that nobody holds is let go
 
     def listen(self) -> Stream[Event]:
@@ -129,6 +130,10 @@ class Reporter:
         if self._has_ended:
             listener.close()
             return
+        if self._redact is None:
+            from dataflow.redaction import redacted  # of most runs nobody hears
+
+            self._redact = redacted
         self._listeners = (*self._listeners, ref(listener, self._forget))
         self.is_listening = True
 
@@ -155,8 +160,8 @@ class Reporter:
             self.recording.emit(kind, path, data)
             return
         self.seq += 1
-        if known() is not None:
-            data = redacted(data)
+        if self._redact is not None:
+            data = self._redact(data)
         fields = (self.seq, self.now(), self.run, kind, path, data)
         event = tuple.__new__(Event, fields)  # what `Event(...)` does in three times the time
         for reference in self._listeners:

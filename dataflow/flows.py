@@ -84,9 +84,7 @@ class Flow(Definition):
             return executing(partial(prepare_anew, plan, values, self.settings, new_run_id()))
         from dataflow.storing import prepare_stored  # most runs live in no store
 
-        return executing(
-            partial(prepare_stored, plan, values, self.settings, new_run_id(), self.target)
-        )
+        return executing(partial(prepare_stored, plan, values, self.settings, new_run_id(), self.target))
 
     async def resume(
         self,

@@ -60,7 +60,7 @@ class Keeping:
                 self.broken = self.broken or error
             self.is_pausing = False
         if answers or self.broken is not None or engine.cancel_reason is not None:
-            engine.scheduler.let_clock_go_on()
+            engine.scheduler.timing.go_on()
             self._go_on(answers)
         else:
             engine.has_paused()
@@ -92,7 +92,7 @@ class Keeping:
                 value = json.loads(answer.value)
                 taken[answer.ask] = self._engine.scheduler.asking.read(answer.ask, value), answer.by
             except (AnswerRefused, ValueError) as error:
-                self._engine.scheduler.warn_of_run("answer_refused", str(error), taken=[answer.ask])
+                self._engine.scheduler.warn_of("", "answer_refused", str(error), taken=[answer.ask])
         if taken:
             self._engine.take(taken)
         return bool(taken)

@@ -84,13 +84,8 @@ class Loops:
     def _known(self, frame: Frame, node: PlanNode, rounds: int) -> bool | None:
         """Tell whether the test has ended the loop after so many rounds, as its journal knows (S11.3)."""
         restoring = self.scheduler.restoring
-        if restoring is None:
-            return None
-        path = frame.path_of(node)
-        if restoring.has_next_round(path, rounds):
-            return False
-        end = restoring.loop_end(path, rounds)
-        return None if end is None else end is LoopEnd.CONDITION
+        goes_on = None if restoring is None else restoring.past.loop_goes_on(frame.path_of(node), rounds)
+        return None if goes_on is None else not goes_on
 
     def tested(self, body: Frame) -> None:
         """Decide an `until` loop as soon as what it tests has settled (S6.1)."""

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 __all__ = ["Past", "PastAsk", "PastFiring", "fold"]
 
 #: The types that loops, maps and flow nodes are reported with.
+#: Why loops have ended (S19).
+CONDITION: Final = "condition"
+FAILED: Final = "failed"
 OPENERS: Final = frozenset({"loop", "map", "flow"})
 
 
@@ -74,8 +77,14 @@ class Past:
     warnings: dict[tuple[str, str, str], None] = field(default_factory=dict)  # path, code, text; in order
     failures: frozenset[str] = frozenset()  # firings whose failures nothing has handled
     is_torn: bool = False  # its newest record was cut off and dropped
-    _sitting: datetime | None = None
-    _last: datetime | None = None
+    sitting: datetime | None = None  # when the newest sitting began
+    last: datetime | None = None  # when the newest record was made
+
+    @property
+    def since_sitting(self) -> float:
+        """The seconds from the beginning of the newest sitting to the newest record."""
+        known = self.sitting is not None and self.last is not None
+        return (self.last - self.sitting).total_seconds() if known else 0.0  # type: ignore[operator]  # as told
 
     @property
     def open_asks(self) -> dict[str, PastAsk]:
@@ -91,6 +100,18 @@ class Past:
             found = self.firings[path] = PastFiring()
         return found
 
+    def loop_goes_on(self, path: str, rounds: int) -> bool | None:
+        """Tell whether the test let another round of a loop follow after so many; None if nobody knows."""
+        if self.rounds.get(path, 0) > rounds:
+            return True
+        reason, iterations = self.exits.get(path, (FAILED, -1))
+        return None if iterations != rounds or reason == FAILED else reason != CONDITION
+
+    def attempt_at_flow(self, path: str) -> int:
+        """Return the attempt at a flow node that goes on, or is to begin."""
+        known = self.firings.get(path)
+        return 1 if known is None else known.attempt + (known.next_at is not None) or 1
+
     def forget(self, paths: Collection[str]) -> None:
         """Forget that these firings, loops and maps have settled; attempts stay counted."""
         for path in paths:
@@ -103,58 +124,44 @@ class Past:
                 self.firings[path] = PastFiring(known.type, known.attempt, known.started)
 
 
-def fold(run: str, records: Iterable[Record], *, status: str = "") -> Past:
+def fold(run: str, records: Iterable[Record]) -> Past:
     """Fold a journal; raises StoreError if it cannot be read.
 
-    A newest record that was cut off is dropped, and that is told (S12.2). `status` is what the store says of
-    the run, which may be newer.
+    A newest record that was cut off is dropped, and that is told (S12.2); so is one behind which the run was
+    resumed then.
     """
     past = Past(run)
     torn: Record | None = None
     for record in records:
-        if torn is not None:
-            raise StoreError(run, f"record {torn.seq} cannot be read, though others follow it")
-        try:
-            data = json.loads(record.data)
-            kind = EventKind(record.kind)
-            time = datetime.fromisoformat(data["time"])
-        except (ValueError, KeyError, TypeError):
-            torn = record
-            continue
         past.seq = record.seq
-        _take(past, kind, record.path, data, time)
-        past._last = time  # noqa: SLF001 - of this module
+        if torn is not None and record.kind != EventKind.RUN_RESUMED:
+            raise StoreError(f"of run {run}", f"record {torn.seq} cannot be read, though others follow it")
+        torn = None if _fold(past, record) else record
     past.is_torn = torn is not None
-    if past.status is RunStatus.RUNNING and past._sitting is not None and past._last is not None:  # noqa: SLF001 - as above
-        past.elapsed += (past._last - past._sitting).total_seconds()  # noqa: SLF001 - as above
-    if status == RunStatus.CANCELLED.value:
-        past.status = RunStatus.CANCELLED
+    if past.status is RunStatus.RUNNING:
+        past.elapsed += past.since_sitting
     return past
 
 
+def _fold(past: Past, record: Record) -> bool:
+    """Take in one record; tells whether it could be read."""
+    try:
+        data = json.loads(record.data)
+        kind, time = EventKind(record.kind), datetime.fromisoformat(data["time"])
+    except (ValueError, KeyError, TypeError):
+        return False
+    _take(past, kind, record.path, data, time)
+    past.last = time
+    return True
+
+
 def _take(past: Past, kind: EventKind, path: str, data: Mapping[str, Any], time: datetime) -> None:
+    """Take in one record; what the others tell follows from these."""
     match kind:
-        case EventKind.NODE_STARTED:
-            firing = past.firing(path)
-            firing.type, firing.attempt = data["type"], data["attempt"]
-            firing.started, firing.is_running, firing.next_at, firing.state = time, True, None, None
-        case EventKind.NODE_FINISHED:
-            _ended(past.firing(path), data, time)
-        case EventKind.ATTEMPT_FAILED:
-            firing = past.firing(path)
-            firing.is_running, firing.attempt, delay = False, data["attempt"], data["delay"]
-            firing.next_at = None if delay is None else time + timedelta(seconds=delay)
-        case EventKind.ASK_OPENED:
-            firing = past.firing(path)
-            firing.is_running, firing.state, firing.ask = False, None, PastAsk(time, data)
-        case EventKind.ASK_ANSWERED:
-            ask = past.firing(path).ask
-            if ask is not None:
-                ask.values, ask.by = data["values"], data["by"]
-        case EventKind.ASK_CLOSED:
-            ask = past.firing(path).ask
-            if ask is not None:
-                ask.closed = data["reason"]
+        case EventKind.NODE_STARTED | EventKind.NODE_FINISHED | EventKind.ATTEMPT_FAILED:
+            _of_firing(past.firing(path), kind, data, time)
+        case EventKind.ASK_OPENED | EventKind.ASK_ANSWERED | EventKind.ASK_CLOSED:
+            _of_ask(past.firing(path), kind, data, time)
         case EventKind.LOOP_ROUND:
             past.rounds[path] = data["round"] + 1
         case EventKind.LOOP_EXITED:
@@ -167,8 +174,30 @@ def _take(past: Past, kind: EventKind, path: str, data: Mapping[str, Any], time:
             past.warnings[path, data["code"], data["text"]] = None
         case EventKind.RUN_STARTED | EventKind.RUN_RESUMED | EventKind.RUN_PAUSED | EventKind.RUN_FINISHED:
             _of_run(past, kind, data, time)
-        case EventKind.BRANCH_EVALUATED | EventKind.TIMER_SET | EventKind.PIECE | EventKind.PIECES_VOID:
-            pass  # what they tell follows from other records
+        case _:
+            pass
+
+
+def _of_firing(firing: PastFiring, kind: EventKind, data: Mapping[str, Any], time: datetime) -> None:
+    match kind:
+        case EventKind.NODE_STARTED:
+            firing.type, firing.attempt = data["type"], data["attempt"]
+            firing.started, firing.is_running, firing.next_at, firing.state = time, True, None, None
+        case EventKind.ATTEMPT_FAILED:
+            firing.is_running, firing.attempt, delay = False, data["attempt"], data["delay"]
+            firing.next_at = None if delay is None else time + timedelta(seconds=delay)
+        case _:
+            _ended(firing, data, time)
+
+
+def _of_ask(firing: PastFiring, kind: EventKind, data: Mapping[str, Any], time: datetime) -> None:
+    match kind:
+        case EventKind.ASK_OPENED:
+            firing.is_running, firing.state, firing.ask = False, None, PastAsk(time, data)
+        case EventKind.ASK_ANSWERED if firing.ask is not None:
+            firing.ask.values, firing.ask.by = data["values"], data["by"]
+        case EventKind.ASK_CLOSED if firing.ask is not None:
+            firing.ask.closed = data["reason"]
 
 
 def _ended(firing: PastFiring, data: Mapping[str, Any], time: datetime) -> None:
@@ -181,17 +210,17 @@ def _ended(firing: PastFiring, data: Mapping[str, Any], time: datetime) -> None:
 def _of_run(past: Past, kind: EventKind, data: Mapping[str, Any], time: datetime) -> None:
     match kind:
         case EventKind.RUN_STARTED:
-            past.flow, past.told, past.started, past._sitting = data["flow"], data, time, time  # noqa: SLF001 - as above
+            past.flow, past.told, past.started, past.sitting = data["flow"], data, time, time
         case EventKind.RUN_RESUMED:
-            if past.status is RunStatus.RUNNING and past._sitting is not None and past._last is not None:  # noqa: SLF001 - as above
-                past.elapsed += (past._last - past._sitting).total_seconds()  # noqa: SLF001 - as above
-            past.status, past.failures, past._sitting = RunStatus.RUNNING, frozenset(), time  # noqa: SLF001 - as above
+            if past.status is RunStatus.RUNNING:
+                past.elapsed += past.since_sitting
+            past.status, past.failures, past.sitting = RunStatus.RUNNING, frozenset(), time
             past.forget(data.get("forgotten", ()))
         case EventKind.RUN_PAUSED:
             past.status, past.elapsed = RunStatus.PAUSED, data["elapsed"]
             past.failures = frozenset(data.get("failures", ()))
         case _:
-            past.status = RunStatus(data["status"])
-            past.failures = frozenset(data.get("failures", ()))
-            if past._sitting is not None:  # noqa: SLF001 - as above
-                past.elapsed += (time - past._sitting).total_seconds()  # noqa: SLF001 - as above
+            if past.status is RunStatus.RUNNING:
+                past.last = time
+                past.elapsed += past.since_sitting
+            past.status, past.failures = RunStatus(data["status"]), frozenset(data.get("failures", ()))

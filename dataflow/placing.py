@@ -9,20 +9,33 @@ from pydantic import ValidationError
 from dataflow.blocks import source_of
 from dataflow.deciding import VALUE
 from dataflow.errors import FlowInvalid
+from dataflow.names import parse_reference
 from dataflow.nodetype import config_problems, opaque_type
 from dataflow.placeholders import Placeholder, PortRef, literally
+from dataflow.ports import DONE
 from dataflow.wiring import NO_META, Edge, Many, PlacedNode, Reference, flows_within
-from dataflow.wording import counted
+from dataflow.wording import choices, counted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from dataflow.blocks import OpenBlock
     from dataflow.nodetype import NodeType
     from dataflow.policy import Policy
+    from dataflow.steps import Step
     from dataflow.wiring import Nested, Wiring
 
-__all__ = ["branch", "configured", "feed", "id_for", "place", "place_flow", "wire"]
+__all__ = [
+    "branch",
+    "configured",
+    "connect",
+    "feed",
+    "id_for",
+    "order_after",
+    "place",
+    "place_flow",
+    "wire",
+]
 
 #: How deep flows nest in one another; documents nest no deeper either.
 MOST_NESTED: Final = 100
@@ -166,3 +179,40 @@ def feed(block: OpenBlock, placed: PlacedNode, port: str, values: Sequence[objec
         block.block.edges += [Edge(source, placed.id, port) for source in plain]
     else:
         placed.give(port, sources[0] if len(sources) == 1 else Many(sources))
+
+
+def order_after(block: OpenBlock, step: Step[Any], signals: Iterable[object]) -> None:
+    """Let a node of the block start only after these signals."""
+    id = step._id  # noqa: SLF001 - as in blocks
+    placed = block.block.nodes.get(id) if step._block is block else None  # noqa: SLF001 - as above
+    if placed is None:
+        block.problem(f"after: node {id!r} is not in this block")
+        return
+    for signal in signals:
+        block.changed()
+        source = source_of(block, literally(signal), f"after of node {placed.id!r}")
+        if isinstance(source, Reference) and source.port == DONE:
+            placed.after = placed.after or []
+            placed.after.append(source.node)
+        else:
+            block.problem(
+                f"after of node {placed.id!r}: expected the `done` of a step in this block or around it, "
+                f"found {signal!r}"
+            )
+
+
+def connect(block: OpenBlock, source: str, target: str, options: Mapping[str, Any]) -> None:
+    """Wire an edge by the names of its ports, which are looked up when the flow is checked."""
+    if "feedback" in options or "each_round" in options or "leave" in options:
+        block.problem(f"edge {source} -> {target}: `feedback` comes with a later release; use f.loop")
+        return
+    for unknown in sorted(set(options) - {"id", "meta"}):
+        block.problem(f"edge {source} -> {target}: unknown option {unknown!r}; {choices(('id', 'meta'))}")
+    try:
+        start, end = parse_reference(source), parse_reference(target)
+    except ValueError as error:
+        block.problem(f"edge {source} -> {target}: {error}")
+        return
+    edge = Edge(start, end.node, end.port, options.get("id"), options.get("meta") or {})
+    block.block.edges.append(edge)
+    block.changed()

@@ -49,5 +49,5 @@ async def prepare_again(plan: FlowPlan, result: Result, answers: Mapping[str, ob
     paused.take()
     reporter = Reporter(result.run_id, call=caller(), seq=scheduler.reporter.seq)
     scheduler.reporter = reporter
-    scheduler.let_clock_go_on(anyio.current_time)
+    scheduler.timing.go_on(anyio.current_time)
     return Prepared(scheduler, Again(read))

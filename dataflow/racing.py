@@ -33,7 +33,7 @@ class Racing:
             return
         feed, path = node.feeds[0], frame.path_of(node)
         restoring = self.scheduler.restoring
-        if restoring is not None and (winner := restoring.winner(path)) in feed.labels:
+        if restoring is not None and (winner := restoring.past.races.get(path)) in feed.labels:
             settled = feed.slots[feed.labels.index(winner)]
             if frame.values[settled] is UNSETTLED:
                 return

@@ -14,8 +14,16 @@ if TYPE_CHECKING:
     from dataflow.events import Reporter
     from dataflow.frames import Frame
     from dataflow.plan import PlanNode
+    from dataflow.scheduler import Scheduler
 
-__all__ = ["report_end", "report_start", "report_value", "unsettled_ports"]
+__all__ = [
+    "report_end",
+    "report_start",
+    "report_value",
+    "told_of_failures",
+    "told_of_pause",
+    "unsettled_ports",
+]
 
 STARTED: Final = EventKind.NODE_STARTED
 FINISHED: Final = EventKind.NODE_FINISHED
@@ -63,6 +71,18 @@ def report_end(reporter: Reporter, frame: Frame, node: PlanNode, state: int) -> 
         if state in (FAILED, TIMED_OUT) and type(reason) is Errored:
             data["failure"] = reason.failure
     reporter.emit(FINISHED, frame.path_of(node), data)
+
+
+def told_of_failures(scheduler: Scheduler) -> dict[str, list[str]]:
+    """Tell which firings have failed so that nothing has handled it, if any has."""
+    paths = [one.failure.path for one in sorted(scheduler.root.failures)]
+    return {"failures": paths} if paths else {}
+
+
+def told_of_pause(scheduler: Scheduler) -> dict[str, Any]:
+    """Tell what is known of a run that pauses."""
+    elapsed = scheduler.timing.elapsed
+    return {"asks": list(scheduler.asking.open), "elapsed": elapsed, **told_of_failures(scheduler)}
 
 
 def unsettled_ports(frame: Frame) -> list[str]:

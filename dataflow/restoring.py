@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any, Final
 from dataflow.asks import Request
 from dataflow.events import EventKind
 from dataflow.failure import Failure
-from dataflow.frames import LoopEnd
 from dataflow.plan import Call, FlowOf, MapOf
 from dataflow.ports import MISSING, SKIP
 from dataflow.states import FAILED, READY, TIMED_OUT, WAITING, NodeState
 from dataflow.tokens import Errored, Skip
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from dataflow.frames import FiringId, Frame
     from dataflow.past import Past, PastAsk, PastFiring
@@ -44,6 +43,7 @@ class Restoring:
         self._is_settling = False  # what happens now is in the journal
         self._interrupted: list[tuple[Frame, PlanNode, int]] = []
         self._reopened: list[str] = []
+        self._unknown: list[FiringId] = []  # ready, and the journal does not tell what they came to
 
     @property
     def has_items_left(self) -> bool:
@@ -73,15 +73,17 @@ class Restoring:
                 return self._has_ended(path, data["state"])
             case EventKind.NODE_STARTED:
                 firing = past.firings.get(path)
-                return firing is not None and firing.is_opener and firing.attempt >= data["attempt"]
+                attempt: int = data["attempt"]
+                return firing is not None and firing.is_opener and firing.attempt >= attempt
             case EventKind.LOOP_ROUND:
-                return past.rounds.get(path, 0) > data["round"]
+                rounds: int = data["round"]
+                return past.rounds.get(path, 0) > rounds
             case EventKind.LOOP_EXITED:
-                return past.exits.get(path) == (data["reason"], data["iterations"])
+                return path in past.exits and past.exits[path] == (data["reason"], data["iterations"])
             case EventKind.MAP_OPENED:
                 return path in past.maps
             case EventKind.RACE_DECIDED:
-                return past.races.get(path) == data["edge"]
+                return path in past.races
             case EventKind.ASK_CLOSED:
                 return self._is_replaying
             case EventKind.WARNING:
@@ -98,31 +100,14 @@ class Restoring:
         self._ends_told.discard(path)
         return True
 
-    def has_next_round(self, path: str, rounds: int) -> bool:
-        """Tell whether another round of a loop is known to have followed after so many."""
-        return self.past.rounds.get(path, 0) > rounds
+    def settle(self, ready: Iterable[FiringId]) -> None:
+        """Settle the calls that are known; the others fire."""
+        self._unknown += [(frame, index) for frame, index in ready if not self._settle(frame, index)]
 
-    def loop_end(self, path: str, rounds: int) -> LoopEnd | None:
-        """Tell how a loop has ended after so many rounds, if that is known and was no failure."""
-        reason, iterations = self.past.exits.get(path, ("", -1))
-        if iterations != rounds or reason == LoopEnd.FAILED.value:
-            return None
-        return LoopEnd(reason)
-
-    def winner(self, path: str) -> str | None:
-        """Return the edge that has won a race."""
-        return self.past.races.get(path)
-
-    def attempt_of_flow(self, path: str) -> int:
-        """Return the attempt at a flow node that goes on, or begins."""
-        firing = self.past.firings.get(path)
-        if firing is None:
-            return 1
-        return firing.attempt + (firing.next_at is not None) or 1
-
-    def settle(self, ready: list[FiringId]) -> list[FiringId]:
-        """Settle the calls that are known; returns the others, which fire."""
-        return [(frame, index) for frame, index in ready if not self._settle(frame, index)]
+    def to_fire(self) -> list[FiringId]:
+        """Return the calls that are not known, each once."""
+        unknown, self._unknown = self._unknown, []
+        return unknown
 
     def _settle(self, frame: Frame, index: int) -> bool:
         node = frame.plan.nodes[index]
@@ -189,9 +174,7 @@ class Restoring:
         failing = self.scheduler.failing
         if not failing.is_handled(node, failure) and not _tolerates_failures(frame):
             return False
-        failing.restored(
-            frame, node, failure, TIMED_OUT if firing.state is NodeState.TIMED_OUT else FAILED
-        )
+        failing.restored(frame, node, failure, TIMED_OUT if firing.state is NodeState.TIMED_OUT else FAILED)
         return True
 
     def _ask(self, frame: Frame, node: PlanNode, call: Call, ask: PastAsk) -> None:

@@ -7,8 +7,6 @@ carries what has settled, so that a long dead path needs no recursion.
 from __future__ import annotations
 
 from collections import deque
-from functools import partial
-from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
@@ -31,7 +29,8 @@ from dataflow.run_slots import RunSlots
 from dataflow.separation import separate
 from dataflow.settling import Settling
 from dataflow.states import READY
-from dataflow.timers import Clock, Timers
+from dataflow.timers import Timers
+from dataflow.timing import Clock, Timing
 from dataflow.tokens import Skip, is_dead
 
 if TYPE_CHECKING:
@@ -69,8 +68,6 @@ class Scheduler:
         self.recording: Recording | None = None  # of a run that lives in a store
         self.restoring: Restoring | None = None  # of a run that is resumed
         self.is_plain = settings.keep  # nothing has to be known of a value but that it has come
-        self._begun = self.clock()
-        self.until = inf  # when the run has to have ended
         self.root = Frame(plan.root, 0, settings.errors or "fail_fast", keep=settings.keep)
         self.has_ended = False
         self.stopped: list[FiringId] = []  # running when their frame was closed or their race lost
@@ -89,6 +86,7 @@ class Scheduler:
         self.pushing = Pushing(self)
         self.timers = Timers(self)
         self.asking = Asking(self)
+        self.timing = Timing(self, self.clock)
         self.settling = Settling(self)
         self.admission: Admission | RunSlots | None = None
         if plan.has_limits:
@@ -96,54 +94,14 @@ class Scheduler:
         elif settings.max_concurrency is not None:
             self.admission = RunSlots(settings.max_concurrency)
         self._newly: list[FiringId] = []
-        self._unknown: list[FiringId] = []  # of them, those of which a journal does not tell what they came to
+        self._unknown: list[
+            FiringId
+        ] = []  # of them, those of which a journal does not tell what they came to
         self.has_more = False  # the work list was left before its end
         self.is_working = False  # a user's test or key may call back while it is
         self._abort_reason: str | None = None
         self._settled: deque[tuple[Frame, int]] = deque()
         self._ended: deque[Frame] = deque()
-
-    def elapsed(self) -> float:
-        """Return how long the run has been executed, in seconds, without its pauses."""
-        return self.clock() - self._begun
-
-    def record(self, recording: Recording) -> None:
-        """Have what settles written down first."""
-        self.recording, self.is_plain = recording, False
-
-    def bound_time(self, elapsed: float = 0.0) -> None:
-        """Have the run fail when its time is over, of which it has taken some already."""
-        self._begun = self.clock() - elapsed
-        timeout = self.settings.timeout
-        if timeout is not None:
-            left = max(0.0, timeout - elapsed)
-            self.timers.set(left, self.failing.run_timed_out, is_awaited=False)
-            self.until = self.clock() + left
-
-    def stop_clock(self) -> None:
-        """Let the time stand still, with all timers: the run pauses, and waiting is not run time (S11.2)."""
-        self.clock.stop()
-        self.timers.suspend()
-
-    def let_clock_go_on(self, clock: Callable[[], float] | None = None) -> None:
-        """Let the time go on where it stood, by the time of an event loop that may be another."""
-        self.clock.go_on(clock)
-        self.timers.go_on()
-
-    def answer(self, id: str, values: Mapping[str, Any], by: str) -> list[FiringId]:
-        """Give an ask its answer, unless it has been closed since; returns the newly ready firings."""
-        if id not in self.asking.open:
-            return []
-        return self.take_step(partial(self.asking.answer, id, values, by))
-
-    def told_of_failures(self) -> dict[str, list[str]]:
-        """Tell which firings have failed so that nothing has handled it, if any has."""
-        paths = [one.failure.path for one in sorted(self.root.failures)]
-        return {"failures": paths} if paths else {}
-
-    def told_of_pause(self) -> Mapping[str, Any]:
-        """Tell what is known of a run that pauses."""
-        return {"asks": list(self.asking.open), "elapsed": self.elapsed(), **self.told_of_failures()}
 
     def start(self, inputs: Mapping[str, Any]) -> list[FiringId]:
         """Open the root frame; returns the firings to begin with, in declared order (S14.2)."""
@@ -174,12 +132,6 @@ class Scheduler:
         self.is_working = True
         step()
         return self.advance()
-
-    def warn_of_run(self, code: str, text: str, **data: Any) -> None:
-        """Warn of the whole run in the result, and in the events if anybody listens."""
-        self.warnings.append(text)
-        if self.reporter.is_listening:
-            self.reporter.emit(EventKind.WARNING, "", {"code": code, "text": text, **data})
 
     def let_go(self) -> None:
         """Give back what the run has kept: it has ended."""
@@ -273,18 +225,16 @@ class Scheduler:
                 self.pushing.end(ended.popleft())
             elif self.restoring is not None and self._newly:
                 ready, self._newly = sorted(self._newly, key=_declared_order), []
-                self._unknown += self.restoring.settle(ready)
+                self.restoring.settle(ready)
             else:
                 self.has_more = False
                 break
         else:
             self.has_more = True  # the event loop is given a chance, then it is called again
         self.is_working = False
-        if self.restoring is not None:
-            if self.has_more:
-                return []  # what is ready may still turn out to be known
-            self._newly, self._unknown = self._unknown, []
         newly, self._newly = self._newly, []
+        if self.restoring is not None:  # what is ready may still turn out to be known
+            newly, self._newly = ([], newly) if self.has_more else (self.restoring.to_fire(), [])
         if len(newly) > 1:
             newly.sort(key=_declared_order)
         return newly if self.admission is None else self.admission.admit(newly)
@@ -295,9 +245,14 @@ class Scheduler:
             self.reporter.emit(kind, frame.path_of(node), data)
 
     def warn(self, code: str, text: str, frame: Frame, node: PlanNode) -> None:
-        """Warn in the result, and in the events if anybody listens."""
+        """Warn of a node in the result, and in the events if anybody listens."""
+        self.warn_of(frame.path_of(node), code, text)
+
+    def warn_of(self, path: str, code: str, text: str, **data: Any) -> None:
+        """Warn of what is at the path, "" for the whole run."""
         self.warnings.append(text)
-        self.report(EventKind.WARNING, frame, node, code=code, text=text)
+        if self.reporter.is_listening:
+            self.reporter.emit(EventKind.WARNING, path, {"code": code, "text": text, **data})
 
 
 def _declared_order(firing: FiringId) -> tuple[int, int]:

@@ -50,7 +50,7 @@ class Afresh:
         warn_of_settings(scheduler)
 
     def ready(self, scheduler: Scheduler) -> list[FiringId]:
-        scheduler.bound_time()
+        scheduler.timing.bound()
         ready = scheduler.start(self.inputs)
         self.let_go()
         return ready
@@ -77,15 +77,15 @@ class Again:
         if scheduler.restoring is not None:
             scheduler.restoring.go_live()
         for code, text, taken in self.warnings:
-            scheduler.warn_of_run(code, text, **({"taken": list(taken)} if taken else {}))
+            scheduler.warn_of("", code, text, **({"taken": list(taken)} if taken else {}))
 
     def ready(self, scheduler: Scheduler) -> list[FiringId]:
         if self.elapsed is not None:
-            scheduler.bound_time(self.elapsed)
+            scheduler.timing.bound(self.elapsed)
         newly, self.held = self.held, []
         newly += scheduler.take_step(scheduler.asking.watch_again)
         for id, (values, by) in self.answers.items():
-            newly += scheduler.answer(id, values, by)
+            newly += scheduler.asking.take(id, values, by)
         self.let_go()
         return newly
 
@@ -100,7 +100,7 @@ def warn_of_settings(scheduler: Scheduler) -> None:
     if unused:
         text = f"flow {plan.name!r} sets what has no effect in this release: {', '.join(unused)}"
         LOG.warning("%s", text)
-        scheduler.warn_of_run("without_effect", text)
+        scheduler.warn_of("", "without_effect", text)
     if limits:
         for text in unused_limits(plan, limits):
-            scheduler.warn_of_run("unused_limit", text)
+            scheduler.warn_of("", "unused_limit", text)

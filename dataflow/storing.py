@@ -1,4 +1,4 @@
-"""Storing: a run that lives in a store begins, is resumed, or is cancelled without being executed (S11, S12)."""
+"""Storing: what is done before a run that lives in a store is executed, anew or again (S11, S12)."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _KEPT: Final[WeakKeyDictionary[FlowPlan, Kept]] = WeakKeyDictionary()
 
 
 def kept_of(plan: FlowPlan) -> Kept:
-    """Tell what runs of a plan need to be stored; raises FlowInvalid if a port's type rules it out (S12.3)."""
+    """Tell what runs of a plan need to be stored; raises FlowInvalid if a port rules it out (S12.3)."""
     known = _KEPT.get(plan)
     if known is None:
         types = list(_types_in(plan))
@@ -100,21 +100,18 @@ async def prepare_stored(
     with anyio.CancelScope(shield=True):  # else nobody would give it up again
         hold = await call_in_thread(store.begin, (noted,))
     scheduler = _scheduler(plan, settings, run_id, hold, kept, 0)
-    return Prepared(
-        scheduler, Afresh(inputs, {"target": target, "shape": kept.shape}), scheduler.recording
-    )
+    return Prepared(scheduler, Afresh(inputs, {"target": target, "shape": kept.shape}), scheduler.recording)
 
 
-def _scheduler(
-    plan: FlowPlan, settings: Settings, run: str, hold: Hold, kept: Kept, seq: int
-) -> Scheduler:
+def _scheduler(plan: FlowPlan, settings: Settings, run: str, hold: Hold, kept: Kept, seq: int) -> Scheduler:
     """Make the scheduler of a run that is written down."""
+    assert settings.store is not None, "the flow has a store"
     call = caller()
     reporter = Reporter(run, call=call, seq=seq)
     recording = Recording(reporter, Journal(settings.store, run, hold, call), kept.classes)
     reporter.record(recording)
     scheduler = Scheduler(plan, settings, reporter, anyio.current_time)
-    scheduler.record(recording)
+    scheduler.recording, scheduler.is_plain = recording, False
     return scheduler
 
 

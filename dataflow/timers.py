@@ -13,31 +13,7 @@ if TYPE_CHECKING:
     from dataflow.frames import Frame
     from dataflow.scheduler import Scheduler
 
-__all__ = ["Clock", "Timer", "Timers"]
-
-
-class Clock:
-    """The time that a run has been executed, in seconds from some moment on; it can be stopped."""
-
-    __slots__ = ("_ahead", "_stopped", "_time")
-
-    def __init__(self, time: Callable[[], float]) -> None:
-        self._time = time  # of the event loop
-        self._ahead = 0.0  # by which that is ahead
-        self._stopped: float | None = None
-
-    def __call__(self) -> float:
-        return self._time() - self._ahead if self._stopped is None else self._stopped
-
-    def stop(self) -> None:
-        """Let the time stand still."""
-        self._stopped = self()
-
-    def go_on(self, time: Callable[[], float] | None = None) -> None:
-        """Let the time go on from where it was stopped, by the time of an event loop that may be another."""
-        assert self._stopped is not None, "only a clock that was stopped goes on"
-        self._time = time or self._time
-        self._ahead, self._stopped = self._time() - self._stopped, None
+__all__ = ["Timer", "Timers"]
 
 
 class Timer:

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 
+import anyio
 import pytest
 import trio
 from trio.testing import MockClock
@@ -17,6 +18,7 @@ from dataflow.events import Reporter
 from dataflow.frames import Frame
 from dataflow.policy import Settings
 from dataflow.scheduler import Scheduler
+from dataflow.starting import Afresh
 from dataflow.states import RunStatus
 from dataflow.timers import Timer
 
@@ -125,7 +127,8 @@ def test_a_frame_that_ends_drops_its_timers() -> None:
 @asynccontextmanager
 async def engine_of(flow: Flow) -> AsyncIterator[Engine]:
     async with Nursery() as spawn:
-        engine = Engine(flow.compile(), {}, Settings(), "run", spawn)
+        scheduler = Scheduler(flow.compile(), Settings(), Reporter("run"), anyio.current_time)
+        engine = Engine(scheduler, Afresh({}), spawn)
         yield engine
         await engine.ended.wait()
 
