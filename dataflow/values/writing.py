@@ -17,7 +17,7 @@ from dataflow.values.classes import class_name
 from dataflow.values.fields import has_fields
 from dataflow.values.kinds import BY_TYPE, escaped, is_plain_number
 from dataflow.values.places import TOO_DEEP, place_of, step_into
-from dataflow.values.refusing import Refused, reason_against
+from dataflow.values.refusing import NO_FIELDS, Refused, reason_against
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -161,8 +161,8 @@ class Writer:
     def _other(self, value: Any, kind: type, levels: int) -> Json:
         try:
             name = self._names.get(kind)
-        except TypeError:  # a class that has no hash
-            self._refuse(value, kind)
+        except TypeError as error:  # a class that has no hash
+            raise Refused(NO_FIELDS, value) from error
         if name is not None:
             return self._instance(value, name, levels)
         if kind is bytes:
