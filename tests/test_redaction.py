@@ -100,7 +100,7 @@ def test_containers_are_copied_and_looked_through() -> None:
     found = redacted(value)
     assert found == [{mark: (mark, {mark})}, Row(mark, frozenset({mark})), bytearray(mark.encode())]
     assert type(found[1]) is Row
-    assert VALUE in value[0]  # type: ignore[operator]
+    assert VALUE in value[0]
 
 
 def test_what_is_in_itself_is_looked_through_once() -> None:
@@ -200,9 +200,7 @@ def test_an_exception_is_logged_with_marks(written: io.StringIO) -> None:
 def test_an_exception_without_a_secret_stays_for_who_looks_at_it() -> None:
     Secret("TOKEN", VALUE).reveal()
     error = ValueError("harmless")
-    record = logging.getLogRecordFactory()(
-        "a", logging.ERROR, "f", 1, "m", (), (ValueError, error, None)
-    )
+    record = logging.getLogRecordFactory()("a", logging.ERROR, "f", 1, "m", (), (ValueError, error, None))
     assert record.exc_info == (ValueError, error, None)
 
 

@@ -27,7 +27,7 @@ def _forgetting() -> Iterator[None]:
 
 
 class Access(Config):
-    key: Secret = Secret("ACCESS_KEY")  # noqa: RUF012 - it cannot be changed
+    key: Secret = Secret("ACCESS_KEY")
 
 
 @node

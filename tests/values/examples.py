@@ -24,7 +24,7 @@ T = TypeVar("T")
 class Color(Enum):
     RED = 1
     GREEN = (2, "g")
-    ROT = 1
+    ROT = 1  # noqa: PIE796 - another name of the first
 
 
 class Kind(str, Enum):  # noqa: UP042 - as people write it

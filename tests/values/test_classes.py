@@ -71,8 +71,8 @@ def found(*types: object) -> set[str]:
 @pytest.mark.parametrize(
     "annotation",
     [
-        Part, Part | None, list[Part], dict[str, tuple[Part, ...]], Annotated[Part, "note"], Mapping[str, Part],
-        PartId, Parts, Bound, Sequence[Sequence[Part]], Callable[[Part], None], Literal["a"] | Part,
+        Part, Part | None, list[Part], dict[str, tuple[Part, ...]], Annotated[Part, "note"],
+        Mapping[str, Part], PartId, Parts, Bound, Sequence[Sequence[Part]], Callable[[Part], None], Literal["a"] | Part,
     ],
 )  # fmt: skip
 def test_a_class_is_found_in_each_form_of_type(annotation: object) -> None:

@@ -43,7 +43,8 @@ class Color(Enum):
 
 
 def read(data: Any, *types: type) -> Any:
-    return Reader(classes_of(types), {}.__getitem__, "runs.db").read(data)
+    blobs: dict[str, bytes] = {}
+    return Reader(classes_of(types), blobs.__getitem__, "runs.db").read(data)
 
 
 def problem(data: Any, *types: type) -> str:

@@ -6,7 +6,16 @@ import io
 import re
 from abc import ABC
 from collections import OrderedDict, deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Generator,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from pathlib import Path
@@ -70,16 +79,16 @@ class Must(TypedDict):
 Nested = TypeAliasType("Nested", "list[Nested] | int")
 
 TELLING = [
-    Callable, Callable[[int], str], Plain, list[Plain], dict[str, Plain], tuple[int, Plain], Plain | Text, Job,
-    Model, Must, Text, TextIO, IO[str], io.StringIO, io.TextIOWrapper, Generator[int, None, None], Iterator[int],
-    AsyncIterator[int], Awaitable[int], tzinfo, re.Pattern[str], type[int], type, ValueError, OrderedDict[str, int],
-    deque[int], complex, range, memoryview,
+    Callable, Callable[[int], str], Plain, list[Plain], dict[str, Plain], tuple[int, Plain], Plain | Text,
+    Job, Model, Must, Text, TextIO, IO[str], io.StringIO, io.TextIOWrapper, Generator[int, None, None],
+    Iterator[int], AsyncIterator[int], Awaitable[int], tzinfo, re.Pattern[str], type[int], type, ValueError,
+    OrderedDict[str, int], deque[int], complex, range, memoryview,
 ]  # fmt: skip
 OPEN = [
-    Any, object, T, Reads, int, str, None, list, list[int], list[Any], dict, dict[str, int], tuple[()], set[str],
-    Plain | None, int | Plain, Iterable[int], Sequence[int], Mapping[str, int], Shape, Circle, Node, Nested, Keys,
-    Literal["a"], datetime, Path, EmailStr, ExecutionContext, Failure, Message, Secret, Signal, Tools, Item, Note,
-    "Unknown", *TYPES,
+    Any, object, T, Reads, int, str, None, list, list[int], list[Any], dict, dict[str, int], tuple[()],
+    set[str], Plain | None, int | Plain, Iterable[int], Sequence[int], Mapping[str, int], Shape, Circle, Node,
+    Nested, Keys, Literal["a"], datetime, Path, EmailStr, ExecutionContext, Failure, Message, Secret, Signal,
+    Tools, Item, Note, "Unknown", *TYPES,
 ]  # fmt: skip
 
 

@@ -36,6 +36,11 @@ class Zone(tzinfo):
     def utcoffset(self, _: datetime | None) -> timedelta:
         return timedelta()
 
+    dst = utcoffset
+
+    def tzname(self, _: datetime | None) -> str:
+        return "odd"
+
 
 class Hashless(type):
     __hash__ = None  # type: ignore[assignment]
