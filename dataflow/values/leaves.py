@@ -50,7 +50,7 @@ class Leaves:
             return {"$": "str", "v": self._sized(escaped(text))}
         return text if len(data) <= MOST_TEXT else {"$": "text", "v": self.blob(data)}
 
-    def bytes(self, data: bytes) -> Json:
+    def data(self, data: bytes) -> Json:
         marked = self.secrets.mark_bytes(data) if self.secrets else None
         if marked is not None:
             return {"$": "secret", "v": [self._sized_bytes(marked.value), marked.spans]}

@@ -160,7 +160,7 @@ class Writer:
         if name is not None:
             return self._instance(value, name, levels)
         if kind is bytes:
-            return self._leaves.bytes(value)
+            return self._leaves.data(value)
         if not levels:
             raise Refused(TOO_DEEP, value)
         if kind is tuple:

@@ -72,7 +72,8 @@ def found(*types: object) -> set[str]:
     "annotation",
     [
         Part, Part | None, list[Part], dict[str, tuple[Part, ...]], Annotated[Part, "note"],
-        Mapping[str, Part], PartId, Parts, Bound, Sequence[Sequence[Part]], Callable[[Part], None], Literal["a"] | Part,
+        Mapping[str, Part], PartId, Parts, Bound, Sequence[Sequence[Part]], Callable[[Part], None],
+        Literal["a"] | Part,
     ],
 )  # fmt: skip
 def test_a_class_is_found_in_each_form_of_type(annotation: object) -> None:
