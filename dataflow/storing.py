@@ -62,7 +62,7 @@ def kept_of(plan: FlowPlan) -> Kept:
     """Tell what runs of a plan need to be stored; raises FlowInvalid if a port rules it out (S12.3)."""
     known = _KEPT.get(plan)
     if known is None:
-        types = list(_types_in(plan))
+        types = list(_types_given(plan))
         problems = [
             f"{where} cannot be stored: {reason}"
             for where, kind in types
@@ -70,12 +70,13 @@ def kept_of(plan: FlowPlan) -> Kept:
         ]
         if problems:
             raise FlowInvalid(plan.name, problems)
-        known = _KEPT[plan] = Kept(classes_of(kind for _, kind in types), shape_of(plan).write())
+        reached = [*(kind for _, kind in types), *_types_taken(plan)]
+        known = _KEPT[plan] = Kept(classes_of(reached), shape_of(plan).write())
     return known
 
 
-def _types_in(plan: FlowPlan) -> Iterator[tuple[str, object]]:
-    """Go through the types of the ports of a flow, each with what it is of."""
+def _types_given(plan: FlowPlan) -> Iterator[tuple[str, object]]:
+    """Go through the types of what is stored: the inputs of a flow and what its nodes give."""
     for name, given in plan.wiring.inputs.items():
         yield f"input {name!r}", given.type
     for scope in scopes_of(plan):
@@ -83,6 +84,14 @@ def _types_in(plan: FlowPlan) -> Iterator[tuple[str, object]]:
             if isinstance(node.action, Call):
                 for port in node.action.type.outputs.values():
                     yield f"port '{scope.address_of(node)}.{port.name}'", port.type
+
+
+def _types_taken(plan: FlowPlan) -> Iterator[object]:
+    """Go through the types of the input ports of the nodes, which may name what others give as Any."""
+    for scope in scopes_of(plan):
+        for node in scope.plan.nodes:
+            if isinstance(node.action, Call):
+                yield from (port.type for port in node.action.type.inputs.values())
 
 
 async def prepare_stored(

@@ -43,10 +43,7 @@ def visible(text: str) -> str:
 
 
 def on_one_line(text: str) -> str:
-    """Write a problem on one line, without secrets; of a very long one the middle is left out.
-
-    Twice is as once.
-    """
+    """Write a problem on one line, without secrets; a very long one loses its middle. Twice is as once."""
     from dataflow.redaction import redacted  # most flows have no problem
 
     text = redacted(text)  # before it is cut, which could leave half of one (S12.4)

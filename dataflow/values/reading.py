@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dataflow.values.classes import Classes
     from dataflow.values.forms import Form
     from dataflow.values.kinds import Kind
-    from dataflow.values.writing import Json
+    from dataflow.values.leaves import Json
 
 __all__ = ["Reader"]
 

@@ -20,7 +20,7 @@ from dataflow.markers import Marker
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Refused", "Unreadable", "reason_against"]
+__all__ = ["NO_FIELDS", "Refused", "Unreadable", "reason_against"]
 
 
 class Refused(Exception):
@@ -40,6 +40,9 @@ class Unreadable(Exception):
     """Raised within the codec for stored data that makes no value."""
 
 
+NO_FIELDS: Final = (
+    "its class has no fields that could be told; make it a dataclass, NamedTuple or pydantic model"
+)
 _CALLABLE: Any = Callable  # to a type checker a special form, at run time a class
 _PLAIN: Final = (str, int, float, list, dict, tuple, set, frozenset, bytes, bytearray)
 _STANDARD: Final = (datetime, date, time, timedelta, Decimal, PurePath, UUID)
@@ -70,4 +73,4 @@ def reason_against(kind: type) -> str:
         return "it is something to be entered and left; open it inside the node that needs it"
     if issubclass(kind, _CALLABLE):
         return "it is a function; make it inside the node that needs it, or pass what it would return"
-    return "its class has no fields that could be told; make it a dataclass, NamedTuple or pydantic model"
+    return NO_FIELDS

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from hashlib import sha256
 from types import NoneType
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
 
 from dataflow.errors import ValueRefused
@@ -15,9 +14,10 @@ from dataflow.redaction import known
 from dataflow.type_names import type_name
 from dataflow.values.classes import class_name
 from dataflow.values.fields import has_fields
-from dataflow.values.kinds import BY_TYPE, escaped, is_plain_number
+from dataflow.values.kinds import BY_TYPE, is_plain_number
+from dataflow.values.leaves import MOST_TEXT, Json, Leaves
 from dataflow.values.places import TOO_DEEP, place_of, step_into
-from dataflow.values.refusing import Refused, reason_against
+from dataflow.values.refusing import NO_FIELDS, Refused, reason_against
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -26,13 +26,8 @@ if TYPE_CHECKING:
     from dataflow.redaction import Secrets
     from dataflow.values.classes import Classes
 
-__all__ = ["MOST_BYTES", "MOST_LEVELS", "MOST_TEXT", "Json", "Writer"]
+__all__ = ["MOST_LEVELS", "Writer"]
 
-#: What json.dumps takes: texts, numbers, booleans, None, and lists and dicts of them.
-Json: TypeAlias = Any
-
-MOST_TEXT: Final = 16_384  # bytes in UTF-8; longer text is a blob
-MOST_BYTES: Final = 1_024
 MOST_LEVELS: Final = 200  # Python's own reader and writer of JSON stop at about 1,000
 
 _FREE: Final = frozenset({bool, NoneType})  # of whose values none needs a look
@@ -45,13 +40,12 @@ class Writer:
     One thread at a time may use it. What it has written of a history is not written again.
     """
 
-    __slots__ = ("_digests", "_forms", "_names", "_put_blob", "_secrets", "_twice")
+    __slots__ = ("_digests", "_forms", "_leaves", "_names", "_secrets")
 
     def __init__(self, classes: Classes, put_blob: Callable[[str, bytes], None]) -> None:
         self._names = classes.names
         self._forms = classes.forms
-        self._twice = classes.twice
-        self._put_blob = put_blob
+        self._leaves = Leaves(put_blob)
         self._digests: WeakKeyDictionary[Part[Any], str] = WeakKeyDictionary()
         self._secrets: Secrets | None = None
 
@@ -60,7 +54,7 @@ class Writer:
 
         `place` names the port, as `a.out`.
         """
-        self._secrets = known()
+        self._secrets = self._leaves.secrets = known()
         try:
             return self._value(value, MOST_LEVELS)
         except Refused as refused:
@@ -74,9 +68,9 @@ class Writer:
         if kind is str:
             if self._secrets is None and len(value) <= MOST_TEXT and value.isascii():
                 return value
-            return self._text(value)
+            return self._leaves.text(value)
         if kind in (int, float):
-            return value if self._secrets is None and is_plain_number(value) else self._number(value)
+            return value if self._secrets is None and is_plain_number(value) else self._leaves.number(value)
         if kind is dict:
             return self._dict(value, levels)
         if kind is list:
@@ -140,7 +134,7 @@ class Writer:
         together = "".join(mapping)
         if self._secrets is None and len(together) <= MOST_TEXT and together.isascii():
             return True
-        return all(type(self._text(key)) is str for key in mapping)
+        return all(type(self._leaves.text(key)) is str for key in mapping)
 
     def _pairs(self, mapping: dict[Any, Any], levels: int) -> list[list[Json]]:
         written = []
@@ -161,12 +155,12 @@ class Writer:
     def _other(self, value: Any, kind: type, levels: int) -> Json:
         try:
             name = self._names.get(kind)
-        except TypeError:  # a class that has no hash
-            self._refuse(value, kind)
+        except TypeError as error:  # a class that has no hash
+            raise Refused(NO_FIELDS, value) from error
         if name is not None:
             return self._instance(value, name, levels)
         if kind is bytes:
-            return self._bytes(value)
+            return self._leaves.data(value)
         if not levels:
             raise Refused(TOO_DEEP, value)
         if kind is tuple:
@@ -206,42 +200,6 @@ class Writer:
                 raise
         return written
 
-    def _number(self, number: float) -> Json:
-        if not is_plain_number(number):
-            kind = BY_TYPE[type(number)]
-            return {"$": kind.name, "v": self._text(kind.apart(number))}
-        text = self._text(str(number)) if type(number) is int else ""
-        return number if type(text) is str else {"$": "int", "v": text}  # the number is a secret
-
-    def _text(self, text: str) -> Json:
-        marked = self._secrets.mark(text) if self._secrets else None
-        if marked is not None:
-            return {"$": "secret", "v": [self._sized(marked.value), marked.spans]}
-        return self._sized(text)
-
-    def _sized(self, text: str) -> Json:
-        try:
-            data = text.encode()
-        except UnicodeEncodeError:
-            return {"$": "str", "v": self._sized(escaped(text))}
-        return text if len(data) <= MOST_TEXT else {"$": "text", "v": self._blob(data)}
-
-    def _bytes(self, data: bytes) -> Json:
-        marked = self._secrets.mark_bytes(data) if self._secrets else None
-        if marked is not None:
-            return {"$": "secret", "v": [self._sized_bytes(marked.value), marked.spans]}
-        return self._sized_bytes(data)
-
-    def _sized_bytes(self, data: bytes) -> Json:
-        if len(data) > MOST_BYTES:
-            return {"$": "blob", "v": self._blob(data)}
-        return {"$": "bytes", "v": BY_TYPE[bytes].apart(data)}
-
-    def _blob(self, data: bytes) -> str:
-        name = sha256(data).hexdigest()
-        self._put_blob(name, data)
-        return name
-
     def _history(self, history: History[Any], levels: int) -> str:
         """Write the parts of a history that are new, each a blob that names the one before it."""
         new = []
@@ -254,7 +212,7 @@ class Writer:
         for part in reversed(new):
             items = self._items(part.items, history, levels, start=part.start)
             data = json.dumps({"before": before, "items": items}, separators=(",", ":")).encode()
-            before = self._digests[part] = self._blob(data)
+            before = self._digests[part] = self._leaves.blob(data)
         assert before is not None, "a history has at least one part"
         return before
 

@@ -1,0 +1,112 @@
+"""Which classes the types of ports lead to (S12.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, NamedTuple, NewType, TypedDict, TypeVar
+
+import pytest
+from pydantic import BaseModel
+from typing_extensions import TypeAliasType
+
+from dataflow.functions import SHOWN_NAMES
+from dataflow.values import classes_of
+from dataflow.values.classes import class_name
+
+if TYPE_CHECKING:
+    from decimal import Context as Elsewhere
+
+T = TypeVar("T")
+
+
+class Shade(Enum):
+    DARK = 1
+
+
+@dataclass
+class Part:
+    shade: Shade
+
+
+@dataclass
+class Whole(Generic[T]):
+    part: T
+    next: Whole[T] | None = None
+
+
+class Pair(NamedTuple):
+    left: Part
+
+
+class Model(BaseModel):
+    pair: Pair
+
+
+class Holder(BaseModel, Generic[T]):
+    held: T
+
+
+class Keys(TypedDict):
+    pair: Pair
+
+
+@dataclass
+class Torn:
+    part: Part
+    other: Elsewhere
+
+
+PartId = NewType("PartId", Part)
+Parts = TypeAliasType("Parts", list[Part])
+Bound = TypeVar("Bound", bound=Part)
+
+
+def found(*types: object) -> set[str]:
+    known = classes_of(types).names
+    return {kind.__name__ for kind in known if kind.__module__ == __name__}
+
+
+@pytest.mark.parametrize(
+    "annotation",
+    [
+        Part, Part | None, list[Part], dict[str, tuple[Part, ...]], Annotated[Part, "note"],
+        Mapping[str, Part], PartId, Parts, Bound, Sequence[Sequence[Part]], Callable[[Part], None],
+        Literal["a"] | Part,
+    ],
+)  # fmt: skip
+def test_a_class_is_found_in_each_form_of_type(annotation: object) -> None:
+    assert {"Part", "Shade"} <= found(annotation)
+
+
+def test_classes_are_found_through_fields() -> None:
+    assert found(Model) == {"Model", "Pair", "Part", "Shade"}
+    assert found(Keys) == {"Pair", "Part", "Shade"}
+
+
+def test_the_class_of_a_literal_is_found() -> None:
+    assert found(Literal[Shade.DARK]) == {"Shade"}
+
+
+def test_a_type_that_refers_to_itself_ends() -> None:
+    assert found(Whole[Part]) == {"Whole", "Part", "Shade"}
+
+
+def test_a_parametrised_model_is_found_with_its_origin_and_arguments() -> None:
+    assert found(Holder[Shade]) == {"Holder", "Holder[Shade]", "Shade"}
+
+
+def test_a_field_whose_type_cannot_be_found_hides_itself_only() -> None:
+    assert "Torn" in found(Torn)
+
+
+def test_any_leads_to_the_classes_of_the_engine_only() -> None:
+    names = set(classes_of([Any, object, int]).forms)
+    own = ("ExecutionContext", "Failure", "Message", "Secret", "Signal")
+    assert names == {f"dataflow:{name}" for name in own}
+
+
+def test_a_class_of_a_loaded_file_is_named_as_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(SHOWN_NAMES, __name__, "shown")
+    assert class_name(Part) == "shown:Part"

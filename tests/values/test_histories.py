@@ -1,0 +1,76 @@
+"""Contexts are stored as the digest of their parent and what is new (S12.3)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from dataflow import ExecutionContext, Message
+from dataflow.context import history_of
+from dataflow.errors import ValueRefused
+from dataflow.values import Reader, Writer, classes_of
+
+CLASSES = classes_of([])
+
+
+def grown(turns: int) -> list[ExecutionContext]:
+    contexts = [ExecutionContext("c")]
+    for turn in range(turns):
+        contexts.append(contexts[-1].append(Message("user", f"turn {turn}")))
+    return contexts
+
+
+def test_appending_costs_what_is_appended() -> None:
+    put: list[str] = []
+    writer = Writer(CLASSES, lambda name, _: put.append(name))
+    for context in grown(50):
+        writer.write(context, "a.context")
+    assert len(put) == len(set(put)) == 51
+
+
+def test_a_long_history_is_written_and_read_without_recursion() -> None:
+    blobs: dict[str, bytes] = {}
+    context = grown(5_000)[-1]
+    stored = json.loads(json.dumps(Writer(CLASSES, blobs.__setitem__).write(context, "a.context")))
+    assert Reader(CLASSES, blobs.__getitem__).read(stored) == context
+
+
+def test_what_is_read_shares_its_parts() -> None:
+    blobs: dict[str, bytes] = {}
+    writer = Writer(CLASSES, blobs.__setitem__)
+    start = ExecutionContext("c").append(Message("user", "hi"))
+    branches = [start.append(Message("assistant", name)) for name in ("a", "b")]
+    reader = Reader(CLASSES, blobs.__getitem__)
+    one, other = [reader.read(writer.write(branch, "a.context")) for branch in branches]
+    assert history_of(one).last.before is history_of(other).last.before
+    assert (one, other) == tuple(branches)
+
+
+def test_each_writer_puts_all_that_its_store_needs() -> None:
+    context = grown(3)[-1]
+    counts = []
+    for _ in range(2):
+        blobs: dict[str, bytes] = {}
+        Writer(CLASSES, blobs.__setitem__).write(context, "a.context")
+        counts.append(len(blobs))
+    assert counts == [4, 4]
+
+
+def test_a_message_that_cannot_be_stored_is_told_by_its_number() -> None:
+    context = grown(3)[-1].append(Message("user", {"a": print}))
+    with pytest.raises(ValueRefused) as caught:
+        Writer(CLASSES, lambda *_: None).write(context, "a.context")
+    assert caught.value.place == 'a.context.message_history[3].content["a"]'
+
+
+def test_what_was_refused_is_not_taken_for_written() -> None:
+    content: list[Any] = [print]
+    context = ExecutionContext("c").append(Message("user", content))
+    blobs: dict[str, bytes] = {}
+    writer = Writer(CLASSES, blobs.__setitem__)
+    with pytest.raises(ValueRefused):
+        writer.write(context, "a.context")
+    content.clear()
+    assert Reader(CLASSES, blobs.__getitem__).read(writer.write(context, "a.context")) == context

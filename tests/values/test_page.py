@@ -1,0 +1,44 @@
+"""The page on stored values has every kind that there is, and what is refused as it is told."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import pytest
+
+from dataflow.errors import ValueRefused
+from dataflow.values import Reader, Writer, classes_of
+from dataflow.values.classes import OWN
+from dataflow.values.kinds import KINDS, NUMBER_BITS
+from dataflow.values.leaves import MOST_BYTES, MOST_TEXT
+from dataflow.values.writing import MOST_LEVELS
+from tests.docs.pages import DOCS
+
+PAGE: Final = (DOCS / "reference" / "stored-values.md").read_text(encoding="utf-8")
+#: What stands under "$" in the rows of the table.
+_, *ROWS = re.findall(r"^\| .+? \| `([^`|]+)`[^|]* \| .+? \|$", PAGE, re.MULTILINE)
+
+
+def test_the_table_has_each_kind_once_and_in_order() -> None:
+    written = [kind.name for kind in KINDS]
+    special = sorted(Reader(classes_of([]), lambda _: b"")._readers)
+    assert [row for row in ROWS if row in written] == written
+    others = [row for row in ROWS if row not in written and not row.startswith(("dataflow:", "module:"))]
+    assert sorted(others) == special
+
+
+@pytest.mark.parametrize("kind", OWN)
+def test_the_table_has_each_class_of_the_engine(kind: type) -> None:
+    assert re.search(rf"^\| .*`{kind.__name__}`.* \| `dataflow:", PAGE, re.MULTILINE)
+
+
+def test_the_page_tells_the_sizes() -> None:
+    for size in (NUMBER_BITS, MOST_TEXT, MOST_BYTES, MOST_LEVELS):
+        assert f"{size:,} " in PAGE
+
+
+def test_the_page_shows_a_refusal_as_it_is() -> None:
+    with pytest.raises(ValueRefused) as caught:
+        Writer(classes_of([]), lambda *_: None).write({"h": [0, object()]}, "a.out")
+    assert f"```text\n{caught.value}\n```" in PAGE

@@ -1,0 +1,150 @@
+"""Every type that is stored comes back as what it was, in the same process and in a new one (S12.3, B26)."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dataflow.errors import StoreError, ValueRefused
+from dataflow.values import Reader, Writer
+from dataflow.values.kinds import BY_NAME
+from tests.values.examples import CLASSES, VALUES, Color, Item, Kind, Point, Right, same
+
+EACH_VALUE: Final = pytest.mark.parametrize("name", VALUES)
+IN_A_NEW_PROCESS: Final = """
+import json, sys
+from pathlib import Path
+from dataflow.values import Reader
+from tests.values.examples import CLASSES, VALUES, same
+
+folder = Path(sys.argv[1])
+reader = Reader(CLASSES, lambda name: (folder / name).read_bytes())
+stored = json.loads((folder / "values.json").read_bytes())
+print(json.dumps([name for name, data in stored.items() if not same(reader.read(data), VALUES[name])]))
+"""
+
+
+def through_json(value: object) -> Any:
+    blobs: dict[str, bytes] = {}
+    text = json.dumps(Writer(CLASSES, blobs.__setitem__).write(value, "a.out"), allow_nan=False)
+    return Reader(CLASSES, blobs.__getitem__).read(json.loads(text))
+
+
+@EACH_VALUE
+def test_a_value_comes_back(name: str) -> None:
+    assert same(through_json(VALUES[name]), VALUES[name])
+
+
+def test_values_come_back_in_a_new_process(tmp_path: Path) -> None:
+    def put(name: str, data: bytes) -> None:
+        (tmp_path / name).write_bytes(data)
+
+    writer = Writer(CLASSES, put)
+    stored = {name: writer.write(value, name) for name, value in VALUES.items()}
+    (tmp_path / "values.json").write_text(json.dumps(stored), encoding="ascii")
+    root = Path(__file__).parents[2]
+    command = [sys.executable, "-X", "utf8=0", "-c", IN_A_NEW_PROCESS, str(tmp_path)]
+    path = ":".join([str(root), str(root / "nodes")])
+    environment = {"PYTHONPATH": path, "LC_ALL": "C", "PYTHONHASHSEED": "7"}
+    done = subprocess.run(command, check=True, capture_output=True, env=environment)
+    assert json.loads(done.stdout) == []
+
+
+@EACH_VALUE
+def test_what_is_written_shares_nothing_with_the_value(name: str) -> None:
+    stored = Writer(CLASSES, lambda *_: None).write(VALUES[name], "a.out")
+    assert not containers_of(stored) & containers_of(VALUES[name])
+
+
+def containers_of(value: Any) -> set[int]:
+    found: set[int] = set()
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict):
+            waiting += one.values()
+        elif isinstance(one, list | tuple):
+            waiting += one
+        if isinstance(one, list | dict):
+            found.add(id(one))
+    return found
+
+
+def test_sets_are_written_in_one_order() -> None:
+    writer = Writer(CLASSES, lambda *_: None)
+    words = [f"word {number}" for number in range(100)]
+    backward: set[str] = set()
+    backward.update(reversed(words))
+    assert writer.write(set(words), "a.out") == writer.write(backward, "a.out")
+    assert writer.write({3, 1}, "a.out") == {"$": "set", "v": [1, 3]}
+
+
+TEXTS: Final = st.text(st.characters(exclude_categories=())) | st.sampled_from(["$", "$$", "\ud83d\ude00"])
+HASHED: Final = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | TEXTS | st.binary()
+    | st.sampled_from([Color.RED, Kind.A, Right.READ]) | st.decimals(allow_nan=False) | st.uuids()
+    | st.datetimes(timezones=st.none() | st.timezones(), allow_imaginary=True) | st.timedeltas(),
+    lambda items: st.tuples(items, items) | st.frozensets(items, max_size=3),
+    max_leaves=5,
+)  # fmt: skip
+ANYTHING: Final = st.recursive(
+    HASHED | st.floats() | st.just(object()) | st.just(print) | st.dates() | st.times(),
+    lambda items: (
+        st.lists(items)
+        | st.dictionaries(TEXTS, items)
+        | st.dictionaries(HASHED, items, max_size=3)
+        | st.sets(HASHED)
+        | st.builds(Point, items, items)
+        | st.builds(Item, items, items)
+    ),
+    max_leaves=20,
+)
+
+
+@given(ANYTHING)
+def test_any_value_comes_back_or_is_refused(value: Any) -> None:
+    try:
+        found = through_json(value)
+    except ValueRefused as refused:
+        assert refused.found in ("object", "builtin_function_or_method")  # noqa: PT017 - either is right
+    else:
+        assert same(found, value)
+
+
+JSON: Final = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | TEXTS
+    | st.sampled_from(["nan", "0x1", "[secret:NAME]", "Europe/Berlin", "2024-01-01", "READ", "b" * 64]),
+    lambda items: (
+        st.lists(items)
+        | st.dictionaries(TEXTS | st.sampled_from(["$", "v", "more", "unset", "x", "color"]), items)
+        | st.fixed_dictionaries({
+            "$": st.sampled_from([
+                *BY_NAME, "history", "text", "blob", "secret", *CLASSES.forms, "os:system",
+            ]),
+            "v": items,
+        }, optional={"more": items, "unset": items, "set": items, "extra": items, "private": items})
+        | st.fixed_dictionaries({"before": st.none(), "items": items})
+    ),
+    max_leaves=20,
+)  # fmt: skip
+
+
+@given(JSON, st.binary() | JSON.map(lambda data: json.dumps(data).encode()))
+def test_any_json_is_a_value_or_a_store_error(data: Any, blob: bytes) -> None:
+    reader = Reader(CLASSES, lambda _: blob, "runs.db")
+    try:
+        reader.read(data)
+    except StoreError as error:
+        assert error.store == "runs.db"  # noqa: PT017 - either is right
+
+
+def test_a_number_that_is_none_in_a_list_of_numbers_comes_back() -> None:
+    assert list(map(repr, through_json([1.5, math.inf, math.nan]))) == ["1.5", "inf", "nan"]

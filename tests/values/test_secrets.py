@@ -1,0 +1,110 @@
+"""Stored values have marks in place of secrets, which are looked up again when they are read (S12.4, B50)."""
+
+from __future__ import annotations
+
+import base64
+import json
+import urllib.parse
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import Any, Final
+from uuid import UUID
+
+import pytest
+
+from dataflow import ExecutionContext, Message, Secret, SecretMissing
+from dataflow.redaction import known
+from dataflow.values import Reader, Writer, classes_of
+from tests.known_secrets import forgetting
+from tests.values.examples import CLASSES, VALUES, Box, same
+
+NAME: Final = "TOKEN_OF_TESTS"
+VALUE: Final = "tok-9f$&é"
+#: Parts that are in no form of another text here.
+PARTS: Final = ("tok-9f", "dG9rLTlm")
+
+
+@pytest.fixture(autouse=True)
+def _revealed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv(NAME, VALUE)
+    with forgetting():
+        Secret(NAME).reveal()
+        yield
+
+
+def stored(value: object) -> tuple[str, dict[str, bytes]]:
+    blobs: dict[str, bytes] = {}
+    return json.dumps(Writer(CLASSES, blobs.__setitem__).write(value, "a.out"), ensure_ascii=False), blobs
+
+
+HOLDING: Final[dict[str, Any]] = {
+    "the secret": VALUE,
+    "in a header": {"Authorization": f"Bearer {VALUE}"},
+    "in an address": f"https://example.org/?token={urllib.parse.quote(VALUE)}&again={VALUE}",
+    "in JSON": [json.dumps({"token": VALUE}), json.dumps([VALUE], ensure_ascii=False)],
+    "in base64": base64.b64encode(f"user:{VALUE}".encode()).decode(),
+    "as a key": {VALUE: 1, "b": 2},
+    "in bytes": [VALUE.encode(), bytearray(VALUE.encode()), b"\xff\x00" + VALUE.encode() + b"\xff"],
+    "in a long text": "x" * 20_000 + VALUE + "é" * 20_000,
+    "in many bytes": b"\xff" * 2_000 + VALUE.encode(),
+    "in a dataclass": Box({VALUE}),
+    "in a path": PurePosixPath("a") / VALUE,
+    "in half a pair": f"\ud800{VALUE}\ud83d\ude00\\",
+    "in a conversation": ExecutionContext("c").append(Message("user", VALUE)),
+    "in what is in one": ExecutionContext(VALUE, variables={VALUE: VALUE}),
+    "with marks of others": f"[secret:{NAME}] {VALUE} [secret:{NAME}:url]",
+}
+
+
+@pytest.mark.parametrize("name", HOLDING)
+def test_a_secret_is_not_stored_and_comes_back(name: str) -> None:
+    text, blobs = stored(HOLDING[name])
+    written = "\n".join([text, *(blob.decode("latin-1") for blob in blobs.values())])
+    assert not [part for part in PARTS if part in written]
+    assert same(Reader(CLASSES, blobs.__getitem__).read(json.loads(text)), HOLDING[name])
+
+
+def test_the_value_is_looked_up_when_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    text, blobs = stored([f"a {VALUE} b", urllib.parse.quote(VALUE)])
+    monkeypatch.setenv(NAME, "another & value")
+    found = Reader(CLASSES, blobs.__getitem__).read(json.loads(text))
+    assert found == ["a another & value b", "another%20%26%20value"]
+
+
+def test_a_secret_that_is_gone_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    text, blobs = stored(f"a {VALUE}")
+    monkeypatch.delenv(NAME)
+    with forgetting(), pytest.raises(SecretMissing, match=NAME):
+        Reader(CLASSES, blobs.__getitem__).read(json.loads(text))
+
+
+def test_what_looks_like_a_mark_stays_what_it_is() -> None:
+    text, blobs = stored(f"[secret:{NAME}]")
+    assert Reader(CLASSES, blobs.__getitem__).read(json.loads(text)) == f"[secret:{NAME}]"
+
+
+def test_a_secret_is_stored_by_its_name_only() -> None:
+    assert stored(Secret("X", "the value of x"))[0] == '{"$": "dataflow:Secret", "v": "X"}'
+
+
+@pytest.mark.parametrize("value", ["123456789", str(UUID(int=2**100))])
+def test_a_secret_that_is_a_number_or_an_id_is_not_stored_as_one(value: str) -> None:
+    Secret("NUMBER", value).reveal()
+    held: Any = int(value) if value.isdigit() else UUID(value)
+    text, blobs = stored([held, 1])
+    assert value not in text
+    assert Reader(CLASSES, blobs.__getitem__).read(json.loads(text)) == [held, 1]
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_values_without_secrets_are_written_as_if_none_was_known(name: str) -> None:
+    assert known() is not None
+    with_secrets = stored(VALUES[name])
+    with forgetting():
+        assert stored(VALUES[name]) == with_secrets
+
+
+def test_a_place_has_no_secret_in_it() -> None:
+    with pytest.raises(Exception, match="cannot be stored") as caught:
+        Writer(classes_of([]), lambda *_: None).write({VALUE: print}, "a.out")
+    assert getattr(caught.value, "place", None) == f'a.out["[secret:{NAME}]"]'

@@ -1,0 +1,109 @@
+"""What a type tells of its values before there are any (S12.3)."""
+
+from __future__ import annotations
+
+import io
+import re
+from abc import ABC
+from collections import OrderedDict, deque
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Generator,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from pathlib import Path
+from typing import IO, Any, Literal, NotRequired, Protocol, TextIO, TypedDict, TypeVar
+
+import pytest
+from pydantic import BaseModel, EmailStr
+from typing_extensions import TypeAliasType
+
+from dataflow import ExecutionContext, Failure, Message, Secret, Signal, Tools
+from dataflow.values import unstorable
+from tests.values.examples import TYPES, Item, Note
+
+T = TypeVar("T")
+
+
+class Plain:
+    pass
+
+
+class Shape(ABC):  # noqa: B024 - a base without methods
+    pass
+
+
+@dataclass
+class Circle(Shape):
+    radius: float
+
+
+@dataclass
+class Job:
+    run: Callable[[], None]
+
+
+@dataclass
+class Node:
+    next: Node | None = None
+
+
+class Model(BaseModel):
+    model_config = {"arbitrary_types_allowed": True}
+    plain: Plain
+
+
+class Text(str):
+    __slots__ = ()
+
+
+class Reads(Protocol):
+    def read(self) -> str: ...
+
+
+class Keys(TypedDict):
+    plain: NotRequired[Plain]
+
+
+class Must(TypedDict):
+    plain: Plain
+
+
+Nested = TypeAliasType("Nested", "list[Nested] | int")
+
+TELLING = [
+    Callable, Callable[[int], str], Plain, list[Plain], dict[str, Plain], tuple[int, Plain], Plain | Text,
+    Job, Model, Must, Text, TextIO, IO[str], io.StringIO, io.TextIOWrapper, Generator[int, None, None],
+    Iterator[int], AsyncIterator[int], Awaitable[int], tzinfo, re.Pattern[str], type[int], type, ValueError,
+    OrderedDict[str, int], deque[int], complex, range, memoryview,
+]  # fmt: skip
+OPEN = [
+    Any, object, T, Reads, int, str, None, list, list[int], list[Any], dict, dict[str, int], tuple[()],
+    set[str], Plain | None, int | Plain, Iterable[int], Sequence[int], Mapping[str, int], Shape, Circle, Node,
+    Nested, Keys, Literal["a"], datetime, Path, EmailStr, ExecutionContext, Failure, Message, Secret, Signal,
+    Tools, Item, Note, "Unknown", *TYPES,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("annotation", TELLING, ids=str)
+def test_a_type_tells_that_its_values_cannot_be_stored(annotation: object) -> None:
+    assert unstorable(annotation)
+
+
+@pytest.mark.parametrize("annotation", OPEN, ids=str)
+def test_a_type_leaves_it_open(annotation: object) -> None:
+    assert unstorable(annotation) is None
+
+
+def test_the_reason_names_the_type_and_what_would_help() -> None:
+    told = unstorable(list[Plain])
+    assert told == (
+        "Plain: its class has no fields that could be told; make it a dataclass, NamedTuple or pydantic model"
+    )

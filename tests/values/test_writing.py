@@ -1,0 +1,232 @@
+"""What is refused, where, and why (S12.3); what is written beside the values."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta, tzinfo
+from decimal import Decimal
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from pydantic import BaseModel
+
+from dataflow.errors import ValueRefused
+from dataflow.markers import MISSING, SKIP
+from dataflow.values import Classes, Writer, classes_of
+from tests.values.examples import Color, Point
+
+
+class Plain:
+    """A class that tells no fields."""
+
+
+class Text(str):
+    __slots__ = ()
+
+
+class Zone(tzinfo):
+    def utcoffset(self, _: datetime | None) -> timedelta:
+        return timedelta()
+
+    dst = utcoffset
+
+    def tzname(self, _: datetime | None) -> str:
+        return "odd"
+
+
+class Hashless(type):
+    __hash__ = None  # type: ignore[assignment]
+
+
+class Odd(metaclass=Hashless):
+    pass
+
+
+@dataclass
+class Job:
+    name: str
+    lock: Any = None
+
+
+@dataclass
+class Settings(dict[str, int]):
+    name: str = ""
+
+
+@dataclass
+class Slotted:
+    __slots__ = ("__inner", "name")
+    name: str
+
+    def keep(self, inner: object) -> Slotted:
+        self.__inner = inner
+        return self
+
+
+@dataclass
+class Breaking:
+    inner: int = field(init=False)
+
+    def __getattribute__(self, name: str) -> Any:
+        if name == "inner":
+            raise OSError("the disk is gone")
+        return super().__getattribute__(name)
+
+
+class Form(BaseModel):
+    given: Any
+
+
+@dataclass
+class Twin:
+    number: int
+
+
+def other_twin() -> type:
+    @dataclass
+    class Twin:
+        number: int
+
+    Twin.__qualname__ = "Twin"
+    return Twin
+
+
+def refusal(value: object, *types: object) -> ValueRefused:
+    with pytest.raises(ValueRefused) as caught:
+        Writer(classes_of(types), lambda *_: None).write(value, "a.out")
+    return caught.value
+
+
+PLACES: Final[dict[str, tuple[Any, str, str]]] = {
+    "the value itself": (print, "a.out", "builtin_function_or_method"),
+    "in a list in a dict": ({"h": [0, object()]}, 'a.out["h"][1]', "object"),
+    "in a tuple": ((1, (2, print)), "a.out[1][1]", "builtin_function_or_method"),
+    "in a set": ({1, Text("a")}, "a.out[?]", "Text"),
+    "behind a number": ({1: {2: Plain()}}, "a.out[1][2]", "Plain"),
+    "a key": ({Text("a"): 1}, "a.out.keys()", "Text"),
+    "behind a key of two": ({(1, 2): Plain()}, "a.out[tuple]", "Plain"),
+    "behind a long key": ({"k" * 100: Plain()}, f'a.out["{"k" * 60}..."]', "Plain"),
+    "in a field": (Job("a", [threading.Lock()]), "a.out.lock[0]", "lock"),
+    "in a model": (Form(given={"a": Plain()}), 'a.out.given["a"]', "Plain"),
+    "behind $": ({"$a": Plain()}, 'a.out["$a"]', "Plain"),
+}
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_the_place_and_the_type_of_what_is_refused_are_told(name: str) -> None:
+    value, place, found = PLACES[name]
+    told = refusal(value, Job, Form)
+    assert (told.place, told.found) == (place, found)
+
+
+def generator() -> Iterator[int]:
+    yield 1
+
+
+REASONS: Final[dict[str, tuple[Any, str]]] = {
+    "a function": (lambda: 0, "it is a function; make it inside the node"),
+    "a generator": (generator(), "make a list of it"),
+    "a class": (Plain, "it is a class; pass its name"),
+    "a module": (sys, "it is a module"),
+    "an exception": (ValueError("x"), "a Failure"),
+    "a plain object": (Plain(), "make it a dataclass, NamedTuple or pydantic model"),
+    "a marker": (SKIP, "stands for the lack of a value"),
+    "the other marker": (MISSING, "stands for the lack of a value"),
+    "a zone": (Zone(), "pass the name of the zone"),
+    "a moment in an odd zone": (datetime(2024, 1, 1, tzinfo=Zone()), "its zone is of the class Zone"),
+    "a text of a class of its own": (Text("a"), "make a str of it"),
+    "an ordered dict": (OrderedDict(a=1), "make a dict of it"),
+    "a counter": (Counter("aa"), "make a dict of it"),
+    "a defaultdict": (defaultdict(list), "make a dict of it"),
+    "a deque": (deque([1]), "make a list of it"),
+    "an unknown class": (Color.RED, "name it in the type of the port"),
+    "a class without a hash": (Odd(), "make it a dataclass"),
+    "a complex number": (1j, "make it a dataclass"),
+}
+
+
+@pytest.mark.parametrize("name", REASONS)
+def test_the_reason_says_what_would_help(name: str) -> None:
+    value, reason = REASONS[name]
+    assert reason in refusal(value).reason
+
+
+def test_an_open_file_is_refused(tmp_path: Path) -> None:
+    with closing((tmp_path / "a").open("wb")) as file:
+        assert "pass its path or what it holds" in refusal(file).reason
+
+
+def test_what_is_in_itself_is_refused_where_it_closes() -> None:
+    items: list[Any] = [1]
+    items.append({"again": items})
+    told = refusal({"top": items})
+    assert told.place == 'a.out["top"][1]["again"]'
+    assert told.reason.startswith('it is in itself: it is a.out["top"]')
+
+
+def test_what_is_nested_too_deep_is_refused() -> None:
+    value: Any = ()
+    for _ in range(10_000):
+        value = (value,)
+    told = refusal(value)
+    assert told.reason.startswith("it is nested too deep")
+    assert told.place.endswith("and 180 more steps")
+
+
+def test_what_is_nested_as_deep_as_allowed_can_be_read() -> None:
+    value: Any = 1
+    for _ in range(199):
+        value = {(1,): value}
+    text = json.dumps(Writer(classes_of([]), lambda *_: None).write(value, "a.out"))
+    assert json.loads(text)["$"] == "dict"
+
+
+def test_a_dataclass_that_is_also_a_dict_is_refused() -> None:
+    assert "make a dict of it" in refusal(Settings(), Settings).reason
+
+
+def test_a_hidden_slot_is_not_lost() -> None:
+    assert refusal(Slotted("a").keep(print), Slotted).place == "a.out._Slotted__inner"
+
+
+def test_what_breaks_when_it_is_taken_apart_is_refused() -> None:
+    assert refusal(Breaking(), Breaking).reason == "taking it apart raised OSError: the disk is gone"
+
+
+def test_two_classes_of_one_name_are_both_refused() -> None:
+    other = other_twin()
+    for kind in (Twin, other):
+        assert "two classes of the flow have the name" in refusal(kind(1), Twin, other).reason
+
+
+@pytest.mark.parametrize("value", ["é" * 10_000, b"x" * 2_000, bytearray(2_000)])
+def test_what_is_large_is_a_blob_by_its_digest(value: Any) -> None:
+    blobs: dict[str, bytes] = {}
+    stored = Writer(classes_of([]), blobs.__setitem__).write([value, value], "a.out")
+    ((name, data),) = blobs.items()
+    assert name == sha256(data).hexdigest()
+    assert data == (value.encode() if isinstance(value, str) else bytes(value))
+    assert len(json.dumps(stored)) < 300
+
+
+def test_json_stays_as_it_is() -> None:
+    value = {"a": [1, 2.5, None, True, "é"], "b": {"c": []}}
+    assert Writer(classes_of([]), lambda *_: None).write(value, "a.out") == value
+
+
+def test_a_known_class_is_named_by_module_and_qualname() -> None:
+    stored = Writer(classes_of([Point]), lambda *_: None).write(Point(1.0), "a.out")
+    assert stored == {"$": "tests.values.examples:Point", "v": {"x": 1.0, "y": 0.0}}
+
+
+def test_the_writer_needs_no_class_for_what_is_standard() -> None:
+    writer = Writer(Classes({}, {}), lambda *_: None)
+    assert writer.write(Decimal("1.10"), "a.out") == {"$": "Decimal", "v": "1.10"}
