@@ -85,6 +85,15 @@ class Database:
             self._close_unless_kept()
 
     @contextmanager
+    def kept(self) -> Iterator[None]:
+        """Keep the file open for the calls of a block."""
+        self.keep()
+        try:
+            yield
+        finally:
+            self.leave()
+
+    @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """Give the connection for one statement; the file must exist."""
         with self._guard, self.telling():

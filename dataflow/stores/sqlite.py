@@ -93,18 +93,20 @@ class SqliteStore(Store):
         """List all runs, the newest first."""
         if not self._database.exists():
             return []
-        with self._database.reading() as connection:
-            found = read_runs(connection)
-        told = (self._told(run) for run in found)
-        return [run for run in told if run is not None]
+        with self._database.kept():
+            with self._database.reading() as connection:
+                found = read_runs(connection)
+            told = map(self._told, found)
+            return [run for run in told if run is not None]
 
     def find(self, run: str) -> StoredRun:
         """Return one run; raises StoreError naming some that there are."""
-        while True:
-            with self._reading(run) as connection:
-                found = require_run(run, connection, self._name)
-            if told := self._told(found):
-                return told
+        with self._database.kept():
+            while True:
+                with self._reading(run) as connection:
+                    found = require_run(run, connection, self._name)
+                if told := self._told(found):
+                    return told
 
     def inbox(self, run: str) -> Sequence[Answer]:
         """List the answers that the owner of a run has not taken yet."""

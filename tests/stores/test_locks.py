@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -70,12 +71,12 @@ def test_a_lock_is_taken_as_soon_as_nobody_asks(tmp_path: Path, monkeypatch: pyt
     path = tmp_path / "run.lock"
     asking = shared(path)
     asking.__enter__()
-    monkeypatch.setattr(locks.time, "sleep", lambda _: asking.__exit__(None, None, None))
+    monkeypatch.setattr(time, "sleep", lambda _: asking.__exit__(None, None, None))
     taken(path).release()
 
 
 def test_an_owner_is_told_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(locks.time, "sleep", lambda _: pytest.fail("there is nothing to wait for"))
+    monkeypatch.setattr(time, "sleep", lambda _: pytest.fail("there is nothing to wait for"))
     lock = taken(tmp_path / "run.lock")
     assert take(tmp_path / "run.lock") is None
     lock.release()

@@ -62,7 +62,8 @@ def test_a_run_that_is_deleted_meanwhile_is_left_out() -> None:
     class Deleted(MemoryStore):
         def runs(self) -> Sequence[StoredRun]:
             found = super().runs()
-            self.delete("b")
+            if len(found) > 1:
+                self.delete("b")
             return found
 
     store = with_runs(Deleted(), a="paused", b="paused")
