@@ -65,6 +65,9 @@ class SqliteStore(Store):
         self._database = Database(path)
         self._name = str(self._database.path)
 
+    def __repr__(self) -> str:
+        return f"Store.sqlite({self._name!r})"
+
     def begin(self, run: StoredRun) -> Hold:
         """Note a new run and own it."""
         self._database.create()
