@@ -8,20 +8,26 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import replace
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Final
 
 import pytest
 
-from dataflow.errors import RunTaken, StoreError
-from dataflow.stores import Batch, Hold, Store
+from dataflow.errors import AnswerRefused, RunTaken, StoreError
+from dataflow.stores import Batch, Hold, Record, Store
 from dataflow.testing.samples import answer_to, batch_of, blob_of, new_run, record
 from tests.stores.sqlite_stores import owned, written
 
 
 def files_in(folder: Path) -> list[str]:
     return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*"))
+
+
+VERSION_1: Final = Path(__file__).parents[1] / "golden" / "runs_version_1.sql"
 
 
 def changed(path: Path, *statements: str) -> None:
@@ -89,6 +95,14 @@ class TestMaking:
             (tmp_path / "new").mkdir()
             shutil.copy(tmp_path / "old" / "runs.db-wal", tmp_path / "new")
         assert [run.id for run in written(tmp_path / "new" / "runs.db").runs()] == ["run"]
+
+    def test_stores_that_are_made_at_once_are_one(self, tmp_path: Path) -> None:
+        def begin(number: int) -> None:
+            Store.sqlite(tmp_path / "runs.db").begin(new_run(f"run-{number}")).release()
+
+        with ThreadPoolExecutor(8) as threads:
+            list(threads.map(begin, range(8)))
+        assert len(Store.sqlite(tmp_path / "runs.db").runs()) == 8
 
     def test_a_store_is_where_it_was_when_the_folder_changes(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -242,6 +256,33 @@ os._exit(0)
             finally:
                 os._exit(1)
         assert os.waitpid(child, 0)[1] == 0
+
+
+def test_what_version_1_has_written_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(VERSION_1.read_text(encoding="utf-8"))
+    store = Store.sqlite(path)
+    assert [(run.id, run.status) for run in store.runs()] == [
+        ("20260102T123000Z-4567cdef", "completed"),
+        ("20260101T123000Z-0123abcd", "paused"),
+    ]
+    paused = replace(new_run("20260101T123000Z-0123abcd"), status="paused")
+    assert replace(store.find(paused.id), updated=paused.updated) == paused
+    assert list(store.records(paused.id)) == [
+        record(1, "run_started", ""),
+        record(2, "ask_opened", "p/ask"),
+        Record(3, "node_started", "half \ud83d", "{}"),
+    ]
+    assert store.blob(*blob_of(b"a long text")) == b"a long text"
+    assert list(store.inbox(paused.id)) == [answer_to("p/ask")]
+    with owned(store.hold(paused.id)):
+        store.commit(paused.id, Batch([record(4, "ask_answered", "p/ask")], taken=["p/ask"]))
+    with pytest.raises(AnswerRefused):
+        store.answer(paused.id, answer_to("p/ask"))
+    store.delete(paused.id)
+    with pytest.raises(StoreError, match="no blob"):
+        store.blob(*blob_of(b"a long text"))
 
 
 def test_what_a_later_release_adds_to_version_1_is_in_nobodys_way(tmp_path: Path) -> None:
