@@ -17,7 +17,7 @@ from tests.source import PACKS, Import, Module, imports_of, modules_of
 # own. A package stands for all its modules, unless one of them has an entry ("formats.native"). The empty
 # name is dataflow/__init__.py, which re-exports.
 ROWS: Final[list[set[str]]] = [
-    {"__main__", "cli"},
+    {"__main__", "cli", "testing"},
     {"targets"},
     {""},
     {"typed_flows"},
@@ -76,7 +76,7 @@ ROWS: Final[list[set[str]]] = [
     {"called", "declarations", "graph", "holding", "lookup", "plan", "tokens", "uses"},
     {"drawing", "loading"},
     {"registry"},
-    {"formats", "offers", "packs"},
+    {"formats", "offers", "packs", "stores"},
     {"document"},
     {
         "blocks",
@@ -136,10 +136,12 @@ NOT_TO_RUN: Final = {
     "dataflow.registry",
     "dataflow.secret",
     "dataflow.secret_forms",
+    "dataflow.stores",
     "dataflow.values",
     "importlib.metadata",
     "pydantic.fields",
     "pydantic.functional_serializers",
+    "sqlite3",
 }
 # What only wiring it does without.
 NOT_TO_WIRE: Final = NOT_TO_RUN | {"anyio", "asyncio", "dataflow.compiling", "dataflow.plan", "dataflow.run"}

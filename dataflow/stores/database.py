@@ -9,7 +9,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from dataflow.errors import StoreError
-from dataflow.stores.forks import forget_in_children
+from dataflow.stores.forks import forget_in_children, may_stay_in_children
 from dataflow.stores.locks import wait_for
 from dataflow.stores.schema import SCHEMA, VERSION
 
@@ -27,13 +27,15 @@ _ADVICE: Final = {
     sqlite3.SQLITE_CANTOPEN: "make sure that it and its folder can be read and written",
     sqlite3.SQLITE_CORRUPT: "the file is damaged; put it aside and restore it from a backup",
     sqlite3.SQLITE_FULL: "nothing was written; make room on the disk, then resume what was running",
-    sqlite3.SQLITE_IOERR: "nothing was written; check the disk and its free room, then resume what was running",
+    sqlite3.SQLITE_IOERR: "nothing was written; check the disk and its room, then resume what was running",
     sqlite3.SQLITE_NOTADB: "name another file, or put this one aside",
     sqlite3.SQLITE_PERM: "make sure that it and its folder can be read and written",
-    sqlite3.SQLITE_READONLY: "nothing was written; make it and its folder writable, or name another file",
+    sqlite3.SQLITE_READONLY: "nothing was written; make it and its folder writable, with room on the disk",
 }
-#: Files that were open when this process was forked, by device and number, and their connections. SQLite forbids
-#: to use either in the child, so they are kept as they are.
+#: What opening a file says in a folder that is read-only, or on a full disk.
+_NO_LOG: Final = {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY}
+#: Files that were open when this process was forked, by device and number, and their connections. SQLite
+#: forbids to use either in the child, so they are kept as they are.
 _PARENTS: Final[dict[tuple[int, int], sqlite3.Connection]] = {}
 
 
@@ -42,29 +44,34 @@ class Database:
 
     def __init__(self, path: str | PathLike[str]) -> None:
         self.path = Path(path).absolute()
-        self.locks = self.path.with_name(f"{self.path.name}-locks")
+        self.locks = _beside(self.path, "-locks")
         self._guard = Lock()
         self._keepers = 0
         self._open: sqlite3.Connection | None = None
         self._identity = (0, 0)  # of the open file: device and number
-        forget_in_children(self)
 
     def exists(self) -> bool:
-        """Tell whether there is a file."""
-        return self.path.exists()
+        """Tell whether there is a file, or was one when it was opened."""
+        with self.telling():
+            return self._open is not None or self.path.exists()
 
     def create(self) -> None:
         """Make the file, whole or not at all, if there is none."""
         if self.exists():
             return
         with self.telling():
-            self.locks.mkdir(parents=True, exist_ok=True)
-            lock = wait_for(self.locks / "creating")
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            lock = wait_for(self.lock_file("creating"))
             try:
                 if not self.exists():
                     _write_empty(self.path)
             finally:
                 lock.release()
+
+    def lock_file(self, name: str) -> Path:
+        """Return the file of a lock, in a folder that is made for them."""
+        self.locks.mkdir(exist_ok=True)
+        return self.locks / name
 
     def keep(self) -> None:
         """Let the file stay open until `leave` is called as often: opening costs more than a commit."""
@@ -76,6 +83,15 @@ class Database:
         with self._guard, self.telling():
             self._keepers -= 1
             self._close_unless_kept()
+
+    @contextmanager
+    def kept(self) -> Iterator[None]:
+        """Keep the file open for the calls of a block."""
+        self.keep()
+        try:
+            yield
+        finally:
+            self.leave()
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -108,23 +124,23 @@ class Database:
             advice = _ADVICE.get(code)
             raise StoreError(str(self.path), f"{error}; {advice}" if advice else str(error)) from error
         except OSError as error:
-            advice = "make sure that its folder can be written, or name another file"
+            advice = "make sure that its folder can be written and has room, or name another file"
             raise StoreError(str(self.path), f"{error}; {advice}") from error
 
     def forget(self) -> None:
         """Leave what is open to the parent of this process."""
-        if self._open is not None:
-            _PARENTS[self._identity] = self._open
+        assert self._open is not None  # or it would not be called
+        _PARENTS[self._identity] = self._open
         self._open, self._keepers, self._guard = None, 0, Lock()
 
     def _connection(self) -> sqlite3.Connection:
-        stat = self.path.stat()
-        identity = (stat.st_dev, stat.st_ino)
+        identity = _identity(self.path)
         if identity in _PARENTS:
             reason = "was open when this process was forked; use it in a process that is started with `spawn`"
             raise StoreError(str(self.path), reason)
         if self._open is None:
             self._open, self._identity = _connect(self.path), identity
+            forget_in_children(self)
         elif identity != self._identity:
             reason = (
                 "was removed or replaced while a run was being executed; put it back, or start the run again"
@@ -136,18 +152,27 @@ class Database:
         if self._open is not None and not self._keepers:
             self._open.close()
             self._open = None
+            may_stay_in_children(self)
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    """Return the device and number of a file; (0, 0) if there is none."""
+    try:
+        stat = path.stat()
+    except FileNotFoundError:
+        return 0, 0
+    return stat.st_dev, stat.st_ino
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    """Open a file that is there, for reading only where nothing else is allowed."""
+    """Open a file that is there; only to be read if it has no log and can get none: then nobody writes."""
     try:
         return _checked(path, "mode=rw")
     except sqlite3.OperationalError as error:
-        denied = error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
-        log = path.with_name(f"{path.name}-wal")
-        if not denied or (log.exists() and log.stat().st_size):
+        log = _beside(path, "-wal")
+        if error.sqlite_errorcode & 0xFF not in _NO_LOG or (log.exists() and log.stat().st_size):
             raise
-    return _checked(path, "immutable=1")  # there is no log, and no permission to make one: nobody writes
+    return _checked(path, "immutable=1")
 
 
 def _checked(path: Path, how: str) -> sqlite3.Connection:
@@ -171,12 +196,18 @@ def _other_version(version: int) -> str:
             f"has schema version {version}, and this release reads {VERSION}; "
             "use the release that wrote it, or a later one"
         )
-    return "is an SQLite file of something else; name another file"
+    return "is empty, or an SQLite file of something else; name another file, or remove it if nobody needs it"
 
 
 def _write_empty(path: Path) -> None:
     """Write a file with the tables and nothing in them, and give it its name when it is complete."""
-    unfinished = path.with_name(f"{path.name}-new")
+    unfinished = _beside(path, "-new")
+    for left_over in (
+        path,
+        unfinished,
+    ):  # the log of a file that is gone would be taken for that of the new one
+        _beside(left_over, "-wal").unlink(missing_ok=True)
+        _beside(left_over, "-shm").unlink(missing_ok=True)
     unfinished.unlink(missing_ok=True)
     with closing(
         sqlite3.connect(f"{unfinished.as_uri()}?mode=rwc", uri=True, isolation_level=None)
@@ -184,3 +215,7 @@ def _write_empty(path: Path) -> None:
         connection.execute("PRAGMA journal_mode=WAL")
         connection.executescript(f"BEGIN; {SCHEMA}; PRAGMA user_version={VERSION}; COMMIT")
     unfinished.rename(path)
+
+
+def _beside(path: Path, ending: str) -> Path:
+    return path.with_name(path.name + ending)

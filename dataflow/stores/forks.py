@@ -5,25 +5,29 @@ from __future__ import annotations
 import os
 from functools import cache
 from typing import Final, Protocol
-from weakref import WeakSet
 
-__all__ = ["forget_in_children"]
+__all__ = ["forget_in_children", "may_stay_in_children"]
 
 
 class Forgetting(Protocol):
-    """What holds files that must not live on in a forked child."""
+    """What has files open that must not live on in a forked child."""
 
     def forget(self) -> None:
         """Let go of the files in the child without a change to what the parent has."""
 
 
-_LIVE: Final[WeakSet[Forgetting]] = WeakSet()
+_OPEN: Final[set[Forgetting]] = set()
 
 
 def forget_in_children(thing: Forgetting) -> None:
-    """Have `forget` called in every child that is forked from now on."""
+    """Have `forget` called in every child that is forked from now on; until then the thing lives."""
     _watch_forks()
-    _LIVE.add(thing)
+    _OPEN.add(thing)
+
+
+def may_stay_in_children(thing: Forgetting) -> None:
+    """Take back `forget_in_children` for what has closed its files."""
+    _OPEN.discard(thing)
 
 
 @cache
@@ -32,5 +36,5 @@ def _watch_forks() -> None:
 
 
 def _forget_all() -> None:
-    for thing in list(_LIVE):
-        thing.forget()
+    while _OPEN:
+        _OPEN.pop().forget()

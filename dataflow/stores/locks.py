@@ -1,8 +1,8 @@
 """Locks that die with their process: an advisory lock on a file each (S11.2).
 
-The library filelock is not used, since it lacks two things that are needed here. Whether a lock is taken has to be
-told without write access to its file, and so that nobody takes the one who asks for an owner: asking takes a
-shared lock, which is known from an owner's. And the file of a lock that was released has to go.
+The library filelock is not used, since it lacks two things that are needed here. Whether a lock is taken has
+to be told without write access to its file, and so that nobody takes the one who asks for an owner: asking
+takes a shared lock, which is known from an owner's. And the file of a lock that was released has to go.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from threading import Lock
 from typing import TYPE_CHECKING, Final
 
-from dataflow.stores.forks import forget_in_children
+from dataflow.stores.forks import forget_in_children, may_stay_in_children
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,6 +43,7 @@ class FileLock:
             if self._descriptor is None:
                 return False
             descriptor, self._descriptor = self._descriptor, None
+            may_stay_in_children(self)
         with suppress(OSError):  # a file that cannot be removed keeps nobody from taking its lock
             self._path.unlink()  # before the lock is given up, so that it is nobody else's
         fcntl.flock(descriptor, fcntl.LOCK_UN)  # closing is not enough if a process is just being forked

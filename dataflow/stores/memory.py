@@ -60,6 +60,9 @@ class MemoryStore(Store):
         self._guard = Lock()
         self._entries: dict[str, _Entry] = {}
 
+    def __repr__(self) -> str:
+        return "Store.memory()"
+
     def begin(self, run: StoredRun) -> Hold:
         """Note a new run and own it."""
         with self._guard:

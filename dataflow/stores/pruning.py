@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from dataflow.errors import RunTaken
+from dataflow.errors import RunTaken, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -33,4 +33,8 @@ def _delete(store: Store, run: str) -> bool:
         store.delete(run)
     except RunTaken:
         return False
+    except StoreError:
+        if any(there.id == run for there in store.runs()):
+            raise
+        return False  # somebody else deleted it
     return True

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Iterator, Sequence
     from os import PathLike
-    from pathlib import Path
 
 __all__ = ["SqliteStore"]
 
@@ -66,6 +65,9 @@ class SqliteStore(Store):
         self._database = Database(path)
         self._name = str(self._database.path)
 
+    def __repr__(self) -> str:
+        return f"Store.sqlite({self._name!r})"
+
     def begin(self, run: StoredRun) -> Hold:
         """Note a new run and own it."""
         self._database.create()
@@ -94,18 +96,20 @@ class SqliteStore(Store):
         """List all runs, the newest first."""
         if not self._database.exists():
             return []
-        with self._database.reading() as connection:
-            found = read_runs(connection)
-        told = (self._told(run) for run in found)
-        return [run for run in told if run is not None]
+        with self._database.kept():
+            with self._database.reading() as connection:
+                found = read_runs(connection)
+            told = map(self._told, found)
+            return [run for run in told if run is not None]
 
     def find(self, run: str) -> StoredRun:
         """Return one run; raises StoreError naming some that there are."""
-        while True:
-            with self._reading(run) as connection:
-                found = require_run(run, connection, self._name)
-            if told := self._told(found):
-                return told
+        with self._database.kept():
+            while True:
+                with self._reading(run) as connection:
+                    found = require_run(run, connection, self._name)
+                if told := self._told(found):
+                    return told
 
     def inbox(self, run: str) -> Sequence[Answer]:
         """List the answers that the owner of a run has not taken yet."""
@@ -154,7 +158,7 @@ class SqliteStore(Store):
     def _own(self, run: str, claim: Callable[[sqlite3.Connection, str], object]) -> Hold:
         """Take the lock of a run, and give it back if the run cannot be claimed in the database."""
         with self._database.telling():
-            lock = take(self._lock_of(run))
+            lock = take(self._database.lock_file(_lock_name(run)))
         if lock is None:
             raise RunTaken(self._name, run)
         hold = _Owned(self._database, lock)
@@ -184,16 +188,16 @@ class SqliteStore(Store):
 
     def _is_owned(self, run: str) -> bool:
         with self._database.telling():
-            return is_taken(self._lock_of(run))
-
-    def _lock_of(self, run: str) -> Path:
-        """Return the lock file of a run: by its id, or its digest if that is no name for a file."""
-        plain = _PLAIN.fullmatch(run)
-        name = run if plain else hashlib.sha256(run.encode("utf-8", "surrogatepass")).hexdigest()
-        return self._database.locks / f"{name}.lock"
+            return is_taken(self._database.locks / _lock_name(run))
 
     def _from_page(self, run: str, page: Sequence[Record]) -> Iterator[Record]:
         while page:
             yield from page
             with self._database.reading() as connection:
                 page = page_of(run, page[-1].seq, PAGE, connection)
+
+
+def _lock_name(run: str) -> str:
+    """Return the name of the lock file of a run: by its id, or its digest if that is no name for a file."""
+    name = run if _PLAIN.fullmatch(run) else hashlib.sha256(run.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{name}.lock"

@@ -47,9 +47,9 @@ def add_run(run: StoredRun, connection: sqlite3.Connection, store: str) -> None:
     if find_run(run.id, connection) is not None:
         raise StoreError(store, f"has a run {run.id!r} already")
     values = (
-        _name(run.id),
-        _name(run.flow),
-        _name(run.target),
+        _written(run.id),
+        _written(run.flow),
+        _written(run.target),
         run.status,
         _time(run.created),
         _time(run.updated),
@@ -64,7 +64,7 @@ def read_runs(connection: sqlite3.Connection) -> list[StoredRun]:
 
 def find_run(run: str, connection: sqlite3.Connection) -> StoredRun | None:
     """Return one run as it was written."""
-    row = connection.execute(f"{_RUN} WHERE id = ?", (_name(run),)).fetchone()
+    row = connection.execute(f"{_RUN} WHERE id = ?", (_written(run),)).fetchone()
     return None if row is None else _run(row)
 
 
@@ -78,7 +78,7 @@ def require_run(run: str, connection: sqlite3.Connection, store: str) -> StoredR
 
 def write_batch(run: str, batch: Batch, connection: sqlite3.Connection, store: str) -> None:
     """Write all of a batch."""
-    name = _name(run)
+    name = _written(run)
     now = _time(datetime.now(UTC))
     connection.execute(
         "UPDATE runs SET updated = ?, status = ifnull(?, status) WHERE id = ?", (now, batch.status, name)
@@ -88,9 +88,12 @@ def write_batch(run: str, batch: Batch, connection: sqlite3.Connection, store: s
         "INSERT OR IGNORE INTO held_blobs VALUES (?, ?)", [(name, sha256) for sha256 in batch.blobs]
     )
     connection.executemany(
-        "DELETE FROM inbox WHERE run = ? AND ask = ?", [(name, _name(ask)) for ask in batch.taken]
+        "DELETE FROM inbox WHERE run = ? AND ask = ?", [(name, _written(ask)) for ask in batch.taken]
     )
-    rows = ((name, record.seq, record.kind, _name(record.path), record.data) for record in batch.records)
+    rows = (
+        (name, record.seq, record.kind, _written(record.path), _written(record.data))
+        for record in batch.records
+    )
     try:
         connection.executemany(_ADD_RECORD, rows)
     except sqlite3.IntegrityError as error:
@@ -101,9 +104,9 @@ def page_of(run: str, after: int, size: int, connection: sqlite3.Connection) -> 
     """Read the next records of a journal."""
     rows = connection.execute(
         "SELECT seq, kind, path, data FROM records WHERE run = ? AND seq > ? ORDER BY seq LIMIT ?",
-        (_name(run), after, size),
+        (_written(run), after, size),
     )
-    return [Record(seq, kind, _text(path), data) for seq, kind, path, data in rows]
+    return [Record(seq, kind, _read(path), _read(data)) for seq, kind, path, data in rows]
 
 
 def read_blob(sha256: str, connection: sqlite3.Connection) -> bytes | None:
@@ -114,17 +117,19 @@ def read_blob(sha256: str, connection: sqlite3.Connection) -> bytes | None:
 
 def answers_of(run: str, connection: sqlite3.Connection) -> Sequence[Answer]:
     """List what the inbox holds for a run, the oldest first."""
-    rows = connection.execute("SELECT ask, value, by FROM inbox WHERE run = ? ORDER BY place", (_name(run),))
-    return [Answer(_text(ask), value, _text(by)) for ask, value, by in rows]
+    rows = connection.execute(
+        "SELECT ask, value, by FROM inbox WHERE run = ? ORDER BY place", (_written(run),)
+    )
+    return [Answer(_read(ask), _read(value), _read(by)) for ask, value, by in rows]
 
 
 def add_answer(run: str, answer: Answer, connection: sqlite3.Connection) -> None:
     """Put an answer in the inbox; raise AnswerRefused if its ask has one or takes none (S11.2)."""
-    place = (_name(run), _name(answer.ask))
+    place = (_written(run), _written(answer.ask))
     last = connection.execute(_LAST_OF_ASK, place).fetchone()
     if last is not None and last[0] in ASK_ENDED:
         raise already_answered(answer.ask)
-    values = (*place, answer.value, _name(answer.by))
+    values = (*place, _written(answer.value), _written(answer.by))
     added = connection.execute(
         "INSERT OR IGNORE INTO inbox (run, ask, value, by) VALUES (?, ?, ?, ?)", values
     )
@@ -134,7 +139,7 @@ def add_answer(run: str, answer: Answer, connection: sqlite3.Connection) -> None
 
 def delete_run(run: str, connection: sqlite3.Connection) -> None:
     """Delete a run with all that only it has."""
-    name = (_name(run),)
+    name = (_written(run),)
     connection.execute(_DELETE_BLOBS, name)
     connection.execute("DELETE FROM held_blobs WHERE run = ?", name)
     connection.execute("DELETE FROM inbox WHERE run = ?", name)
@@ -145,11 +150,11 @@ def delete_run(run: str, connection: sqlite3.Connection) -> None:
 def _run(row: tuple[str | bytes, str | bytes, str | bytes, str, str, str]) -> StoredRun:
     id, flow, target, status, created, updated = row
     created_at, updated_at = datetime.fromisoformat(created), datetime.fromisoformat(updated)
-    return StoredRun(_text(id), _text(flow), _text(target), status, created_at, updated_at)
+    return StoredRun(_read(id), _read(flow), _read(target), status, created_at, updated_at)
 
 
-def _name(text: str) -> str | bytes:
-    """Write a name: as bytes if it has halves of surrogate pairs, which no text of SQLite can."""
+def _written(text: str) -> str | bytes:
+    """Write a text: as bytes if it has halves of surrogate pairs, which no text of SQLite has."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -157,8 +162,8 @@ def _name(text: str) -> str | bytes:
     return text
 
 
-def _text(name: str | bytes) -> str:
-    return name if isinstance(name, str) else name.decode("utf-8", "surrogatepass")
+def _read(text: str | bytes) -> str:
+    return text if isinstance(text, str) else text.decode("utf-8", "surrogatepass")
 
 
 def _time(moment: datetime) -> str:

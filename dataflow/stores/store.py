@@ -87,9 +87,9 @@ class Store(ABC):
     def commit(self, run: str, batch: Batch, *, unless_answered: bool = False) -> Sequence[Answer]:
         """Write a batch in one transaction, durable when this returns, and return what the inbox holds then.
 
-        With `unless_answered` nothing is written if the inbox holds an answer that the batch does not take: so
-        no answer is overlooked by a run that is given up as paused (S11.2). Only the owner calls it. A batch
-        brings each blob that its run has not brought yet, since another run that has it may be deleted.
+        With `unless_answered` nothing is written if the inbox holds an answer that the batch does not take:
+        so no answer is overlooked by a run that is given up as paused (S11.2). Only the owner calls it. Each
+        blob that a run needs comes with one of its own batches, since another run that has it may be deleted.
         """
 
     @abstractmethod

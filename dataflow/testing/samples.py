@@ -1,0 +1,55 @@
+"""Runs, records and blobs for the tests of stores."""
+
+from __future__ import annotations
+
+import hashlib
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from dataflow.stores import Answer, Batch, Record, StoredRun
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["answer_to", "batch_of", "blob_of", "new_run", "record", "refused"]
+
+
+def new_run(id: str = "run", *, status: str = "running", day: int = 1) -> StoredRun:
+    """Return a run that was begun on a day of January."""
+    created = datetime(2026, 1, day, 12, 30, 0, 250, tzinfo=UTC)
+    return StoredRun(
+        id, flow="greet", target="greet.py:flow", status=status, created=created, updated=created
+    )
+
+
+def record(seq: int, kind: str = "node_started", path: str = "a") -> Record:
+    """Return a record that holds its own number."""
+    return Record(seq, kind, path, f'{{"number":{seq}}}')
+
+
+def batch_of(*seqs: int) -> Batch:
+    """Return a batch of plain records."""
+    return Batch([record(seq) for seq in seqs])
+
+
+def blob_of(data: bytes) -> dict[str, bytes]:
+    """Return a blob under its name."""
+    return {hashlib.sha256(data).hexdigest(): data}
+
+
+def answer_to(ask: str = "a") -> Answer:
+    """Return an answer of somebody."""
+    return Answer(ask, '{"value":"yes"}', by="Ada")
+
+
+@contextmanager
+def refused(kind: type[Exception], naming: str = "") -> Iterator[None]:
+    """Expect an error whose text names something."""
+    told = None
+    try:
+        yield
+    except kind as error:
+        told = str(error)
+    assert told is not None, f"expected {kind.__name__}, and nothing was raised"
+    assert naming in told, f"expected {naming!r} in: {told}"

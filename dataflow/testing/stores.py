@@ -1,0 +1,25 @@
+"""The tests that every store passes, for those who write one (S11.2, S12)."""
+
+from __future__ import annotations
+
+from dataflow.testing.journals import BlobCases, JournalCases, RunCases
+from dataflow.testing.owning import InboxCases, OwnerCases
+from dataflow.testing.processes import ProcessCases
+
+__all__ = ["ProcessConformance", "StoreConformance"]
+
+
+class StoreConformance(JournalCases, RunCases, BlobCases, InboxCases, OwnerCases):
+    """What holds for every store.
+
+    Make a class of your own of it in a module of tests, with `make_store`. pytest gives each test an empty
+    folder.
+    """
+
+
+class ProcessConformance(ProcessCases):
+    """What holds for a store that several processes use.
+
+    The other processes import your class and call its `make_store` with the same folder: it has to stand at
+    the top of a module that can be imported, and give a store on what the others wrote.
+    """

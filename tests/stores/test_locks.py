@@ -1,0 +1,112 @@
+"""Locks on files: one has it, asking hinders nobody, and nothing is left."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from dataflow.stores import locks
+from dataflow.stores.locks import FileLock, is_taken, take, wait_for
+
+
+@contextmanager
+def shared(path: Path) -> Iterator[None]:
+    """Do for a while what asking does for a moment."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CREAT)
+    fcntl.flock(descriptor, fcntl.LOCK_SH)
+    yield
+    os.close(descriptor)
+
+
+def taken(path: Path) -> FileLock:
+    lock = take(path)
+    assert lock is not None
+    return lock
+
+
+def test_a_lock_is_taken_once_until_it_is_released(tmp_path: Path) -> None:
+    path = tmp_path / "run.lock"
+    first = taken(path)
+    assert take(path) is None
+    assert first.release()
+    assert not first.release()
+    taken(path).release()
+
+
+def test_a_released_lock_leaves_no_file(tmp_path: Path) -> None:
+    taken(tmp_path / "run.lock").release()
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_that_was_left_is_in_nobodys_way(tmp_path: Path) -> None:
+    path = tmp_path / "run.lock"
+    path.touch()
+    assert not is_taken(path)
+    taken(path).release()
+    assert not path.exists()
+
+
+def test_asking_makes_no_file(tmp_path: Path) -> None:
+    assert not is_taken(tmp_path / "run.lock")
+    assert not list(tmp_path.iterdir())
+
+
+def test_asking_tells_an_owner_from_others_who_ask(tmp_path: Path) -> None:
+    path = tmp_path / "run.lock"
+    with shared(path):
+        assert not is_taken(path)
+    lock = taken(path)
+    assert is_taken(path)
+    lock.release()
+
+
+def test_a_lock_is_taken_as_soon_as_nobody_asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "run.lock"
+    asking = shared(path)
+    asking.__enter__()
+    monkeypatch.setattr(time, "sleep", lambda _: asking.__exit__(None, None, None))
+    taken(path).release()
+
+
+def test_an_owner_is_told_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(time, "sleep", lambda _: pytest.fail("there is nothing to wait for"))
+    lock = taken(tmp_path / "run.lock")
+    assert take(tmp_path / "run.lock") is None
+    lock.release()
+
+
+def test_a_file_that_its_owner_removed_is_no_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "run.lock"
+    lock_file = locks._locked
+
+    def locked_too_late(descriptor: int, how: int) -> bool:
+        monkeypatch.setattr(locks, "_locked", lock_file)
+        path.unlink()
+        return lock_file(descriptor, how)
+
+    monkeypatch.setattr(locks, "_locked", locked_too_late)
+    lock = taken(path)
+    assert is_taken(path)
+    lock.release()
+
+
+def test_those_who_wait_come_one_after_the_other(tmp_path: Path) -> None:
+    inside: list[int] = []
+
+    def enter(number: int) -> int:
+        lock = wait_for(tmp_path / "creating")
+        inside.append(number)
+        together = len(inside)
+        inside.remove(number)
+        lock.release()
+        return together
+
+    with ThreadPoolExecutor(8) as threads:
+        assert set(threads.map(enter, range(200))) == {1}

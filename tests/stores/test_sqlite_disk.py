@@ -1,0 +1,124 @@
+"""What the store in an SQLite file does on a full disk and in a folder that is read-only (B27)."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from dataflow.errors import StoreError
+from dataflow.stores import Batch, Record, Store
+from dataflow.testing.peers import Peer
+from dataflow.testing.samples import answer_to, batch_of, blob_of, new_run, record
+from tests.stores.sqlite_stores import Sqlite, owned, seqs_of, written
+
+SMALL: Final = "size=400k"
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """Mount a small file system in memory."""
+    yield from mounted(tmp_path / "disk", SMALL)
+
+
+def mounted(folder: Path, options: str) -> Iterator[Path]:
+    folder.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", options, "dataflow-tests", str(folder)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    if done.returncode:
+        pytest.skip(f"no file system can be mounted here: {done.stderr.strip()}")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
+
+
+class TestFullDisk:
+    def fill(self, folder: Path) -> Path:
+        """Leave no room on a disk."""
+        filling = folder / "filling"
+        with filling.open("wb", buffering=0) as file, suppress(OSError):
+            while True:
+                file.write(bytes(4_096))
+        assert not shutil.disk_usage(folder).free
+        return filling
+
+    def test_a_batch_for_which_there_is_no_room_is_told_and_not_written(self, small_disk: Path) -> None:
+        store = Store.sqlite(small_disk / "runs.db")
+        with owned(store.begin(new_run())):
+            store.commit("run", batch_of(1))
+            filling = self.fill(small_disk)
+            big = Batch([record(2), Record(3, "node_finished", "a", "x" * 50_000)], blob_of(bytes(50_000)))
+            for _ in range(2):
+                with pytest.raises(StoreError, match=r"runs\.db: .*(full|disk).*nothing was written"):
+                    store.commit("run", big)
+            assert seqs_of(store) == [1]
+            filling.unlink()
+            store.commit("run", big)
+            assert seqs_of(store) == [1, 2, 3]
+        assert seqs_of(Store.sqlite(small_disk / "runs.db")) == [1, 2, 3]
+
+    def test_a_store_for_which_there_is_no_room_is_not_made(self, small_disk: Path) -> None:
+        filling = self.fill(small_disk)
+        store = Store.sqlite(small_disk / "runs.db")
+        with pytest.raises(StoreError, match=r"runs\.db: "):
+            store.begin(new_run())
+        assert not store.runs()
+        filling.unlink()
+        store.begin(new_run()).release()
+
+    def test_a_full_disk_can_be_read_and_what_runs_there_is_interrupted(self, small_disk: Path) -> None:
+        store = written(small_disk / "runs.db")
+        self.fill(small_disk)
+        assert seqs_of(store) == [1, 2]
+        assert store.find("run").status == "interrupted"
+        with pytest.raises(StoreError, match="room on the disk"):
+            store.answer("run", answer_to())
+
+
+class TestReadOnlyFolder:
+    @pytest.fixture
+    def folder(self, small_disk: Path) -> Path:
+        """Return a folder with a store that nobody can write to."""
+        store = Store.sqlite(small_disk / "runs.db")
+        with owned(store.begin(new_run())):
+            store.commit("run", Batch([record(1)], blob_of(b"data")))
+        remount(small_disk, "ro")
+        return small_disk
+
+    def test_it_is_read(self, folder: Path) -> None:
+        store = Store.sqlite(folder / "runs.db")
+        assert [run.status for run in store.runs()] == ["interrupted"]
+        assert seqs_of(store) == [1]
+        assert store.blob(*blob_of(b"data")) == b"data"
+        assert not store.inbox("run")
+
+    def test_writing_is_refused_and_changes_nothing(self, folder: Path) -> None:
+        store = Store.sqlite(folder / "runs.db")
+        with pytest.raises(StoreError, match=r"runs\.db: .*read-?only.*writ"):
+            store.answer("run", answer_to())
+        for write in (store.hold, store.delete):
+            with pytest.raises(StoreError, match=r"runs\.db: .*[Rr]ead-only.*writ"):
+                write("run")
+        with pytest.raises(StoreError, match=r"runs\.db: .*[Rr]ead-only.*writ"):
+            store.begin(new_run("other"))
+        assert [run.id for run in store.runs()] == ["run"]
+
+    def test_a_log_that_cannot_be_replayed_is_not_passed_over(self, small_disk: Path) -> None:
+        with Peer(Sqlite, small_disk) as peer:
+            peer.ask("begin", new_run())
+            peer.ask("commit", "run", batch_of(1))
+            peer.kill()
+        (small_disk / "runs.db-shm").unlink()
+        remount(small_disk, "ro")
+        with pytest.raises(StoreError, match=r"runs\.db: .*folder can be read and written"):
+            Store.sqlite(small_disk / "runs.db").runs()
+
+
+def remount(folder: Path, how: str) -> None:
+    subprocess.run(["mount", "-o", f"remount,{how}", str(folder)], check=True)

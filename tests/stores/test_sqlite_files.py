@@ -1,0 +1,293 @@
+"""What the store in an SQLite file does with files: its own, those of others, and none."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import replace
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from dataflow.errors import AnswerRefused, RunTaken, StoreError
+from dataflow.stores import Batch, Hold, Record, Store
+from dataflow.testing.samples import answer_to, batch_of, blob_of, new_run, record
+from tests.stores.sqlite_stores import owned, written
+
+
+def files_in(folder: Path) -> list[str]:
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*"))
+
+
+VERSION_1: Final = Path(__file__).parents[1] / "golden" / "runs_version_1.sql"
+
+
+def changed(path: Path, *statements: str) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+        connection.commit()
+
+
+class TestMaking:
+    def test_reading_makes_nothing(self, tmp_path: Path) -> None:
+        store = Store.sqlite(tmp_path / "folder" / "runs.db")
+        assert not store.runs()
+        for read in (store.find, store.inbox, store.records, store.hold, store.delete, store.blob):
+            with pytest.raises(StoreError):
+                read("missing")
+        with pytest.raises(StoreError, match="there are none"):
+            store.answer("missing", answer_to())
+        with pytest.raises(StoreError, match="there are none"):
+            store.commit("missing", Batch())
+        assert not files_in(tmp_path)
+
+    def test_the_first_run_makes_the_file_and_its_folder(self, tmp_path: Path) -> None:
+        with owned(Store.sqlite(tmp_path / "new" / "folder" / "runs.db").begin(new_run())):
+            assert (tmp_path / "new" / "folder" / "runs.db").is_file()
+
+    def test_the_tables_are_those_of_version_1(self, tmp_path: Path) -> None:
+        written(tmp_path / "runs.db")
+        with closing(sqlite3.connect(tmp_path / "runs.db")) as connection:
+            tables = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
+            columns = [row[1] for row in connection.execute("PRAGMA table_info(records)")]
+            settings = [
+                connection.execute(f"PRAGMA {name}").fetchone()[0]
+                for name in ("user_version", "journal_mode")
+            ]
+        required = {"runs", "records", "blobs", "memo", "schedules", "inbox"}
+        assert {name for (name,) in tables} == required | {"held_blobs"}
+        assert columns == ["run", "seq", "kind", "path", "data"]
+        assert settings == [1, "wal"]
+
+    def test_nothing_but_the_file_is_left_when_all_runs_are_released(self, tmp_path: Path) -> None:
+        store = written(tmp_path / "runs.db")
+        assert len(list(store.records("run"))) == 2
+        store.answer("run", answer_to())
+        assert files_in(tmp_path) == ["runs.db", "runs.db-locks"]
+
+    def test_an_owned_run_has_a_lock_in_the_folder_beside_the_file(self, tmp_path: Path) -> None:
+        with owned(Store.sqlite(tmp_path / "runs.db").begin(new_run("20261128T110721Z-0123abcd"))):
+            assert files_in(tmp_path / "runs.db-locks") == ["20261128T110721Z-0123abcd.lock"]
+
+    @pytest.mark.parametrize("run", ["..", "a/b", "a\x00b", "half \ud83d", "x" * 5_000])
+    def test_a_run_is_owned_whatever_its_name(self, run: str, tmp_path: Path) -> None:
+        store = Store.sqlite(tmp_path / "runs.db")
+        with owned(store.begin(new_run(run))), pytest.raises(RunTaken):
+            store.hold(run)
+        assert files_in(tmp_path) == ["runs.db", "runs.db-locks"]
+
+    def test_what_an_interrupted_making_left_is_in_nobodys_way(self, tmp_path: Path) -> None:
+        for name in ("runs.db-new", "runs.db-new-wal", "runs.db-new-shm", "runs.db-wal", "runs.db-shm"):
+            (tmp_path / name).write_bytes(b"left over")
+        assert [run.id for run in written(tmp_path / "runs.db").runs()] == ["run"]
+
+    def test_the_log_of_a_removed_file_does_not_enter_the_next(self, tmp_path: Path) -> None:
+        with owned(Store.sqlite(tmp_path / "old" / "runs.db").begin(new_run("old"))):
+            (tmp_path / "new").mkdir()
+            shutil.copy(tmp_path / "old" / "runs.db-wal", tmp_path / "new")
+        assert [run.id for run in written(tmp_path / "new" / "runs.db").runs()] == ["run"]
+
+    def test_stores_that_are_made_at_once_are_one(self, tmp_path: Path) -> None:
+        def begin(number: int) -> None:
+            Store.sqlite(tmp_path / "runs.db").begin(new_run(f"run-{number}")).release()
+
+        with ThreadPoolExecutor(8) as threads:
+            list(threads.map(begin, range(8)))
+        assert len(Store.sqlite(tmp_path / "runs.db").runs()) == 8
+
+    def test_a_store_is_where_it_was_when_the_folder_changes(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        store = written(Path("runs.db"))
+        monkeypatch.chdir("/")
+        assert [run.id for run in store.runs()] == ["run"]
+
+    def test_a_path_may_have_characters_that_mean_something_in_an_address(self, tmp_path: Path) -> None:
+        written(tmp_path / "50%?mode=ro#ä b.db")
+        assert files_in(tmp_path) == ["50%?mode=ro#ä b.db", "50%?mode=ro#ä b.db-locks"]
+
+
+class TestOtherFiles:
+    """Files that cannot be used stay as they are."""
+
+    def expect_refusal(self, path: Path, text: str) -> None:
+        before = path.read_bytes() if path.is_file() else None
+        store = Store.sqlite(path)
+        with pytest.raises(StoreError, match=text) as reading:
+            store.runs()
+        with pytest.raises(StoreError, match=text):
+            store.begin(new_run())
+        assert str(path) in str(reading.value)
+        assert (path.read_bytes() if path.is_file() else None) == before
+
+    def test_a_newer_version_is_refused_with_both_numbers(self, tmp_path: Path) -> None:
+        written(tmp_path / "runs.db")
+        changed(tmp_path / "runs.db", "PRAGMA user_version = 7")
+        self.expect_refusal(tmp_path / "runs.db", r"version 7, and this release reads 1; use the release")
+
+    def test_a_database_of_something_else_is_refused(self, tmp_path: Path) -> None:
+        changed(tmp_path / "other.db", "CREATE TABLE theirs (a)")
+        self.expect_refusal(tmp_path / "other.db", "something else; name another file")
+
+    def test_an_empty_file_is_refused(self, tmp_path: Path) -> None:
+        (tmp_path / "runs.db").touch()
+        self.expect_refusal(tmp_path / "runs.db", "is empty")
+
+    def test_a_file_that_is_no_database_is_refused(self, tmp_path: Path) -> None:
+        (tmp_path / "notes.txt").write_text("no database\n" * 1_000)
+        self.expect_refusal(tmp_path / "notes.txt", "not a database; name another file")
+
+    def test_a_folder_is_refused(self, tmp_path: Path) -> None:
+        (tmp_path / "runs.db").mkdir()
+        self.expect_refusal(tmp_path / "runs.db", "make sure that")
+
+    def test_a_damaged_file_is_told(self, tmp_path: Path) -> None:
+        path = tmp_path / "runs.db"
+        written(path, 5_000)
+        content = path.read_bytes()
+        path.write_bytes(content[:8_192] + b"\xa5" * (len(content) - 8_192))
+        store = Store.sqlite(path)
+        with pytest.raises(StoreError, match="damaged; put it aside"):
+            list(store.records("run"))
+
+    def test_a_folder_that_cannot_be_made_is_told(self, tmp_path: Path) -> None:
+        (tmp_path / "file").touch()
+        with pytest.raises(StoreError, match="name another file"):
+            Store.sqlite(tmp_path / "file" / "runs.db").begin(new_run())
+
+
+class TestGone:
+    def test_a_file_that_is_removed_during_a_run_is_told(self, tmp_path: Path) -> None:
+        store = Store.sqlite(tmp_path / "runs.db")
+        with owned(store.begin(new_run())):
+            (tmp_path / "runs.db").unlink()
+            with pytest.raises(StoreError, match="was removed or replaced"):
+                store.commit("run", batch_of(1))
+            with pytest.raises(StoreError, match="was removed or replaced"):
+                store.begin(new_run("other"))
+
+    def test_a_file_that_is_replaced_during_a_run_is_told(self, tmp_path: Path) -> None:
+        store = Store.sqlite(tmp_path / "runs.db")
+        written(tmp_path / "other.db")
+        with owned(store.begin(new_run())):
+            (tmp_path / "other.db").rename(tmp_path / "runs.db")
+            with pytest.raises(StoreError, match="was removed or replaced"):
+                store.commit("run", batch_of(1))
+
+    def test_locks_that_are_removed_come_again(self, tmp_path: Path) -> None:
+        store = written(tmp_path / "runs.db")
+        shutil.rmtree(tmp_path / "runs.db-locks")
+        assert store.find("run").status == "interrupted"
+        store.hold("run").release()
+
+
+def answer_in_child(pipe: Connection, store: Store, hold: Hold, path: Path) -> None:
+    """Try in a forked child what only its parent may."""
+    told = []
+    hold.release()
+    for one in (store, Store.sqlite(path)):
+        try:
+            one.commit("run", batch_of(9))
+        except StoreError as error:
+            told.append(str(error))
+    pipe.send(told)
+    pipe.recv()
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+class TestForks:
+    def test_a_child_does_not_use_what_its_parent_has_open(self, tmp_path: Path) -> None:
+        path = tmp_path / "runs.db"
+        store = Store.sqlite(path)
+        forking = multiprocessing.get_context("fork")
+        ours, theirs = forking.Pipe()
+        with owned(store.begin(new_run())) as hold, ours, theirs:
+            child = forking.Process(target=answer_in_child, args=(theirs, store, hold, path))
+            child.start()
+            told = ours.recv()
+            assert [text for text in told if "`spawn`" in text] == told
+            assert len(told) == 2
+            store.commit("run", batch_of(1))
+            with pytest.raises(RunTaken):
+                Store.sqlite(path).hold("run")
+            hold.release()
+            Store.sqlite(path).hold("run").release()
+            ours.send(None)
+            child.join()
+        assert len(list(store.records("run"))) == 1
+
+    def test_a_child_that_outlives_its_parent_owns_nothing(self, tmp_path: Path) -> None:
+        program = f"""
+import os, sys
+from dataflow.stores import Store
+from dataflow.testing.samples import new_run
+Store.sqlite({str(tmp_path / "runs.db")!r}).begin(new_run())
+if os.fork():
+    os._exit(0)
+print("forked", flush=True)
+sys.stdin.read()
+os._exit(0)
+"""
+        command = [sys.executable, "-W", "ignore", "-c", program]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+            assert process.stdout is not None
+            assert process.stdout.readline() == b"forked\n"
+            process.wait()
+            store = Store.sqlite(tmp_path / "runs.db")
+            assert store.find("run").status == "interrupted"
+            store.hold("run").release()
+
+    def test_a_child_uses_a_store_that_nobody_has_open(self, tmp_path: Path) -> None:
+        store = written(tmp_path / "runs.db")
+        if not (child := os.fork()):
+            try:
+                store.hold("run").release()
+                os._exit(0)
+            finally:
+                os._exit(1)
+        assert os.waitpid(child, 0)[1] == 0
+
+
+def test_what_version_1_has_written_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(VERSION_1.read_text(encoding="utf-8"))
+    store = Store.sqlite(path)
+    assert [(run.id, run.status) for run in store.runs()] == [
+        ("20260102T123000Z-4567cdef", "completed"),
+        ("20260101T123000Z-0123abcd", "paused"),
+    ]
+    paused = replace(new_run("20260101T123000Z-0123abcd"), status="paused")
+    assert replace(store.find(paused.id), updated=paused.updated) == paused
+    assert list(store.records(paused.id)) == [
+        record(1, "run_started", ""),
+        record(2, "ask_opened", "p/ask"),
+        Record(3, "node_started", "half \ud83d", "{}"),
+    ]
+    assert store.blob(*blob_of(b"a long text")) == b"a long text"
+    assert list(store.inbox(paused.id)) == [answer_to("p/ask")]
+    with owned(store.hold(paused.id)):
+        store.commit(paused.id, Batch([record(4, "ask_answered", "p/ask")], taken=["p/ask"]))
+    with pytest.raises(AnswerRefused):
+        store.answer(paused.id, answer_to("p/ask"))
+    store.delete(paused.id)
+    with pytest.raises(StoreError, match="no blob"):
+        store.blob(*blob_of(b"a long text"))
+
+
+def test_what_a_later_release_adds_to_version_1_is_in_nobodys_way(tmp_path: Path) -> None:
+    store = written(tmp_path / "runs.db")
+    changed(tmp_path / "runs.db", "CREATE TABLE later (a)")
+    with owned(store.begin(new_run("second"))):
+        store.commit("second", Batch([record(1)], blob_of(b"data")))
+    assert [run.id for run in store.runs()] == ["second", "run"]
