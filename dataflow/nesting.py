@@ -73,11 +73,12 @@ class Nesting:
         bounds = action.bounds
         if bounds is None or (bounds.timeout is None and bounds.deadline is None):
             return
-        begun, now = frame.attempts[node.index].begun, self.scheduler.clock()
-        assert begun is not None, "the first attempt has begun"
+        attempts = frame.attempts[node.index]
+        assert attempts.begun is not None, "the first attempt has begun"
 
         def end() -> None:
-            late = bounds.timed_out(node.id, begun, self.scheduler.clock())
+            assert attempts.begun is not None, "as above"
+            late = bounds.timed_out(node.id, attempts.begun, self.scheduler.clock())
             _opened(frame, node).late = late
             cause = Errored(
                 frame.path_of(node),
@@ -85,8 +86,9 @@ class Nesting:
             )
             self.scheduler.failing.close(inner, cause)
 
-        _opened(frame, node).until = until = bounds.ends_by(begun, now)
-        self.scheduler.timers.set(until - now, end, inner, is_awaited=False)
+        opened = _opened(frame, node)
+        opened.until = bounds.ends_by(attempts.begun, self.scheduler.clock())
+        self.scheduler.standing.bound(inner, opened, end)
 
     def ended(self, inner: Frame, node: PlanNode) -> None:
         """Go on when a frame has ended: with another attempt, or with what the node has come to."""
@@ -94,6 +96,7 @@ class Nesting:
         assert frame is not None, "the frame of a flow node is inside a frame"
         assert isinstance(action, FlowOf)
         opened, unhandled = _opened(frame, node), sorted(inner.failures)
+        self.scheduler.standing.forget(inner)
         late = opened.late or self._overdue(frame, node, action)
         opened.late = None
         if frame.has_stopped(node.index):

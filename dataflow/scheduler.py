@@ -28,6 +28,7 @@ from dataflow.reporting import report_end
 from dataflow.run_slots import RunSlots
 from dataflow.separation import separate
 from dataflow.settling import Settling
+from dataflow.standing import Standing
 from dataflow.states import READY
 from dataflow.timers import Timers
 from dataflow.timing import Clock, Timing
@@ -86,6 +87,7 @@ class Scheduler:
         self.pushing = Pushing(self)
         self.timers = Timers(self)
         self.asking = Asking(self)
+        self.standing = Standing(self)
         self.timing = Timing(self, self.clock)
         self.settling = Settling(self)
         self.admission: Admission | RunSlots | None = None
@@ -232,8 +234,10 @@ class Scheduler:
         else:
             self.has_more = True  # the event loop is given a chance, then it is called again
         self.is_working = False
+        if self.standing.bounds:
+            self.standing.look()
         newly, self._newly = self._newly, []
-        if self.restoring is not None:  # what is ready may still turn out to be known
+        if self.restoring is not None:
             newly, self._newly = ([], newly) if self.has_more else (self.restoring.to_fire(), [])
         if len(newly) > 1:
             newly.sort(key=_declared_order)

@@ -50,6 +50,7 @@ ROWS: Final[list[set[str]]] = [
         "run_slots",
         "scheduler",
         "settling",
+        "standing",
         "starting",
         "timers",
         "timing",

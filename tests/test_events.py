@@ -40,6 +40,8 @@ async def note(stream: Stream[Event], seen: list[int]) -> None:
 def test_the_names_of_the_kinds_are_stable() -> None:
     assert {kind.value for kind in EventKind} == {
         "run_started",
+        "run_paused",
+        "run_resumed",
         "run_finished",
         "node_started",
         "attempt_failed",
@@ -48,7 +50,11 @@ def test_the_names_of_the_kinds_are_stable() -> None:
         "loop_round",
         "loop_exited",
         "map_opened",
+        "ask_opened",
+        "ask_answered",
+        "ask_closed",
         "race_decided",
+        "timer_set",
         "warning",
         "piece",
         "pieces_void",
@@ -193,7 +199,7 @@ async def test_the_stream_of_a_failed_run_ends_too() -> None:
             events = [event async for event in run.events()]
     kinds = [event.kind for event in events]
     assert kinds[-1] is EventKind.RUN_FINISHED
-    assert events[-1].data == {"status": "failed"}
+    assert events[-1].data == {"status": "failed", "failures": ["broken"]}
 
 
 async def test_events_asked_for_after_the_run_are_none() -> None:

@@ -82,7 +82,7 @@ class Writer:
     def _list(self, items: list[Any], levels: int) -> list[Json]:
         if not levels:
             raise Refused(TOO_DEEP, items)
-        if self._are_plain(items):
+        if _are_plain(items, self._secrets is not None):
             return items.copy()
         return self._items(items, items, levels - 1)
 
@@ -98,20 +98,6 @@ class Writer:
             refused.path.append((holder, step.format(start + len(written))))
             raise
         return written
-
-    def _are_plain(self, items: list[Any]) -> bool:
-        """Tell of a list of one type that nothing in it needs a look."""
-        kinds = set(map(type, items))
-        if kinds <= _FREE:
-            return True
-        if len(kinds) > 1 or self._secrets is not None:
-            return False
-        if str in kinds:
-            together = "".join(items)
-            return len(together) <= MOST_TEXT and together.isascii()
-        if int in kinds:
-            return is_plain_number(min(items)) and is_plain_number(max(items))
-        return float in kinds and is_plain_number(sum(items))
 
     def _dict(self, mapping: dict[Any, Any], levels: int) -> dict[str, Json]:
         if not levels:
@@ -172,18 +158,9 @@ class Writer:
             return {"$": "history", "v": self._history(value, levels - 1)}
         known_kind = BY_TYPE.get(kind)
         if known_kind is None:
-            self._refuse(value, kind)
+            _refuse(value, kind)
         simpler = _taken_apart(known_kind.apart, value)
         return {"$": known_kind.name, "v": self._value(simpler, levels - 1)}
-
-    def _refuse(self, value: object, kind: type) -> NoReturn:
-        if not has_fields(kind) or issubclass(kind, BaseException):
-            raise Refused(reason_against(kind), value)
-        raise Refused(
-            f"its class {class_name(kind)} is not among those that the types of the flow's ports name, so it "
-            "could not be read back; name it in the type of the port",
-            value,
-        )
 
     def _instance(self, value: object, name: str, levels: int) -> Json:
         form = self._forms.get(name)
@@ -226,3 +203,28 @@ def _taken_apart(apart: Callable[[Any], Any], value: object) -> Any:
     except Exception as error:
         told = f"{type(error).__name__}: {text_of_error(error)}".removesuffix(": ")
         raise Refused(f"taking it apart raised {told}", value) from error
+
+
+def _are_plain(items: list[Any], has_secrets: bool) -> bool:
+    """Tell of a list of one type that nothing in it needs a look."""
+    kinds = set(map(type, items))
+    if kinds <= _FREE:
+        return True
+    if len(kinds) > 1 or has_secrets:
+        return False
+    if str in kinds:
+        together = "".join(items)
+        return len(together) <= MOST_TEXT and together.isascii()
+    if int in kinds:
+        return is_plain_number(min(items)) and is_plain_number(max(items))
+    return float in kinds and is_plain_number(sum(items))
+
+
+def _refuse(value: object, kind: type) -> NoReturn:
+    if not has_fields(kind) or issubclass(kind, BaseException):
+        raise Refused(reason_against(kind), value)
+    raise Refused(
+        f"its class {class_name(kind)} is not among those that the types of the flow's ports name, so it "
+        "could not be read back; name it in the type of the port",
+        value,
+    )

@@ -186,8 +186,8 @@ async def test_the_stream_ends_however_the_run_ends(end: str) -> None:
             caught = error
     assert type(caught) is expected
     last = [event async for event in events][-1]
-    status = "failed" if end == "fails" else "cancelled"
-    assert (last.kind, last.data) == (EventKind.RUN_FINISHED, {"status": status})
+    data = {"status": "failed", "failures": ["fails"]} if end == "fails" else {"status": "cancelled"}
+    assert (last.kind, last.data) == (EventKind.RUN_FINISHED, data)
 
 
 async def test_one_stream_may_be_read_by_two_tasks() -> None:

@@ -29,6 +29,6 @@ async def test_the_stream_of_such_a_run_ends() -> None:
     with tallying():
         async with with_a_flaw().start(x=1) as run:
             last = [event async for event in run.events()][-1]
-            assert (last.kind, last.data) == (EventKind.RUN_FINISHED, {"status": "failed"})
+            assert (last.kind, last.data) == (EventKind.RUN_FINISHED, {"status": "failed", "failures": [""]})
             with pytest.raises(RunFailed, match="internal error"):
                 await run
