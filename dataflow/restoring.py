@@ -43,6 +43,7 @@ class Restoring:
         self._is_settling = False  # what happens now is in the journal
         self._interrupted: list[tuple[Frame, PlanNode, int]] = []
         self._reopened: list[str] = []
+        self._whole: list[str] = []  # loops, maps and flow nodes that were settled without being opened
         self._unknown: list[FiringId] = []  # ready, and the journal does not tell what they came to
 
     @property
@@ -128,7 +129,20 @@ class Restoring:
         firing = self._left.pop(frame.path_of(node), None)
         if firing is None or frame.states[node.index] != WAITING:
             return False
-        return self._stands(frame, node, firing)
+        if not self._stands(frame, node, firing):
+            return False
+        self._whole.append(frame.path_of(node))
+        return True
+
+    @property
+    def inner_states(self) -> Mapping[str, NodeState]:
+        """The states of what is inside the loops, maps and flow nodes that were settled as a whole."""
+        heads = tuple(f"{path}{mark}" for path in self._whole for mark in "/[~")
+        return {
+            path: firing.state
+            for path, firing in self.past.firings.items()
+            if firing.state is not None and path.startswith(heads)
+        }
 
     def _stands(self, frame: Frame, node: PlanNode, firing: PastFiring) -> bool:
         """Settle what was done, or has failed and was handled; tells whether it was."""

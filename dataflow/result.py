@@ -62,6 +62,7 @@ class Result:
     asks: Sequence[Ask] = ()
     _plan: FlowPlan = field(kw_only=True, repr=False)
     _root: Frame = field(kw_only=True, repr=False)
+    _earlier: Mapping[str, NodeState] = field(kw_only=True, repr=False, default_factory=dict)
     _paused: Paused | None = field(kw_only=True, repr=False, default=None)
 
     def __getitem__(self, output: str) -> Any:
@@ -84,7 +85,7 @@ class Result:
     def states(self) -> Mapping[str, NodeState]:
         """The state of every node by its path, those inside maps and loops included."""
         found = {path: STATES[frame.states[node.index]] for path, frame, node in self._firings()}
-        return MappingProxyType(found)
+        return MappingProxyType({**found, **self._earlier})
 
     @cached_property
     def metadata(self) -> Mapping[str, Mapping[str, Any]]:

@@ -149,6 +149,7 @@ def outcome(engine: Engine) -> Result:
         scheduler.asking.asks if is_paused else (),
         _plan=engine.plan,
         _root=scheduler.root,
+        _earlier={} if scheduler.restoring is None else scheduler.restoring.inner_states,
         _paused=Paused(scheduler) if is_paused and engine.keeping is None else None,
     )
     if engine.status is not RunStatus.FAILED:

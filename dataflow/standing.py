@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dataflow.frames import OpenedFlow
 from dataflow.plan import Call
 from dataflow.states import PAUSED, READY, RUNNING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from dataflow.frames import Frame
+    from dataflow.frames import Frame, OpenedFlow
     from dataflow.scheduler import Scheduler
     from dataflow.timers import Timer
 

@@ -56,9 +56,6 @@ class _Held:
 class MemoryStore(Store):
     """Keep runs in this object; no other process sees them."""
 
-    def __repr__(self) -> str:
-        return "Store.memory()"
-
     def __init__(self) -> None:
         self._guard = Lock()
         self._entries: dict[str, _Entry] = {}

@@ -28,7 +28,7 @@ class Things:
         self.alive.add(thing)
         return thing
 
-    async def make(self, x: int = 0) -> Any:  # noqa: ARG002 - it may be given an item to begin with
+    async def make(self, x: int = 0) -> Any:
         return self.new()
 
     async def make_late(self, x: int) -> Any:
@@ -45,7 +45,7 @@ class Things:
         gc.collect()
         return len(self.alive)
 
-    async def count(self, x: int) -> int:  # noqa: ARG002 - what comes first
+    async def count(self, x: int) -> int:
         """Count the things that are held while a node runs."""
         gc.collect()
         return len(self.alive)
