@@ -65,7 +65,7 @@ class Attempting:
     async def fire(self, worker: Worker, frame: Frame, index: int) -> list[FiringId]:
         """Run one firing to its end and settle it; returns what became ready."""
         if frame.states[index] != READY:  # its frame was closed after it became ready
-            return self._scheduler.passed_over(frame, index)
+            return self._scheduler.settling.passed_over(frame, index)
         node = frame.plan.nodes[index]
         action = node.action
         assert isinstance(action, Call), "only calls become ready"

@@ -98,7 +98,7 @@ class CurrentFiring:
     def abandon(self) -> Callable[[], None]:
         """Warn that a thread runs on, and return what to call when its function returns (S9.2)."""
         text = f"{self._path()} gave up a blocking call: its thread runs on until that returns"
-        self._scheduler.warn("thread_abandoned", text, self.frame, self.frame.plan.nodes[self.index])
+        self._scheduler.warn(self._path(), "thread_abandoned", text)
         admission = self._scheduler.admission
         return nothing_kept if admission is None else admission.keep((self.frame, self.index))
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from dataflow.lookup import FindFunction, FindType
+    from dataflow.plan import FlowPlan
     from dataflow.policy import Edited
     from dataflow.result import Result
     from dataflow.run import Run
@@ -84,7 +85,10 @@ class Flow(Definition):
             return executing(partial(prepare_anew, plan, values, self.settings, new_run_id()))
         from dataflow.storing import prepare_stored  # most runs live in no store
 
-        return executing(partial(prepare_stored, plan, values, self.settings, new_run_id(), self.target))
+        pulled = "" if port is None else next(iter(plan.outputs))
+        return executing(
+            partial(prepare_stored, plan, values, self.settings, new_run_id(), self.target, pulled)
+        )
 
     async def resume(
         self,
@@ -113,11 +117,11 @@ class Flow(Definition):
         """Go on with a run while the block runs, as `start` does with a new one; see `resume`."""
         from dataflow.run import executing  # as in start
 
-        plan, given = self.compile(), dict(answers or {})
-        if not isinstance(run, str) and self.settings.store is None:
+        given = dict(answers or {})
+        if not isinstance(run, str) and (run.lives_in_memory or self.settings.store is None):
             from dataflow.preparing import prepare_again  # as above
 
-            return executing(partial(prepare_again, plan, run, given))
+            return executing(partial(prepare_again, self.compile(), run, given))
         if self.settings.store is None:
             raise DataflowError(
                 f"run {run} is given by its id, but the flow has no store to find it in: "
@@ -126,7 +130,10 @@ class Flow(Definition):
         from dataflow.storing import prepare_resumed  # as above
 
         id = run if isinstance(run, str) else run.run_id
-        return executing(partial(prepare_resumed, plan, self.settings, id, given, edited))
+        return executing(partial(prepare_resumed, self._plan_for, self.settings, id, given, edited))
+
+    def _plan_for(self, pulled: str) -> FlowPlan:
+        return self.compile_for(pulled) if pulled else self.compile()
 
     @overload
     async def pull(self, port: str, /, **inputs: Any) -> Any: ...

@@ -92,7 +92,7 @@ class Keeping:
                 value = json.loads(answer.value)
                 taken[answer.ask] = self._engine.scheduler.asking.read(answer.ask, value), answer.by
             except (AnswerRefused, ValueError) as error:
-                self._engine.scheduler.warn_of("", "answer_refused", str(error), taken=[answer.ask])
+                self._engine.scheduler.warn("", "answer_refused", str(error), taken=[answer.ask])
         if taken:
             self._engine.take(taken)
         return bool(taken)

@@ -165,19 +165,15 @@ class Loops:
     def _leave(self, frame: Frame, node: PlanNode, loop: LoopOf, opened: OpenedLoop) -> None:
         """Settle what leaves the loop (S6.1, S6.2)."""
         assert opened.ends is not None
+        path = frame.path_of(node)
         if opened.ends == LoopEnd.LIMIT and loop.kind is not None:
             assert loop.limit is not None
             if loop.on_limit == "fail":
                 self._fail(frame, node, opened, LoopLimit(node.id, loop.limit))
                 return
-            self.scheduler.warn(
-                "loop_limit",
-                f"loop {frame.path_of(node)} ended at its limit of {counted(loop.limit, 'round')}, "
-                "and its test still asked for another",
-                frame,
-                node,
-            )
-        path = frame.path_of(node)
+            limit = counted(loop.limit, "round")
+            text = f"loop {path} ended at its limit of {limit}, and its test still asked for another"
+            self.scheduler.warn(path, "loop_limit", text)
         for own, carry in loop.finals.items():
             self.scheduler.put(frame, own, opened.carried[carry])
         for own in loop.results:

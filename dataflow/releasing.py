@@ -151,7 +151,7 @@ class Releasing:
         if skipped.live and node.is_visible:
             dead, live = ", ".join(skipped.dead), ", ".join(skipped.live)
             text = f"{path} is skipped: no value came on {dead}, though one came on {live}"
-            self.scheduler.warn("join_unreleased", text, frame, node)
+            self.scheduler.warn(path, "join_unreleased", text)
         skip = Skip(path, f"{_what_lacks(node, skipped.port)} has no value", skipped.cause)
         self.settle_all(frame, node, skip, SKIPPED)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, TypeAlias
 
 from dataflow.attempts import wait_before_next
@@ -55,6 +56,8 @@ class Repeating:
         if bounds.deadline is not None and attempts.ends is None:
             self._bound(frame, node, bounds, attempts)
         if wait:
+            until = self.scheduler.reporter.now() + timedelta(seconds=wait)
+            self.scheduler.report(EventKind.TIMER_SET, frame, node, until=until)
             attempts.waits = self.scheduler.timers.set(wait, again, frame)
         else:
             again()

@@ -10,6 +10,7 @@ from dataflow.events import EventKind
 from dataflow.failure import Failure
 from dataflow.plan import Call, FlowOf, MapOf
 from dataflow.ports import MISSING, SKIP
+from dataflow.recalling import Recalling
 from dataflow.states import FAILED, READY, TIMED_OUT, WAITING, NodeState
 from dataflow.tokens import Errored, Skip
 
@@ -38,9 +39,7 @@ class Restoring:
         self.past = past
         self._read = read
         self._left = dict(past.firings)  # not settled again so far
-        self._ends_told = {path for path, firing in past.firings.items() if firing.state is not None}
-        self._is_replaying = True  # nothing new has happened in this sitting
-        self._is_settling = False  # what happens now is in the journal
+        self.recalling = Recalling(past)
         self._interrupted: list[tuple[Frame, PlanNode, int]] = []
         self._reopened: list[str] = []
         self._whole: list[str] = []  # loops, maps and flow nodes that were settled without being opened
@@ -53,7 +52,7 @@ class Restoring:
 
     def go_live(self) -> None:
         """Report what has to be known of what was restored; from here on new things happen."""
-        self._is_replaying = False
+        self.recalling.is_replaying = False
         scheduler = self.scheduler
         for frame, node, attempt in self._interrupted:
             failure = INTERRUPTED._replace(node=node.id, path=frame.path_of(node), attempt=attempt)
@@ -63,43 +62,6 @@ class Restoring:
         for id in self._reopened:
             if id in scheduler.asking.open:
                 scheduler.asking.tell(scheduler.asking.open[id])
-
-    def has(self, kind: EventKind, path: str, data: Mapping[str, Any]) -> bool:
-        """Tell whether the journal has a fact that comes about again while the run is restored."""
-        past = self.past
-        if self._is_settling:
-            return True
-        match kind:
-            case EventKind.NODE_FINISHED:
-                return self._has_ended(path, data["state"])
-            case EventKind.NODE_STARTED:
-                firing = past.firings.get(path)
-                attempt: int = data["attempt"]
-                return firing is not None and firing.is_opener and firing.attempt >= attempt
-            case EventKind.LOOP_ROUND:
-                rounds: int = data["round"]
-                return past.rounds.get(path, 0) > rounds
-            case EventKind.LOOP_EXITED:
-                return path in past.exits and past.exits[path] == (data["reason"], data["iterations"])
-            case EventKind.MAP_OPENED:
-                return path in past.maps
-            case EventKind.RACE_DECIDED:
-                return path in past.races
-            case EventKind.ASK_CLOSED:
-                return self._is_replaying
-            case EventKind.WARNING:
-                return (path, data["code"], data["text"]) in past.warnings
-            case _:
-                return False
-
-    def _has_ended(self, path: str, state: str) -> bool:
-        firing = self.past.firings.get(path)
-        if firing is None or firing.state is None or path not in self._ends_told:
-            return False
-        if firing.state.value != state or not (self._is_replaying or state == NodeState.SKIPPED.value):
-            return False
-        self._ends_told.discard(path)
-        return True
 
     def settle(self, ready: Iterable[FiringId]) -> None:
         """Settle the calls that are known; the others fire."""
@@ -146,7 +108,7 @@ class Restoring:
 
     def _stands(self, frame: Frame, node: PlanNode, firing: PastFiring) -> bool:
         """Settle what was done, or has failed and was handled; tells whether it was."""
-        self._is_settling = True
+        self.recalling.is_settling = True
         try:
             match firing.state:
                 case NodeState.DONE:
@@ -157,7 +119,7 @@ class Restoring:
                 case _:
                     return False
         finally:
-            self._is_settling = False
+            self.recalling.is_settling = False
 
     def _done(self, frame: Frame, node: PlanNode, firing: PastFiring) -> None:
         if firing.metadata:
@@ -199,7 +161,7 @@ class Restoring:
             told["prompt"], self._read(told["show"]), self._read(told["schema"]), told["expires"], default
         )
         opened = ask.opened if ask.closed is None else self.scheduler.reporter.now()
-        self._is_settling = True
+        self.recalling.is_settling = True
         try:
             path = frame.path_of(node)
             asking.open_ask(frame, node, call, request, self._read(told["given"]), opened)
@@ -208,7 +170,7 @@ class Restoring:
             elif ask.closed is not None:
                 self._reopened.append(path)
         finally:
-            self._is_settling = False
+            self.recalling.is_settling = False
 
     def _count_attempts(self, frame: Frame, node: PlanNode, firing: PastFiring) -> bool:
         """Go on counting attempts; tells whether the next one has to wait for its time (S9.1)."""

@@ -77,6 +77,11 @@ class Result:
         raise KeyError(_no_value(f"output {output!r}", self._root.values[slot]))
 
     @property
+    def lives_in_memory(self) -> bool:
+        """Whether the run has paused and lives nowhere but in this result."""
+        return self._paused is not None
+
+    @property
     def declared(self) -> Sequence[str]:
         """The names of all outputs, those without a value included."""
         return tuple(self._plan.outputs)

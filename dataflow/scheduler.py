@@ -122,13 +122,6 @@ class Scheduler:
         if self.admission is not None:
             self.admission.ended((frame, index))
 
-    def passed_over(self, frame: Frame, index: int) -> list[FiringId]:
-        """Let go of a firing whose frame was closed before it could start; returns what may start instead."""
-        if self.admission is None:
-            return []
-        self.admission.ended((frame, index), has_begun=False)
-        return self.advance()
-
     def take_step(self, step: Callable[[], None]) -> list[FiringId]:
         """Take a step that something outside has brought about; returns the newly ready firings."""
         self.is_working = True
@@ -248,12 +241,8 @@ class Scheduler:
         if self.reporter.is_listening:
             self.reporter.emit(kind, frame.path_of(node), data)
 
-    def warn(self, code: str, text: str, frame: Frame, node: PlanNode) -> None:
-        """Warn of a node in the result, and in the events if anybody listens."""
-        self.warn_of(frame.path_of(node), code, text)
-
-    def warn_of(self, path: str, code: str, text: str, **data: Any) -> None:
-        """Warn of what is at the path, "" for the whole run."""
+    def warn(self, path: str, code: str, text: str, **data: Any) -> None:
+        """Warn of what is at the path, "" for the whole run, in the result and to whoever listens."""
         self.warnings.append(text)
         if self.reporter.is_listening:
             self.reporter.emit(EventKind.WARNING, path, {"code": code, "text": text, **data})

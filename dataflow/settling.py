@@ -110,3 +110,11 @@ class Settling:
             frame.note_reason(index, frame.closed_by)
         scheduler.finish(frame, frame.plan.nodes[index], CANCELLED)
         return scheduler.advance()
+
+    def passed_over(self, frame: Frame, index: int) -> list[FiringId]:
+        """Let go of a firing whose frame was closed before it could start; returns what may start instead."""
+        scheduler = self.scheduler
+        if scheduler.admission is None:
+            return []
+        scheduler.admission.ended((frame, index), has_begun=False)
+        return scheduler.advance()

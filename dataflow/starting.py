@@ -77,7 +77,7 @@ class Again:
         if scheduler.restoring is not None:
             scheduler.restoring.go_live()
         for code, text, taken in self.warnings:
-            scheduler.warn_of("", code, text, **({"taken": list(taken)} if taken else {}))
+            scheduler.warn("", code, text, **({"taken": list(taken)} if taken else {}))
 
     def ready(self, scheduler: Scheduler) -> list[FiringId]:
         if self.elapsed is not None:
@@ -100,7 +100,7 @@ def warn_of_settings(scheduler: Scheduler) -> None:
     if unused:
         text = f"flow {plan.name!r} sets what has no effect in this release: {', '.join(unused)}"
         LOG.warning("%s", text)
-        scheduler.warn_of("", "without_effect", text)
+        scheduler.warn("", "without_effect", text)
     if limits:
         for text in unused_limits(plan, limits):
-            scheduler.warn_of("", "unused_limit", text)
+            scheduler.warn("", "unused_limit", text)

@@ -5,18 +5,19 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 from weakref import WeakKeyDictionary
 
 import anyio
 from anyio.lowlevel import checkpoint
 
 from dataflow.backend import caller
-from dataflow.dependents import dependents
-from dataflow.edits import check_edits, compare
-from dataflow.errors import AnswerRefused, FlowInvalid, RunTaken
+from dataflow.errors import AnswerRefused, FlowInvalid, RunTaken, StoreError
 from dataflow.events import Reporter
+from dataflow.forgetting import forgotten_by
 from dataflow.journal import Journal
+from dataflow.owning import owned
 from dataflow.past import fold
 from dataflow.plan import Call
 from dataflow.recording import Recording
@@ -24,15 +25,14 @@ from dataflow.restoring import Restoring
 from dataflow.run import Prepared
 from dataflow.scheduler import Scheduler
 from dataflow.scope_tree import scopes_of
-from dataflow.shape import Shape, address_of, shape_of
+from dataflow.shape import shape_of
 from dataflow.starting import Afresh, Again
-from dataflow.states import NodeState, RunStatus
+from dataflow.states import RunStatus
 from dataflow.stores import StoredRun
-from dataflow.threads import call_in_thread
 from dataflow.values import Reader, Writer, classes_of, unstorable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from dataflow.asking import Reading
     from dataflow.past import Past
@@ -43,8 +43,7 @@ if TYPE_CHECKING:
 
 __all__ = ["prepare_resumed", "prepare_stored"]
 
-#: What a firing has come to that stands when the run is resumed.
-SETTLED: Final = frozenset({NodeState.DONE, NodeState.FAILED, NodeState.TIMED_OUT})
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +94,12 @@ def _types_taken(plan: FlowPlan) -> Iterator[object]:
 
 
 async def prepare_stored(
-    plan: FlowPlan, inputs: dict[str, Any], settings: Settings, run_id: str, target: str
+    plan: FlowPlan, inputs: dict[str, Any], settings: Settings, run_id: str, target: str, pulled: str = ""
 ) -> Prepared:
-    """Prepare a new run in the store of the settings; the run takes the inputs over."""
+    """Prepare a new run in the store of the settings; the run takes the inputs over.
+
+    `target` says where its flow is found, `pulled` which port alone is asked for.
+    """
     store = settings.store
     assert store is not None, "the flow has a store"
     kept = kept_of(plan)
@@ -106,10 +108,10 @@ async def prepare_stored(
         writer.write(value, f"$in.{name}")
     now = datetime.now(UTC)
     noted = StoredRun(run_id, plan.name, target, RunStatus.RUNNING.value, now, now)
-    with anyio.CancelScope(shield=True):  # else nobody would give it up again
-        hold = await call_in_thread(store.begin, (noted,))
+    hold = await owned(partial(store.begin, noted), lambda hold: hold.release())
     scheduler = _scheduler(plan, settings, run_id, hold, kept, 0)
-    return Prepared(scheduler, Afresh(inputs, {"target": target, "shape": kept.shape}), scheduler.recording)
+    told = {"target": target, "shape": kept.shape, **({"pulled": pulled} if pulled else {})}
+    return Prepared(scheduler, Afresh(inputs, told), scheduler.recording)
 
 
 def _scheduler(plan: FlowPlan, settings: Settings, run: str, hold: Hold, kept: Kept, seq: int) -> Scheduler:
@@ -125,18 +127,23 @@ def _scheduler(plan: FlowPlan, settings: Settings, run: str, hold: Hold, kept: K
 
 
 async def prepare_resumed(
-    plan: FlowPlan, settings: Settings, run: str, answers: Mapping[str, object], edited: Edited
+    plan_for: Callable[[str], FlowPlan],
+    settings: Settings,
+    run: str,
+    answers: Mapping[str, object],
+    edited: Edited,
 ) -> Prepared:
     """Prepare a run to go on from its journal; whatever is wrong, the run stays as it was.
 
-    Raises StoreError, RunTaken, FlowEdited, AnswerRefused.
+    `plan_for` gives the plan of the flow, or of the one port that was asked for. Raises StoreError, RunTaken,
+    FlowEdited, AnswerRefused.
     """
     store = settings.store
     assert store is not None, "the flow has a store"
-    kept = kept_of(plan)
-    with anyio.CancelScope(shield=True):
-        hold, past, inbox = await call_in_thread(_take, (store, run))
+    hold, past, inbox = await owned(partial(_take, store, run), lambda taken: taken[0].release())
     try:
+        plan = plan_for(past.told.get("pulled", ""))
+        kept = kept_of(plan)
         scheduler = _scheduler(plan, settings, run, hold, kept, past.seq)
     except BaseException:
         hold.release()
@@ -160,7 +167,11 @@ def _take(store: Store, run: str) -> tuple[Hold, Past, Sequence[Answer]]:
             raise RunTaken(repr(store), run, "has been resumed by somebody else")
         if now.status == RunStatus.COMPLETED.value:
             raise RunTaken(repr(store), run, "has completed; there is nothing to resume")
-        return hold, fold(run, store.records(run)), store.inbox(run)
+        past = fold(run, store.records(run))
+        if not past.told:
+            reason = f"run {run} ended before anything of it was written; start it anew"
+            raise StoreError(repr(store), reason)
+        return hold, past, store.inbox(run)
     except BaseException:
         hold.release()
         raise
@@ -178,10 +189,10 @@ async def _restored(
     assert store is not None
     assert recording is not None
     reader = Reader(kept.classes, store.blob)
-    forgotten, warnings = _edited(plan, kept, past, reader, edited)
+    forgotten, warnings = forgotten_by(plan, kept.shape, past, reader.read(past.told["shape"]), edited)
     past.forget(forgotten)
     restoring = scheduler.restoring = Restoring(scheduler, past, reader.read)
-    recording.begin_again(restoring)
+    recording.begin_again(restoring.recalling)
     held = scheduler.start(reader.read(past.told["inputs"]))
     while scheduler.has_more or (scheduler.has_items and restoring.has_items_left):
         await checkpoint()
@@ -201,51 +212,3 @@ async def _restored(
     scheduler.warnings = list(dict.fromkeys([*(text for *_, text in past.warnings), *scheduler.warnings]))
     told = {"forgotten": sorted(forgotten)} if forgotten else {}
     return Prepared(scheduler, Again(read, held, told, warnings, past.elapsed), recording)
-
-
-def _edited(
-    plan: FlowPlan, kept: Kept, past: Past, reader: Reader, edited: Edited
-) -> tuple[set[str], list[tuple[str, str, Sequence[str]]]]:
-    """Find out what was edited meanwhile: the firings to forget, and what to warn of (S11.4)."""
-    forgotten = _after_failures(plan, past)
-    stored = reader.read(past.told["shape"])
-    if stored == kept.shape:
-        return forgotten, []
-    edits = compare(Shape.read(stored), Shape.read(kept.shape))
-    standing = {
-        address_of(path)
-        for path, firing in past.firings.items()
-        if firing.state in SETTLED and path not in past.failures
-    }
-    if edited == "recompute":
-        again = dependents(plan, edits.altered)
-        forgotten |= {path for path in past.firings if address_of(path) in again}
-        standing -= again
-    told = check_edits(past.run, edits, standing if edited == "refuse" else ())
-    return forgotten, [("code_changed", text, ()) for text in told]
-
-
-def _after_failures(plan: FlowPlan, past: Past) -> set[str]:
-    """Find what has taken a failure that is forgotten, as a value: it is done again with what comes now."""
-    if not past.failures:
-        return set()
-    forgotten: set[str] = set()
-    for failed in past.failures:
-        again = dependents(plan, {address_of(failed)}) - {address_of(failed)}
-        forgotten |= {
-            path
-            for path, firing in past.firings.items()
-            if firing.state is NodeState.DONE and address_of(path) in again and not _apart(path, failed)
-        }
-    return forgotten
-
-
-def _apart(path: str, other: str) -> bool:
-    """Tell whether two firings are in different items or rounds of one map or loop."""
-    place = other.find("[")
-    while place >= 0:
-        end = other.index("]", place) + 1
-        if path.startswith(other[: place + 1]) and not path.startswith(other[:end]):
-            return True
-        place = other.find("[", end)
-    return False

@@ -25,7 +25,7 @@ ROWS: Final[list[set[str]]] = [
     {"definitions", "entering"},
     {"preparing", "run", "storing", "sync"},
     {"result"},
-    {"addressing", "engine", "keeping"},
+    {"addressing", "engine", "forgetting", "keeping", "owning"},
     {"workers"},
     {"attempting", "calling", "inline", "isolation", "pieces", "sleepers", "worker"},
     {
@@ -45,6 +45,7 @@ ROWS: Final[list[set[str]]] = [
         "racing",
         "releasing",
         "repeating",
+        "recalling",
         "reporting",
         "restoring",
         "run_slots",
@@ -77,6 +78,7 @@ ROWS: Final[list[set[str]]] = [
     {"called", "declarations", "graph", "holding", "lookup", "plan", "tokens", "uses"},
     {"drawing", "loading"},
     {"registry"},
+    {"journal", "recording"},
     {"formats", "offers", "packs", "stores"},
     {"document"},
     {
@@ -93,9 +95,9 @@ ROWS: Final[list[set[str]]] = [
         "steps",
     },
     {"declare", "names", "nodetype", "wiring"},
-    {"asks", "events", "journal", "past", "recording", "states"},
+    {"asks", "events", "past", "states"},
     {"code_digests", "told_values"},
-    {"attempts", "current", "limits", "policy", "ports", "signature", "stores", "threads", "values"},
+    {"attempts", "current", "limits", "policy", "ports", "signature", "threads", "values"},
     {
         "adapters",
         "agreement",

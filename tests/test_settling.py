@@ -57,7 +57,7 @@ class Playing:
         frame, index = firing = self.ready.pop(0)
         self.order.append(name(firing))
         if frame.states[index] != READY:
-            newly = self.scheduler.passed_over(frame, index)
+            newly = self.scheduler.settling.passed_over(frame, index)
         else:
             frame.states[index] = RUNNING
             newly = self._settle(frame, index)

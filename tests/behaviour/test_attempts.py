@@ -96,8 +96,10 @@ def test_the_record_lists_every_attempt_with_its_error_and_start() -> None:
     assert told == [
         (EventKind.NODE_STARTED, 1, None),
         (EventKind.ATTEMPT_FAILED, 1, 1.0),
+        (EventKind.TIMER_SET, None, None),
         (EventKind.NODE_STARTED, 2, None),
         (EventKind.ATTEMPT_FAILED, 2, 2.0),
+        (EventKind.TIMER_SET, None, None),
         (EventKind.NODE_STARTED, 3, None),
         (EventKind.NODE_FINISHED, None, None),
     ]

@@ -61,7 +61,7 @@ class _Driver:
                     running.append((frame, index, self._started(frame, index)))
                     self.most_running = max(self.most_running, len(running))
                 else:  # its frame was closed meanwhile
-                    ready += self.scheduler.passed_over(frame, index)
+                    ready += self.scheduler.settling.passed_over(frame, index)
             else:
                 ready += self._settled(*running.pop(self.choose.randrange(len(running))))
         assert self.scheduler.has_ended, unsettled_ports(self.scheduler.root)
