@@ -77,7 +77,7 @@ ROWS: Final[list[set[str]]] = [
     {"called", "declarations", "graph", "holding", "lookup", "plan", "tokens", "uses"},
     {"drawing", "loading"},
     {"registry"},
-    {"formats", "offers", "packs", "stores"},
+    {"formats", "offers", "packs"},
     {"document"},
     {
         "blocks",
