@@ -180,7 +180,7 @@ def _checked(path: Path, how: str) -> sqlite3.Connection:
         f"{path.as_uri()}?{how}", uri=True, timeout=BUSY, isolation_level=None, check_same_thread=False
     )
     try:
-        connection.execute("PRAGMA synchronous=NORMAL")
+        connection.execute("PRAGMA synchronous=FULL")
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         if version != VERSION:
             raise StoreError(str(path), _other_version(version))

@@ -45,6 +45,17 @@ def test_a_released_lock_leaves_no_file(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def test_a_released_lock_is_free_although_a_child_that_is_being_forked_has_a_copy(tmp_path: Path) -> None:
+    path = tmp_path / "run.lock"
+    lock = taken(path)
+    assert lock._descriptor is not None
+    copy = os.dup(lock._descriptor)
+    os.link(path, tmp_path / "second")  # the same file, since that of the lock goes
+    lock.release()
+    assert not is_taken(tmp_path / "second")
+    os.close(copy)
+
+
 def test_a_file_that_was_left_is_in_nobodys_way(tmp_path: Path) -> None:
     path = tmp_path / "run.lock"
     path.touch()
