@@ -20,15 +20,12 @@ class Recalling:
 
     def __init__(self, past: Past) -> None:
         self.is_replaying = True  # nothing new has happened in this sitting
-        self.is_settling = False  # what happens now is in the journal
         self._past = past
         self._ends_told = {path for path, firing in past.firings.items() if firing.state is not None}
 
     def has(self, kind: EventKind, path: str, data: Mapping[str, Any]) -> bool:
         """Tell whether the journal has a fact that comes about again while the run is restored."""
         past = self._past
-        if self.is_settling:
-            return True
         match kind:
             case EventKind.NODE_FINISHED:
                 return self._has_ended(path, data["state"])

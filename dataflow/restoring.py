@@ -108,7 +108,7 @@ class Restoring:
 
     def _stands(self, frame: Frame, node: PlanNode, firing: PastFiring) -> bool:
         """Settle what was done, or has failed and was handled; tells whether it was."""
-        self.recalling.is_settling = True
+        self.scheduler.reporter.is_listening = False  # the journal has what happens now
         try:
             match firing.state:
                 case NodeState.DONE:
@@ -119,7 +119,7 @@ class Restoring:
                 case _:
                     return False
         finally:
-            self.recalling.is_settling = False
+            self.scheduler.reporter.is_listening = True
 
     def _done(self, frame: Frame, node: PlanNode, firing: PastFiring) -> None:
         if firing.metadata:
@@ -161,7 +161,7 @@ class Restoring:
             told["prompt"], self._read(told["show"]), self._read(told["schema"]), told["expires"], default
         )
         opened = ask.opened if ask.closed is None else self.scheduler.reporter.now()
-        self.recalling.is_settling = True
+        self.scheduler.reporter.is_listening = False  # the journal has what happens now
         try:
             path = frame.path_of(node)
             asking.open_ask(frame, node, call, request, self._read(told["given"]), opened)
@@ -170,7 +170,7 @@ class Restoring:
             elif ask.closed is not None:
                 self._reopened.append(path)
         finally:
-            self.recalling.is_settling = False
+            self.scheduler.reporter.is_listening = True
 
     def _count_attempts(self, frame: Frame, node: PlanNode, firing: PastFiring) -> bool:
         """Go on counting attempts; tells whether the next one has to wait for its time (S9.1)."""
