@@ -30,6 +30,7 @@ __getattr__, __dir__, __all__ = _attach(
             "NodeFailed",
             "NodeTimeout",
             "PackError",
+            "Paused",
             "PortMisuse",
             "RunFailed",
             "RunTaken",

@@ -8,6 +8,7 @@ DataflowError
 │   └── LoopLimit      a loop reached its limit and `on_limit` is "fail"
 ├── NodeTimeout        a node, or a whole run, took longer than it may; also a TimeoutError
 ├── RunFailed          a run ended as failed; carries the result and every failure
+├── Paused             a run has paused where its value was asked for; carries the result with its asks
 ├── ValueRefused       a value cannot be stored so that the same value comes back
 ├── SecretMissing      a secret cannot be looked up, or is too short to be one
 ├── StoreError         a store cannot be read or written, or has no such run
@@ -44,6 +45,7 @@ __all__ = [
     "NodeFailed",
     "NodeTimeout",
     "PackError",
+    "Paused",
     "PortMisuse",
     "RunFailed",
     "RunTaken",
@@ -166,6 +168,18 @@ class RunFailed(DataflowError):
         rest = len(self.failures) - len(first)
         more = [f"and {rest} more"] if rest > 0 else []
         super().__init__(f"run {result.run_id} failed: " + "; ".join([*first, *more]))
+
+
+class Paused(DataflowError):
+    """Raised where the value of a run was asked for, as by `pull`, and the run has paused (S11.1).
+
+    `result` has the open asks, and is what `flow.resume` takes.
+    """
+
+    def __init__(self, result: Result) -> None:
+        self.result = result
+        asks = ", ".join(f"{ask.id!r} ({ask.prompt})" for ask in result.asks)
+        super().__init__(f"run {result.run_id} has paused and waits for answers: {asks}")
 
 
 def _told(failure: Failure) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from dataflow.definitions import Definition
 from dataflow.entering import read_inputs
-from dataflow.errors import DataflowError
+from dataflow.errors import DataflowError, Paused
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,8 +44,14 @@ class Flow(Definition):
         return made
 
     async def __call__(self, /, **inputs: Any) -> Any:
-        """Run the flow and return its outputs by name, without those that were skipped."""
-        return (await self.run(**inputs)).outputs
+        """Run the flow and return its outputs by name, without those that were skipped.
+
+        Raises Paused if the run pauses, RunFailed if it fails.
+        """
+        result = await self.run(**inputs)
+        if result.status == "paused":
+            raise Paused(result)
+        return result.outputs
 
     async def run(self, /, **inputs: Any) -> Result:
         """Run the flow to its end; raises RunFailed if it fails, FlowInvalid for wrong inputs.
@@ -143,7 +149,7 @@ class Flow(Definition):
         """Run only what a port needs, and return its value (S8.1).
 
         The port is one of the flow's own, not inside a loop or map, or names an output. Raises RunFailed if
-        the run fails, DataflowError if the port has no value.
+        the run fails, Paused if it pauses, DataflowError if the port has no value.
         """
         async with self.start(port, **inputs) as run:
             inputs.clear()  # from here on only the run holds them (S8.5)
@@ -151,6 +157,8 @@ class Flow(Definition):
         [output] = result.declared
         if output in result.outputs:
             return result.outputs[output]
+        if result.status == "paused":
+            raise Paused(result)
         from dataflow.result import no_value  # as above
 
         raise no_value(result, output, port)

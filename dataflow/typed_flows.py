@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar
 
+from dataflow.errors import Paused
 from dataflow.flows import Flow
 from dataflow.placeholders import Placeholder
 from dataflow.ports import MISSING
@@ -33,7 +34,7 @@ class TypedFlow(Flow, Generic[P, R]):
         self.__name__ = self.name
 
     async def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Run the flow and return its output; raises RunFailed, or KeyError if the output was skipped.
+        """Run the flow and return its output; raises RunFailed, Paused, or KeyError for a skipped output.
 
         Of several outputs it returns the NamedTuple that the function returned, with the values in it.
         """
@@ -43,6 +44,8 @@ class TypedFlow(Flow, Generic[P, R]):
         running = self.run(**bound.arguments)
         del args, kwargs, bound  # from here on only the run holds them (S8.5)
         result = await running
+        if result.status == "paused":
+            raise Paused(result)
         if self._single:
             return result["out"]  # type: ignore[no-any-return]  # typed by the function
         whole: Any = self._returns

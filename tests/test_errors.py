@@ -5,19 +5,26 @@ from __future__ import annotations
 import pytest
 
 from dataflow import (
+    AnswerRefused,
     DataflowError,
     ExpressionError,
     Failure,
     Flow,
+    FlowEdited,
     FlowInvalid,
     FormatError,
     LoopLimit,
     NodeFailed,
     PackError,
+    Paused,
     PortMisuse,
     Result,
     RunFailed,
+    RunTaken,
+    SecretMissing,
+    StoreError,
     ValueMismatch,
+    ValueRefused,
 )
 from dataflow.wording import choices
 
@@ -46,6 +53,22 @@ TEXTS = [
     (ExpressionError("a >", "is no expression"), "expression 'a >': is no expression"),
     (ExpressionError("{{ a", "is open", "template"), "template '{{ a': is open"),
     (ExpressionError("a" * 101, "is long"), f"expression '{'a' * 97}...': is long"),
+    (
+        ValueRefused('a.out["h"][1]', "object", "it has no fields"),
+        'a.out["h"][1]: object cannot be stored: it has no fields',
+    ),
+    (SecretMissing("TOKEN", "is not set"), "secret 'TOKEN' is not set"),
+    (StoreError("runs.db", "the disk is full"), "store runs.db: the disk is full"),
+    (RunTaken("runs.db", "run-1"), "store runs.db: run run-1 is being executed by somebody else"),
+    (
+        FlowEdited("run-1", ["c"], ["a"], ["b (type)"]),
+        (
+            "run run-1 stays as it was, since the flow was edited meanwhile: "
+            "added: c; removed: a; changed: b (type); resume it with "
+            "edited='keep' to let what was settled stand, or edited='recompute' to run it again"
+        ),
+    ),
+    (AnswerRefused("ok", "it has expired"), "answer to 'ok' refused: it has expired"),
     (PackError("shots.ocr", "is missing"), "shots.ocr: is missing"),
     (FormatError("a.yaml", "is empty"), "a.yaml: is empty"),
     (FormatError("a.yaml", "is no list", 3), "a.yaml:3: is no list"),
@@ -80,6 +103,13 @@ def test_an_invalid_flow_tells_a_hundred_problems_and_counts_the_rest(
         (NodeFailed, DataflowError),
         (LoopLimit, NodeFailed),
         (RunFailed, DataflowError),
+        (Paused, DataflowError),
+        (ValueRefused, DataflowError),
+        (SecretMissing, DataflowError),
+        (StoreError, DataflowError),
+        (RunTaken, StoreError),
+        (FlowEdited, DataflowError),
+        (AnswerRefused, DataflowError),
         (ExpressionError, DataflowError),
         (PackError, DataflowError),
         (FormatError, DataflowError),
