@@ -6,7 +6,7 @@ from collections import deque
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from dataflow.errors import NodeTimeout
+from dataflow.errors import NodeFailed, NodeTimeout
 from dataflow.failure import failure_of, is_interruption
 from dataflow.frames import Unhandled
 from dataflow.ports import DONE, ERROR, MISSING, Signal
@@ -52,7 +52,10 @@ class Failing:
 
     def restored(self, frame: Frame, node: PlanNode, failure: Failure, state: int) -> None:
         """Let a failure stand that an earlier sitting of the run has seen (S11.3)."""
-        unhandled = [Unhandled(node.index, failure, None)]
+        error = NodeFailed(
+            node.id, f"has failed before the run was resumed: {failure.type}: {failure.message}"
+        )
+        unhandled = [Unhandled(node.index, failure, error)]
         if not self._handle(frame, node, unhandled, state):
             self._break(frame, node, unhandled, state)
 

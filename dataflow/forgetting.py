@@ -58,7 +58,10 @@ def _after_failures(plan: FlowPlan, past: Past) -> set[str]:
         forgotten |= {
             path
             for path, firing in past.firings.items()
-            if firing.state is NodeState.DONE and address_of(path) in again and not _apart(path, failed)
+            if firing.state in SETTLED
+            and path not in past.failures
+            and address_of(path) in again
+            and not _apart(path, failed)
         }
     return forgotten
 

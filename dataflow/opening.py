@@ -77,6 +77,8 @@ class Opening:
             self.scheduler.settle_again(frame, plan.settled)
         for index in plan.starts:
             self.scheduler.releasing.release(frame, index)
+        if self.scheduler.restoring is not None and frame.undemanded:
+            self.scheduler.pulling.demand(frame, self.scheduler.restoring.demanded_before(frame))
         if not frame.unsettled and len(plan.nodes) == len(plan.deferred):
             self.scheduler.has_emptied(frame)
 

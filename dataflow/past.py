@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
@@ -15,6 +16,12 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from dataflow.stores.store import Record
+
+#: What tells that all around goes on.
+BEGINNING: Final = frozenset(
+    {EventKind.NODE_STARTED, EventKind.LOOP_ROUND, EventKind.MAP_OPENED, EventKind.ASK_OPENED}
+)
+_PLACES: Final = re.compile(r"[/\[~]")
 
 __all__ = ["Past", "PastAsk", "PastFiring", "fold"]
 
@@ -57,6 +64,14 @@ class PastFiring:
     def is_opener(self) -> bool:
         return self.type in OPENERS
 
+    @property
+    def is_answered(self) -> bool:
+        return self.ask is not None and self.ask.values is not None
+
+    @property
+    def is_closed(self) -> bool:
+        return self.ask is not None and self.ask.closed is not None
+
 
 @dataclass(slots=True, eq=False)
 class Past:
@@ -75,7 +90,7 @@ class Past:
     maps: dict[str, int] = field(default_factory=dict)  # items of each map
     races: dict[str, str] = field(default_factory=dict)  # the edge that won
     warnings: dict[tuple[str, str, str], None] = field(default_factory=dict)  # path, code, text; in order
-    failures: frozenset[str] = frozenset()  # firings whose failures nothing has handled
+    failures: frozenset[str] = frozenset()  # firings whose failures nothing has handled when the run ended
     is_torn: bool = False  # its newest record was cut off and dropped
     sitting: datetime | None = None  # when the newest sitting began
     last: datetime | None = None  # when the newest record was made
@@ -112,6 +127,20 @@ class Past:
         known = self.firings.get(path)
         return 1 if known is None else known.attempt + (known.next_at is not None) or 1
 
+    def begins(self, path: str) -> None:
+        """Note that something begins: what it is in goes on, though it may have failed before."""
+        for place in _PLACES.finditer(path):
+            around = self.firings.get(path[: place.start()])
+            if around is not None and around.is_opener and around.state is not NodeState.DONE:
+                around.state, around.failure = None, None
+
+    def forget_failures(self) -> None:
+        """Forget the failures that the run has ended with: they come about again, or do not."""
+        for firing in self.firings.values():
+            if firing.failure is not None and firing.failure["v"]["path"] in self.failures:
+                firing.state, firing.failure = None, None
+        self.failures = frozenset()
+
     def forget(self, paths: Collection[str]) -> None:
         """Forget that these firings, loops and maps have settled; attempts stay counted."""
         for path in paths:
@@ -121,7 +150,9 @@ class Past:
             self.races.pop(path, None)
             known = self.firings.get(path)
             if known is not None:
-                self.firings[path] = PastFiring(known.type, known.attempt, known.started)
+                self.firings[path] = PastFiring(
+                    known.type, known.attempt, known.started, is_running=known.is_running
+                )
 
 
 def fold(run: str, records: Iterable[Record]) -> Past:
@@ -157,6 +188,8 @@ def _fold(past: Past, record: Record) -> bool:
 
 def _take(past: Past, kind: EventKind, path: str, data: Mapping[str, Any], time: datetime) -> None:
     """Take in one record; what the others tell follows from these."""
+    if kind in BEGINNING:
+        past.begins(f"{path}[")
     match kind:
         case EventKind.NODE_STARTED | EventKind.NODE_FINISHED | EventKind.ATTEMPT_FAILED:
             _of_firing(past.firing(path), kind, data, time)
@@ -214,11 +247,11 @@ def _of_run(past: Past, kind: EventKind, data: Mapping[str, Any], time: datetime
         case EventKind.RUN_RESUMED:
             if past.status is RunStatus.RUNNING:
                 past.elapsed += past.since_sitting
-            past.status, past.failures, past.sitting = RunStatus.RUNNING, frozenset(), time
+            past.forget_failures()
+            past.status, past.sitting = RunStatus.RUNNING, time
             past.forget(data.get("forgotten", ()))
         case EventKind.RUN_PAUSED:
             past.status, past.elapsed = RunStatus.PAUSED, data["elapsed"]
-            past.failures = frozenset(data.get("failures", ()))
         case _:
             if past.status is RunStatus.RUNNING:
                 past.last = time

@@ -42,8 +42,10 @@ class Recalling:
                 return path in past.maps
             case EventKind.RACE_DECIDED:
                 return path in past.races
+            case EventKind.ASK_ANSWERED:
+                return path in past.firings and past.firings[path].is_answered
             case EventKind.ASK_CLOSED:
-                return self.is_replaying
+                return self.is_replaying and path in past.firings and past.firings[path].is_closed
             case EventKind.WARNING:
                 return (path, data["code"], data["text"]) in past.warnings
             case _:

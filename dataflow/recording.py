@@ -12,7 +12,7 @@ from dataflow.markers import SKIP
 from dataflow.redaction import redacted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from dataflow.events import Event, Reporter
     from dataflow.journal import Journal
@@ -73,10 +73,14 @@ class Recording:
         """Keep what is reported and was not told before, until it is told that the run goes on."""
         self.told, self._held = told, []
 
-    def go_on(self, data: Mapping[str, Any]) -> None:
-        """Report that the run is resumed, and then what was held."""
+    def go_on(
+        self, data: Mapping[str, Any], interrupted: Iterable[tuple[str, Mapping[str, Any]]] = ()
+    ) -> None:
+        """Report that the run is resumed, which attempts had been interrupted, and then what was held."""
         held, self._held = self._held or [], None
         self.emit(EventKind.RUN_RESUMED, "", data)
+        for path, more in interrupted:
+            self.emit(EventKind.ATTEMPT_FAILED, path, more)
         for kind, path, more in held:
             self.emit(kind, path, more)
 

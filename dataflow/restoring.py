@@ -6,16 +6,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.asks import Request
-from dataflow.events import EventKind
 from dataflow.failure import Failure
+from dataflow.names import node_of_path
 from dataflow.plan import Call, FlowOf, MapOf
 from dataflow.ports import MISSING, SKIP
 from dataflow.recalling import Recalling
-from dataflow.states import FAILED, READY, TIMED_OUT, WAITING, NodeState
+from dataflow.states import FAILED, READY, TIMED_OUT, WAITING, NodeState, RunStatus
 from dataflow.tokens import Errored, Skip
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from dataflow.frames import FiringId, Frame
     from dataflow.past import Past, PastAsk, PastFiring
@@ -40,7 +40,6 @@ class Restoring:
         self._read = read
         self._left = dict(past.firings)  # not settled again so far
         self.recalling = Recalling(past)
-        self._interrupted: list[tuple[Frame, PlanNode, int]] = []
         self._reopened: list[str] = []
         self._whole: list[str] = []  # loops, maps and flow nodes that were settled without being opened
         self._unknown: list[FiringId] = []  # ready, and the journal does not tell what they came to
@@ -50,18 +49,44 @@ class Restoring:
         """Whether items of maps may be known that have not begun."""
         return bool(self._left) and any("[" in path for path in self._left)
 
+    def interrupted(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """Tell which attempts were being made when the process ended, by path, as events tell it."""
+        for path, firing in self.past.firings.items():
+            if firing.is_running and not firing.is_opener:
+                failure = INTERRUPTED._replace(node=node_of_path(path), path=path, attempt=firing.attempt)
+                yield path, {"attempt": firing.attempt, "error": failure, "delay": None}
+
+    def first_to_close(self, failed: Collection[tuple[Frame, Errored]]) -> tuple[Frame, Errored] | None:
+        """Choose the frame to close of those that have failed, once nothing else is left to be done.
+
+        What is known stands, whatever has failed beside it: so the innermost frame comes first, none before
+        all items are there that are known, and the root only when new things happen.
+        """
+        if not failed or (self.scheduler.has_items and self.has_items_left):
+            return None
+        innermost = max(failed, key=lambda one: one[0].number)  # a frame is numbered after those around it
+        return innermost if innermost[0].parent is not None else None
+
     def go_live(self) -> None:
         """Report what has to be known of what was restored; from here on new things happen."""
         self.recalling.is_replaying = False
         scheduler = self.scheduler
-        for frame, node, attempt in self._interrupted:
-            failure = INTERRUPTED._replace(node=node.id, path=frame.path_of(node), attempt=attempt)
-            scheduler.report(
-                EventKind.ATTEMPT_FAILED, frame, node, attempt=attempt, error=failure, delay=None
-            )
         for id in self._reopened:
             if id in scheduler.asking.open:
                 scheduler.asking.tell(scheduler.asking.open[id])
+
+    def demanded_before(self, frame: Frame) -> list[int]:
+        """List the ports of what somebody has asked for before, who may not ask again (S8.3)."""
+        done = (
+            node
+            for node in frame.plan.nodes
+            if node.index in frame.undemanded and self._is_done(frame.path_of(node))
+        )
+        return [slot for node in done for slot in node.outputs.values()]
+
+    def _is_done(self, path: str) -> bool:
+        known = self.past.firings.get(path)
+        return known is not None and known.state is NodeState.DONE
 
     def settle(self, ready: Iterable[FiringId]) -> None:
         """Settle the calls that are known; the others fire."""
@@ -143,13 +168,18 @@ class Restoring:
         return Skip(path, told["skip"]) if "skip" in told else Errored(path, self._read(told["error"]))
 
     def _fail(self, frame: Frame, node: PlanNode, firing: PastFiring) -> bool:
-        """Let a failure stand that was handled; tells whether it was."""
+        """Let a failure stand that was handled; tells whether it was.
+
+        In a run that has paused all failures stand: it goes on, and what is asked may depend on them.
+        """
         failure = None if firing.failure is None else self._read(firing.failure)
         if not isinstance(failure, Failure) or failure.path in self.past.failures:
             return False
         failing = self.scheduler.failing
         if not failing.is_handled(node, failure) and not _tolerates_failures(frame):
-            return False
+            is_own = failure.path == frame.path_of(node)  # else all that failed inside is found there
+            if self.past.status is not RunStatus.PAUSED or not is_own:
+                return False
         failing.restored(frame, node, failure, TIMED_OUT if firing.state is NodeState.TIMED_OUT else FAILED)
         return True
 
@@ -161,16 +191,18 @@ class Restoring:
             told["prompt"], self._read(told["show"]), self._read(told["schema"]), told["expires"], default
         )
         opened = ask.opened if ask.closed is None else self.scheduler.reporter.now()
+        path = frame.path_of(node)
         self.scheduler.reporter.is_listening = False  # the journal has what happens now
         try:
-            path = frame.path_of(node)
             asking.open_ask(frame, node, call, request, self._read(told["given"]), opened)
-            if ask.values is not None:
-                asking.answer(path, self._read(ask.values), ask.by)
-            elif ask.closed is not None:
-                self._reopened.append(path)
         finally:
             self.scheduler.reporter.is_listening = True
+        if ask.values is not None:
+            asking.answer(path, self._read(ask.values), ask.by)
+        elif ask.closed is not None and self.recalling.is_replaying:
+            self._reopened.append(path)
+        elif ask.closed is not None:
+            asking.tell(asking.open[path])
 
     def _count_attempts(self, frame: Frame, node: PlanNode, firing: PastFiring) -> bool:
         """Go on counting attempts; tells whether the next one has to wait for its time (S9.1)."""
@@ -179,8 +211,6 @@ class Restoring:
         attempts = frame.attempts_at(node.index)
         attempts.number = firing.attempt + 1
         frame.note_odd(node.index)  # it takes more than a call
-        if firing.is_running:
-            self._interrupted.append((frame, node, firing.attempt))
         if firing.next_at is None:
             attempts.earlier = firing.attempt
             return False

@@ -212,7 +212,7 @@ class Scheduler:
                 self.timers.drop_all()
             elif settled:
                 self.pushing.push(*settled.popleft())
-            elif failed:
+            elif failed and (self.restoring is None or not self.restoring.recalling.is_replaying):
                 self.failing.close(*failed.popleft())
             elif due:
                 due.popleft()()
@@ -221,6 +221,9 @@ class Scheduler:
             elif self.restoring is not None and self._newly:
                 ready, self._newly = sorted(self._newly, key=_declared_order), []
                 self.restoring.settle(ready)
+            elif self.restoring is not None and (one := self.restoring.first_to_close(failed)) is not None:
+                failed.remove(one)
+                self.failing.close(*one)
             else:
                 self.has_more = False
                 break

@@ -71,7 +71,8 @@ class Again:
 
     def announce(self, scheduler: Scheduler) -> None:
         if scheduler.recording is not None:
-            scheduler.recording.go_on(self.told)
+            restoring = scheduler.restoring
+            scheduler.recording.go_on(self.told, () if restoring is None else restoring.interrupted())
         elif scheduler.reporter.is_listening:
             scheduler.reporter.emit(EventKind.RUN_RESUMED, "", self.told)
         if scheduler.restoring is not None:

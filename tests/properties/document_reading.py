@@ -96,6 +96,8 @@ def inputs_of(node: Node, functions: Functions) -> dict[str, In]:
     match node:
         case TypeNode(type="control.if" | "control.switch"):
             ports = {"value": In()}
+        case TypeNode(type="control.ask"):
+            ports = {"show": In(required=False)}
         case TypeNode(type=type):
             ports = _ports_of(functions[type])
         case FlowNode(flow=FlowDocument(inputs=inputs)):

@@ -13,7 +13,7 @@ CONSTANTS: Final[tuple[Any, ...]] = (0, None, "", False, [], 5)
 DEEPEST: Final = 4
 BLOCKS: Final = ("loop", "map", "flow")
 #: What simple flows are made of: nodes that read values and give one, and nothing is left out or fails.
-SIMPLE: Final = ("apply", "items", "total", "loop", "map", "each", "flow")
+SIMPLE: Final = ("apply", "items", "total", "loop", "map", "each", "flow", "ask")
 
 Construct = Callable[["Drawing", dict[str, Any], "Seen"], None]
 
@@ -56,7 +56,8 @@ class Drawing:
         self.constructs = constructs
         self.weights = weights
         self.is_simple = breaking is None and below(3) == 2
-        kinds = [kind for kind in constructs if kind in SIMPLE or not self.is_simple]
+        kinds = [kind for kind in constructs if kind in weights]
+        kinds = [kind for kind in kinds if kind in SIMPLE or not self.is_simple]
         self.kinds = [kind for kind in kinds for _ in range(weights[kind])]
         self.plain_kinds = [kind for kind in self.kinds if kind not in BLOCKS]
         self.left = most

@@ -5,13 +5,15 @@ In a document they are the types `t.<function>` and the functions `t:<function>`
 
 from __future__ import annotations
 
+import copy
 import re
 import zlib
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
 from anyio.lowlevel import checkpoint
@@ -20,7 +22,11 @@ from dataflow import SKIP, Failure, Lazy, Maybe, this_firing
 from dataflow.config import Config
 
 DEFAULT: Final = 7
-_FALSY: Final[dict[int, Any]] = {0: 0, 1: None, 2: "", 3: False, 4: []}
+#: Values that are not numbers, of which many are falsy, and all go through a journal (S12.3).
+_ODD: Final[dict[int, Any]] = {
+    0: 0, 1: None, 2: "", 3: False, 4: [], 5: (1, "two"), 6: b"\x00\xff", 7: Decimal("1.10"), 8: {3, 1},
+    9: {1: "one"}, 10: 0.5, 11: 2**70,
+}  # fmt: skip
 
 
 class BrokenError(Exception):
@@ -48,7 +54,10 @@ class Record:
     """How often each attempt of each firing entered its body; `pace` says how often the next one waits."""
 
     pace: Callable[[], int] | None = None
+    earlier: Mapping[str, int] = field(default_factory=dict)  # attempts that count no more, by path
+    healed: Collection[str] = ()  # paths of firings that fail no more
     fired: Counter[tuple[str, int]] = field(default_factory=Counter)
+    calls: list[tuple[str, int]] = field(default_factory=list)  # with attempts as the engine counts them
 
 
 RECORD: Final[ContextVar[Record]] = ContextVar("record")
@@ -56,9 +65,13 @@ PLACE: Final[ContextVar[tuple[str, int]]] = ContextVar("place")
 
 
 @contextmanager
-def recording(pace: Callable[[], int] | None = None) -> Iterator[Record]:
+def recording(
+    pace: Callable[[], int] | None = None,
+    earlier: Mapping[str, int] | None = None,
+    healed: Collection[str] = (),
+) -> Iterator[Record]:
     """Record what runs in here."""
-    record = Record(pace)
+    record = Record(pace, earlier or {}, healed)
     token = RECORD.set(record)
     try:
         yield record
@@ -79,15 +92,26 @@ def call_plainly(path: str, attempt: int, function: Callable[..., Awaitable[Any]
     raise AssertionError("a node waited though no pace was set")
 
 
-async def _entered() -> int:
-    """Record the firing, keep its pace, and return which attempt it is, those of flow nodes included."""
+async def _entered() -> int | None:
+    """Record the firing, keep its pace, and return which attempt it is, those of flow nodes included.
+
+    None for a firing that fails no more.
+    """
     firing = this_firing()
     path, attempt = PLACE.get((firing.path, firing.attempt))
     record = RECORD.get()
+    record.calls.append((path, attempt))
+    attempt -= record.earlier.get(path, 0)
     record.fired[path, attempt] += 1
     for _ in range(record.pace() if record.pace is not None else 0):
         await checkpoint()
-    return max(attempt, *(int(number) for number in re.findall(r"~(\d+)", path)), 0)
+    return None if path in record.healed else max(attempt, *map(int, re.findall(r"~(\d+)", path)), 0)
+
+
+def _break(odds: Odds, attempt: int | None, number: int) -> None:
+    """Fail if the odds are so."""
+    if attempt is not None and (attempt <= odds.first or (odds.breaks and number % odds.breaks == 0)):
+        raise BrokenError(f"{odds.salt}")
 
 
 def _number(*values: Any) -> int:
@@ -103,15 +127,18 @@ def _plain(value: Any) -> Any:
 
 def _value(number: int) -> Any:
     """Make a value of a number: one in five or so is falsy."""
-    value = _FALSY.get(number % 23, number % 23)
-    return list(value) if isinstance(value, list) else value
+    return copy.copy(_ODD.get(number % 29, number % 29))
+
+
+def answer_to(ask: str) -> Any:
+    """Answer an ask: a value of its path."""
+    return _value(_number("an answer", ask))
 
 
 async def _made(odds: Odds, *values: Any) -> Any:
     attempt = await _entered()
     number = _number(odds.salt, *values)
-    if attempt <= odds.first or (odds.breaks and number % odds.breaks == 0):
-        raise BrokenError(f"{odds.salt}")
+    _break(odds, attempt, number)
     return SKIP if odds.gap and number // 8 % odds.gap == 0 else _value(number)
 
 
@@ -166,8 +193,7 @@ async def items(odds: Odds, a: Any) -> list[Any]:
     """Give a list of up to four values, most of them different."""
     attempt = await _entered()
     number = _number(odds.salt, a)
-    if attempt <= odds.first or (odds.breaks and number % odds.breaks == 0):
-        raise BrokenError(f"{odds.salt}")
+    _break(odds, attempt, number)
     return [_value(number // 16 + 5 * position) for position in range(number % 5)]
 
 

@@ -7,7 +7,8 @@ from typing import Any, Final
 from tests.properties.drawing import CONSTANTS, Drawing, Seen
 
 __all__ = [
-    "apply", "branch", "either", "flag", "items", "lazy", "parts", "race", "switch", "taken", "told", "total",
+    "apply", "ask", "branch", "either", "flag", "items", "lazy", "parts", "race", "switch", "taken", "told",
+    "total",
 ]  # fmt: skip
 
 #: Shapes of nodes: the function, with its required and optional ports, and how many edges its many-port has.
@@ -15,6 +16,9 @@ _SHAPES: Final[tuple[tuple[str, int, int], ...]] = (
     ("one", 1, 0), ("two", 2, 0), ("one_optional", 2, 0), ("optional", 1, 0), ("two_optional", 2, 0),
     ("many", 0, 3), ("one_many", 1, 2), ("give", 0, 0),
 )  # fmt: skip
+
+#: After so many seconds it is too late to answer: before anybody can.
+AT_ONCE: Final = 1e-9
 
 
 def apply(make: Drawing, block: dict[str, Any], seen: Seen) -> None:
@@ -28,6 +32,21 @@ def apply(make: Drawing, block: dict[str, Any], seen: Seen) -> None:
         inputs["b"] = {"value": make.pick(CONSTANTS)}
     node = make.place(block, seen, id, f"t.{function}", inputs, **odds)
     make.policy(node, odds)
+    make.keep(seen, id, values=[id])
+
+
+def ask(make: Drawing, block: dict[str, Any], seen: Seen) -> None:
+    """Ask somebody; now and then nobody answers in time, and the ask takes its default or fails."""
+    id = make.name("q")
+    node = make.place(block, seen, id, "control.ask", {"show": make.source(seen)})
+    node["config"] = {"prompt": "?"}
+    kind = 0 if make.is_simple else make.below(6)
+    if kind == 5 or (kind == 4 and make.breaking):
+        node["config"]["expires"] = AT_ONCE
+    if kind == 5:
+        node["config"]["default"] = make.pick(CONSTANTS)
+    if kind == 4 and make.breaking:
+        node["policy"] = {"on_error": make.pick(("skip", "route", "fail"))}
     make.keep(seen, id, values=[id])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
@@ -12,13 +13,15 @@ from hypothesis import strategies as st
 from tests.properties import block_constructs, plain_constructs
 from tests.properties.drawing import CONSTANTS, Construct, Drawing, Seen
 
-__all__ = ["ENABLED", "Program", "programs", "sample"]
+__all__ = ["ASKING", "ENABLED", "Program", "programs", "sample"]
 
 #: What is drawn, and how often. A construct is one function.
 ENABLED: Final[dict[str, int]] = {
     "apply": 5, "branch": 2, "switch": 1, "either": 1, "parts": 1, "items": 1, "total": 1, "flag": 1,
     "told": 1, "taken": 1, "race": 1, "lazy": 1, "loop": 2, "map": 2, "each": 1, "flow": 1,
 }  # fmt: skip
+#: The same with asks, which pause a run.
+ASKING: Final[dict[str, int]] = {**ENABLED, "ask": 3}
 _CONSTRUCTS: Final[dict[str, Construct]] = {
     **{name: getattr(plain_constructs, name) for name in plain_constructs.__all__},
     **{name.strip("_"): getattr(block_constructs, name) for name in block_constructs.__all__},
@@ -55,15 +58,19 @@ def _program(make: Drawing) -> Program:
 
 
 @st.composite
-def programs(draw: st.DrawFn, most: int = 40, breaking: bool | None = None) -> Program:
+def programs(
+    draw: st.DrawFn, most: int = 40, breaking: bool | None = None, weights: Mapping[str, int] = ENABLED
+) -> Program:
     """Draw a flow of up to so many nodes; `breaking` lets nodes and tests fail."""
 
     def below(number: int) -> int:
         return draw(_integers(0, number - 1))
 
-    return _program(Drawing(below, _CONSTRUCTS, ENABLED, most, breaking))
+    return _program(Drawing(below, _CONSTRUCTS, weights, most, breaking))
 
 
-def sample(seed: int, most: int = 40, breaking: bool | None = None) -> Program:
+def sample(
+    seed: int, most: int = 40, breaking: bool | None = None, weights: Mapping[str, int] = ENABLED
+) -> Program:
     """Make the flow of a seed, by the same grammar; it cannot be made smaller, but is made fast."""
-    return _program(Drawing(random.Random(seed).randrange, _CONSTRUCTS, ENABLED, most, breaking))
+    return _program(Drawing(random.Random(seed).randrange, _CONSTRUCTS, weights, most, breaking))

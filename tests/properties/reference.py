@@ -60,12 +60,19 @@ def _first(tokens: list[Any]) -> Any:
 class Reference:
     """Reads flows of the types `t.<function>` and the built-in branches.
 
-    `functions` are named as types are; `call(path, attempt, function, *arguments)` calls one.
+    `functions` are named as types are; `call(path, attempt, function, *arguments)` calls one, and `answer` gives
+    the answer to the ask of a path.
     """
 
-    def __init__(self, functions: Mapping[str, Callable[..., Any]], call: Callable[..., Any]) -> None:
+    def __init__(
+        self,
+        functions: Mapping[str, Callable[..., Any]],
+        call: Callable[..., Any],
+        answer: Callable[[str], Any],
+    ) -> None:
         self.functions = functions
         self.call = call
+        self.answer = answer
         self.joins: set[str] = set()  # which kinds of joins had live sources beside dead ones
         self._reads: dict[int, dict[str, list[Read]]] = {}
         self._demanded: dict[int, list[str]] = {}
@@ -241,6 +248,10 @@ class Reference:
         if node.type == "control.switch":
             case, cases = self.function(node.config["pick"])(given["value"]), node.config["cases"]
             return {} if case is None else {case if case in cases else "default": given["value"]}
+        if node.type == "control.ask":
+            if "expires" in node.config and "default" not in node.config:
+                raise BrokenFlowError("NodeFailed")
+            return {"out": node.config["default"] if "expires" in node.config else self.answer(path)}
         arguments: list[Any] = []
         function = self.functions[node.type]
         for name, (parameter, hint) in signature_of(function).items():

@@ -1,0 +1,152 @@
+"""A flow whose run writes records of every kind, and tells in a file what of it is called."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Final
+
+import anyio
+from anyio.lowlevel import checkpoint
+
+from dataflow import Failure, Flow, collect, each, merge, node, race, this_firing
+
+__all__ = ["ANSWERS", "CALLS", "EFFECTS", "made"]
+
+#: In which file it is told, by the variable of the environment that names it.
+CALLS: Final = "CALLS"
+ANSWERS: Final = {"ask": 7, "sub/confirm": 1}
+#: The paths of nodes with an effect.
+EFFECTS: Final = ("pay", "thank")
+
+
+class BrokenError(Exception):
+    """What the nodes raise."""
+
+
+def called() -> None:
+    """Write down which firing is called, in one step, so that it stands even if the process is killed."""
+    firing = this_firing()
+    line = f"{firing.path} {firing.attempt}\n".encode()
+    descriptor = os.open(Path(os.environ[CALLS]), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    try:
+        os.write(descriptor, line)
+    finally:
+        os.close(descriptor)
+
+
+async def begin() -> int:
+    called()
+    return 1
+
+
+async def grow(number: int) -> int:
+    called()
+    return number * 3
+
+
+def is_big(number: int) -> bool:
+    return number > 1_000
+
+
+def is_even(number: int) -> bool:
+    return number % 2 == 0
+
+
+async def listed(number: int) -> list[int]:
+    called()
+    return list(range(number, number + 3))
+
+
+async def square(number: int) -> int:
+    called()
+    await checkpoint()
+    return number * number
+
+
+async def added(numbers: list[int]) -> int:
+    called()
+    return sum(numbers)
+
+
+async def halved(number: int) -> int:
+    called()
+    return number // 2
+
+
+async def plus(left: int, right: int) -> int:
+    called()
+    return left + right
+
+
+async def unsteady(number: int) -> int:
+    """Fail at the first attempt."""
+    called()
+    if this_firing().attempt == 1:
+        raise BrokenError("not yet")
+    return number + 1
+
+
+async def broken(number: int) -> int:
+    called()
+    raise BrokenError(str(number))
+
+
+async def told(failure: Failure) -> str:
+    called()
+    return f"{failure.node}: {failure.message}"
+
+
+async def quick(number: int) -> str:
+    called()
+    return f"quick {number}"
+
+
+async def endless(number: int) -> str:
+    """Never come to an end."""
+    called()
+    await anyio.sleep_forever()
+    return str(number)
+
+
+async def pay(amount: int) -> str:
+    called()
+    return f"paid {amount}"
+
+
+async def thank(paid: str) -> str:
+    called()
+    await checkpoint()
+    return f"{paid}, thanks"
+
+
+def made(_seed: int = 0) -> Flow:
+    """Wire the flow."""
+    with Flow("sub") as sub:
+        number = sub.input("number", int)
+        confirmed = sub.ask(int, "sure?", show=number, name="confirm")
+        sub.output("sum", sub.add(plus, left=number, right=confirmed.out).out)
+    with Flow("killed") as flow:
+        start = flow.add(begin)
+        with flow.loop(name="rounds", limit=3) as rounds:
+            carried = rounds.carry(start.out)
+            grown = flow.add(grow, number=carried.out)
+            rounds.until(grown.out, is_big)
+            carried.next(grown.out)
+            last = rounds.result(grown.out)
+        items = flow.add(listed, number=last)
+        squares = flow.add(square, number=each(items.out))
+        total = flow.add(added, numbers=collect(squares.out))
+        parity = flow.when(total.out, is_even)
+        half = flow.add(halved, number=parity.yes)
+        asked = flow.ask(int, "how many?", show=total.out)
+        paid = flow.add(node(pay).with_(effect=True), amount=flow.add(sub, number=asked.out).out.sum)
+        flow.output("thanks", flow.add(node(thank).with_(effect=True), paid=paid.out).out)
+        flow.output("half", merge(half.out, parity.no))
+        flow.output("steady", flow.add(node(unsteady).with_(retries=1), number=start.out).out)
+        failed = flow.add(node(broken).with_(on_error="route"), number=start.out)
+        flow.output("told", flow.add(told, failure=failed.error).out)
+        hurry = flow.ask(str, "now?", show=start.out, name="hurry")  # nobody is as quick as `quick`
+        lasting = flow.add(endless, number=start.out)
+        flow.output("first", race(hurry.out, lasting.out, flow.add(quick, number=start.out).out))
+    return flow
