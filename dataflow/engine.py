@@ -141,6 +141,10 @@ class Engine:
             self.reporter.emit(EventKind.RUN_PAUSED, "", told)
         self.has_paused()
 
+    def is_left_paused(self) -> None:
+        """Note that the run has paused for good: it is not to be cancelled or answered any more."""
+        self._has_concluded = True
+
     def has_paused(self) -> None:
         """End the sitting: the run has paused, and that is told."""
         self._has_concluded = True

@@ -50,16 +50,18 @@ class Keeping:
     async def _pause(self, told: Mapping[str, Any]) -> None:
         engine = self._engine
         assert self._decided is not None, "it is being found out"
+        answers: Sequence[Answer] = ()
         with anyio.CancelScope(shield=True):
             try:
                 answers = await self.recording.pause(told)
-                if not answers and engine.cancel_reason is None:
-                    await self.recording.journal.close()
             except DataflowError as error:
-                answers = ()
                 self.broken = self.broken or error
+            goes_on = bool(answers) or self.broken is not None or engine.cancel_reason is not None
+            if not goes_on:
+                engine.is_left_paused()
+                await self.close()
             self.is_pausing = False
-        if answers or self.broken is not None or engine.cancel_reason is not None:
+        if goes_on:
             engine.scheduler.timing.go_on()
             self._go_on(answers)
         else:
@@ -78,7 +80,7 @@ class Keeping:
 
     def _committed(self, seq: int, answers: Sequence[Answer]) -> None:
         self.recording.committed(seq)
-        if answers:
+        if answers and not self.is_pausing:  # else they keep it from pausing, and are taken then
             self._take(answers)
 
     def _take(self, answers: Sequence[Answer]) -> bool:
