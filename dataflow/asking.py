@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -131,6 +132,14 @@ class Asking:
             except ValueRefused as refused:
                 raise AnswerRefused(id, str(refused)) from refused
         return values
+
+    def read_json(self, id: str, text: str) -> Mapping[str, Any]:
+        """Read an answer that was left as JSON text, which anybody may have written; raises AnswerRefused."""
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise AnswerRefused(id, f"it is no JSON that can be read: {error}") from error
+        return self.read(id, value)
 
     def take(self, id: str, values: Mapping[str, Any], by: str) -> list[FiringId]:
         """Take an answer as a step of its own, unless its ask was closed; returns the newly ready firings."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -200,8 +199,8 @@ async def _restored(
     read: dict[str, Reading] = {}
     for answer in inbox:
         try:
-            read[answer.ask] = scheduler.asking.read(answer.ask, json.loads(answer.value)), answer.by
-        except (AnswerRefused, ValueError) as error:
+            read[answer.ask] = scheduler.asking.read_json(answer.ask, answer.value), answer.by
+        except AnswerRefused as error:
             warnings.append(("answer_refused", str(error), [answer.ask]))
     for id, value in answers.items():
         if id in read:

@@ -1,0 +1,108 @@
+"""Flows that ask, and stores that are slow or fail, for the tests of runs that live in stores."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import anyio
+
+from dataflow import Flow, Node, NodeOutput, Port, Ports, node
+from dataflow.stores import Answer, Batch, Hold, Store, StoredRun
+from dataflow.stores.memory import MemoryStore
+
+__all__ = ["Gated", "Store", "Writes", "asking", "asking_flow", "failing_with", "kinds_of", "one_ask", "until"]
+
+PROMPT = "how many?"
+
+
+def asking(type: object = int, name: str = "ask", **told: Any) -> Node[..., Any]:
+    """Make a node that asks for its only port."""
+
+    async def ask(inputs: dict[str, Any]) -> NodeOutput:
+        shown = {"show": inputs["show"]} if inputs["show"] is not None else {}
+        return NodeOutput(status="paused", metadata={"ask": {"prompt": PROMPT, **shown, **told}})
+
+    ports = Ports({"show": Port(Any, default=None)}, {"out": Port(type)})
+    return node(ask, name=name, ports=lambda _: ports)
+
+
+one_ask = asking()
+
+
+async def number() -> int:
+    """Give a value that stands when the run is resumed."""
+    return 20
+
+
+async def add(a: int, b: int) -> int:
+    return a + b
+
+
+def asking_flow(store: Store | None = None) -> Flow:
+    """Wire a number and an answer to their sum."""
+    with Flow("asking") as f:
+        f.output("o", f.add(add, a=f.add(number).out, b=f.add(one_ask).out).out)
+    return f if store is None else f.using(store=store)
+
+
+class Writes(MemoryStore):
+    """A store that calls back before each batch is written, in the thread that writes it."""
+
+    def __init__(self, before: Callable[[Batch], object] = lambda _batch: None) -> None:
+        super().__init__()
+        self.before = before
+
+    def commit(self, run: str, batch: Batch, *, unless_answered: bool = False) -> Sequence[Answer]:
+        self.before(batch)
+        return super().commit(run, batch, unless_answered=unless_answered)
+
+
+def failing_with(error: BaseException, kind: str) -> Callable[[Batch], None]:
+    """Raise in place of writing a batch that has a record of a kind."""
+
+    def before(batch: Batch) -> None:
+        if any(record.kind == kind for record in batch.records):
+            raise error
+
+    return before
+
+
+class Gated(MemoryStore):
+    """A store whose calls wait until a gate is opened: those that begin, own or write, by name."""
+
+    def __init__(self, *calls: str, kind: str | None = None) -> None:
+        super().__init__()
+        self.calls = calls
+        self.kind = kind  # of the record with which a batch waits, any if there is none
+        self.gate = threading.Event()
+        self.entered = threading.Event()  # somebody waits
+
+    def _wait(self, call: str) -> None:
+        if call in self.calls and not self.gate.is_set():
+            self.entered.set()
+            assert self.gate.wait(30), "the gate was opened"
+
+    def begin(self, run: StoredRun) -> Hold:
+        self._wait("begin")
+        return super().begin(run)
+
+    def hold(self, run: str) -> Hold:
+        self._wait("hold")
+        return super().hold(run)
+
+    def commit(self, run: str, batch: Batch, *, unless_answered: bool = False) -> Sequence[Answer]:
+        if self.kind is None or any(record.kind == self.kind for record in batch.records):
+            self._wait("commit")
+        return super().commit(run, batch, unless_answered=unless_answered)
+
+
+async def until(happened: threading.Event) -> None:
+    """Wait for what a thread does."""
+    assert await anyio.to_thread.run_sync(happened.wait, 30)
+
+
+def kinds_of(store: Store, run: str) -> list[str]:
+    """List the kinds of the records of a run."""
+    return [record.kind for record in store.records(run)]
