@@ -141,6 +141,11 @@ class Recording:
         """Tell that a port has settled, once what was reported before is committed."""
         self._later(None)
 
+    @property
+    def is_behind(self) -> bool:
+        """Whether there is something that is told only when it is committed."""
+        return bool(self._pending)
+
     def committed(self, seq: int) -> None:
         """Tell what is committed now."""
         self._committed = seq
