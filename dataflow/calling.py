@@ -47,8 +47,9 @@ class CurrentFiring:
         self.attempt = attempt
 
     def suspends(self) -> None:
-        """Note that the attempt waits for the first time."""
-        self.worker.suspends(self)
+        """Note that the attempt waits, if it is for the first time."""
+        if not self.worker.has_waited:
+            self.worker.suspends(self)
 
     def this_firing(self) -> Firing:
         return Firing(
