@@ -12,7 +12,17 @@ from dataflow import Flow, Node, NodeOutput, Port, Ports, node
 from dataflow.stores import Answer, Batch, Hold, Store, StoredRun
 from dataflow.stores.memory import MemoryStore
 
-__all__ = ["Gated", "Store", "Writes", "asking", "asking_flow", "failing_with", "kinds_of", "one_ask", "until"]
+__all__ = [
+    "Gated",
+    "Store",
+    "Writes",
+    "asking",
+    "asking_flow",
+    "failing_with",
+    "kinds_of",
+    "one_ask",
+    "until",
+]
 
 PROMPT = "how many?"
 
@@ -31,8 +41,9 @@ def asking(type: object = int, name: str = "ask", **told: Any) -> Node[..., Any]
 one_ask = asking()
 
 
-async def number() -> int:
+async def number(begun: bool) -> int:
     """Give a value that stands when the run is resumed."""
+    assert begun
     return 20
 
 
@@ -41,9 +52,16 @@ async def add(a: int, b: int) -> int:
 
 
 def asking_flow(store: Store | None = None) -> Flow:
-    """Wire a number and an answer to their sum."""
+    """Wire a number and an answer to their sum; in a store that tells, the number waits for the first batch."""
+
+    async def wait() -> bool:
+        if isinstance(store, Writes):
+            await until(store.has_tried)
+        return True
+
     with Flow("asking") as f:
-        f.output("o", f.add(add, a=f.add(number).out, b=f.add(one_ask).out).out)
+        begun = f.add(wait).out
+        f.output("o", f.add(add, a=f.add(number, begun=begun).out, b=f.add(one_ask, show=begun).out).out)
     return f if store is None else f.using(store=store)
 
 
@@ -53,10 +71,14 @@ class Writes(MemoryStore):
     def __init__(self, before: Callable[[Batch], object] = lambda _batch: None) -> None:
         super().__init__()
         self.before = before
+        self.has_tried = threading.Event()  # to write a batch
 
     def commit(self, run: str, batch: Batch, *, unless_answered: bool = False) -> Sequence[Answer]:
-        self.before(batch)
-        return super().commit(run, batch, unless_answered=unless_answered)
+        try:
+            self.before(batch)
+            return super().commit(run, batch, unless_answered=unless_answered)
+        finally:
+            self.has_tried.set()
 
 
 def failing_with(error: BaseException, kind: str) -> Callable[[Batch], None]:
