@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
-from dataflow import Flow, NodeOutput, Ports, Secret, node
+from dataflow import Flow, NodeOutput, Ports, Secret, collect, each, node
 from dataflow.stores import Store
 from tests.durable import asking
 
@@ -138,6 +138,25 @@ def secret_flow() -> Flow:
         f.add(fail, token=token)
         asked = f.add(asking(bool), show=given.out)
         f.output("o", f.add(check, x=given.out, go=asked.out, token=token).out)
+    return f
+
+
+def keyed_flow() -> Flow:
+    """Wire a map whose items have a secret as their key, behind an ask."""
+
+    async def entries(token: Secret) -> list[str]:
+        return [token.reveal(), "other"]
+
+    async def length(text: str, go: bool) -> int:
+        return len(text)
+
+    async def total(lengths: list[int]) -> int:
+        return sum(lengths)
+
+    with Flow("keyed") as f:
+        listed = f.add(entries, token=f.input("token", Secret)).out
+        items = f.add(length, text=each(listed, key=str), go=f.add(asking(bool)).out)
+        f.output("o", f.add(total, lengths=collect(items.out)).out)
     return f
 
 

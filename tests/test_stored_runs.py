@@ -21,6 +21,7 @@ from tests.stored_flows import (
     STORED,
     big_flow,
     in_a_new_process,
+    keyed_flow,
     secret_flow,
     told,
     value_flow,
@@ -150,6 +151,19 @@ class TestSecrets:
         run = await self.paused(tmp_path / "runs.db")
         failed = [record.data for record in store.records(run) if record.path == "fail"]
         assert "no entry for [secret:TOKEN]" in failed[-1]
+
+    async def test_no_path_has_it(self) -> None:
+        store = Store.memory()
+        flow = keyed_flow().using(store=store)
+        result = await flow.resume(await flow.run(token=Secret(SECRET)), {"ask": True})
+        paths = {record.path for record in store.records(result.run_id)}
+        assert paths >= {"length[%5Bsecret:TOKEN%5D]", "length[other]"}
+        assert not clear_parts(repr(paths).encode())
+
+    async def test_a_key_that_is_one_leads_to_what_was_done(self) -> None:
+        flow = keyed_flow().using(store=Store.memory())
+        result = await flow.resume(await flow.run(token=Secret(SECRET)), {"ask": True})
+        assert result["o"] == len(VALUE) + len("other")
 
     async def test_the_document_of_the_flow_has_it_not(self, tmp_path: Path) -> None:
         await self.paused(tmp_path / "runs.db")
