@@ -31,28 +31,39 @@ def nobody_owns(store: Store) -> bool:
     return True
 
 
-async def cancelled(work: Callable[[], Awaitable[object]], store: Gated) -> None:
-    """Cancel who works by a scope as soon as the store is waited for."""
-    with anyio.CancelScope() as scope:
+def cancel(scope: anyio.CancelScope) -> None:
+    scope.cancel()
 
-        async def cancel() -> None:
-            await until(store.entered)
-            scope.cancel()
 
-        async with anyio.create_task_group() as group:
-            group.start_soon(cancel)
-            group.start_soon(opening, store)
+def let_time_be_over(scope: anyio.CancelScope) -> None:
+    scope.deadline = anyio.current_time()
+
+
+async def ended(
+    work: Callable[[], Awaitable[object]], store: Gated, end: Callable[[anyio.CancelScope], None]
+) -> None:
+    """End who works as soon as the store is waited for, and only then open the gate."""
+
+    async def watch() -> None:
+        await until(store.entered)
+        end(scope)
+        for _ in range(20):  # whoever is cancelled has several turns
+            await anyio.lowlevel.checkpoint()
+        store.gate.set()
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(watch)
+        with anyio.CancelScope() as scope:
             await work()
     assert scope.cancelled_caught
 
 
-async def opening(store: Gated) -> None:
-    """Open the gate, whoever is cancelled, once nobody but the store has anything to do."""
-    with anyio.CancelScope(shield=True):
-        await until(store.entered)
-        for _ in range(20):  # whoever is cancelled has had several turns
-            await anyio.lowlevel.checkpoint()
-        store.gate.set()
+async def cancelled(work: Callable[[], Awaitable[object]], store: Gated) -> None:
+    await ended(work, store, cancel)
+
+
+async def timed_out(work: Callable[[], Awaitable[object]], store: Gated) -> None:
+    await ended(work, store, let_time_be_over)
 
 
 async def cancelled_twice(work: Callable[[], Awaitable[object]], store: Gated) -> None:
@@ -73,20 +84,6 @@ async def cancelled_twice(work: Callable[[], Awaitable[object]], store: Gated) -
     store.gate.set()
     with pytest.raises(asyncio.CancelledError):
         await task
-
-
-async def timed_out(work: Callable[[], Awaitable[object]], store: Gated) -> None:
-    """Let the time of who works be over as the store is waited for."""
-
-    async def end(scope: anyio.CancelScope) -> None:
-        await until(store.entered)
-        scope.deadline = anyio.current_time()
-
-    async with anyio.create_task_group() as group:
-        group.start_soon(opening, store)
-        with pytest.raises(TimeoutError), anyio.fail_after(600) as scope:
-            group.start_soon(end, scope)
-            await work()
 
 
 WAYS = [cancelled, cancelled_twice, timed_out]
