@@ -22,7 +22,7 @@ from urllib.parse import quote
 
 from dataflow import Flow, NodeOutput, Ports, Secret, collect, each, node
 from dataflow.stores import Store
-from tests.durable import asking
+from tests.stored_runs import asking
 
 SECRET: Final = "TOKEN"
 ROOT: Final = Path(__file__).parents[1]
@@ -119,7 +119,8 @@ def secret_flow() -> Flow:
         return {
             "plain": value, "url": url, value: "as a key", "json": json.dumps({"t": value}),
             "utf8": json.dumps({"t": value}, ensure_ascii=False), "bytes": value.encode(),
-            "base64": base64.b64encode(value.encode()).decode(), "header": {"Authorization": f"Bearer {value}"},
+            "base64": base64.b64encode(value.encode()).decode(),
+            "header": {"Authorization": f"Bearer {value}"},
         }  # fmt: skip
 
     async def check(x: dict[str, Any], go: bool, token: Secret) -> str:

@@ -14,7 +14,7 @@ import pytest
 
 from dataflow import Flow, Run, StoreError, node
 from dataflow.stores import Batch, Hold, Store, StoredRun
-from tests.durable import Gated, Writes, asking_flow, failing_with, kinds_of, until
+from tests.stored_runs import Gated, Writes, asking_flow, failing_with, kinds_of, until
 
 
 @pytest.fixture(autouse=True)

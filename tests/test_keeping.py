@@ -7,7 +7,7 @@ import pytest
 
 from dataflow import AnswerRefused, EventKind, Flow, Result
 from dataflow.stores import Answer, Store
-from tests.durable import Gated, add, asking, asking_flow, kinds_of, one_ask, until
+from tests.stored_runs import Gated, add, asking, asking_flow, kinds_of, one_ask, until
 
 
 class TestInbox:

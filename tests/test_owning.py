@@ -13,7 +13,7 @@ from dataflow import Result
 from dataflow.backend import on_asyncio
 from dataflow.owning import owned
 from dataflow.stores import Store
-from tests.durable import Gated, asking_flow, until
+from tests.stored_runs import Gated, asking_flow, until
 
 
 def join_threads() -> None:

@@ -31,7 +31,7 @@ from dataflow import (
 )
 from dataflow.stores import Record, Store
 from dataflow.stores.memory import MemoryStore
-from tests.durable import (
+from tests.stored_runs import (
     Writes,
     add,
     asking,

@@ -9,7 +9,7 @@ import pytest
 
 from dataflow import Flow, StoreError, node
 from dataflow.stores import Store
-from tests.durable import add, one_ask
+from tests.stored_runs import add, one_ask
 
 #: Cuts are so far apart, in bytes.
 STEP = 2_003

@@ -55,7 +55,7 @@ async def add(a: int, b: int) -> int:
 
 
 def asking_flow(store: Store | None = None) -> Flow:
-    """Wire a number and an answer to their sum; in a store that tells, the number waits for the first batch."""
+    """Wire a number and an answer to their sum; both wait for the first batch, if the store tells of it."""
 
     async def wait() -> bool:
         if isinstance(store, Writes):
