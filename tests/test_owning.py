@@ -1,4 +1,4 @@
-"""Whoever is cancelled leaves no run owned: while it is taken over, executed, paused and given up (S11.2, S9.6)."""
+"""Whoever is cancelled leaves no run owned, be it begun, resumed, executed or given up (S11.2, S9.6)."""
 
 from __future__ import annotations
 

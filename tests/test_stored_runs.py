@@ -1,4 +1,4 @@
-"""Runs that are paused in one process and resumed in another: values, secrets, big payloads (B26, B50, B51)."""
+"""Runs that go on in another process: values, secrets, big payloads (B26, B50, B51)."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def ten_nodes(folder: Path, copy: Path | None = None) -> Flow:
 
     @node(effect=True)
     async def last(a: int, b: int) -> int:
-        if copy is not None and not copy.exists():
+        if copy is not None:
             shutil.copytree(folder, copy)
         return a + b
 
