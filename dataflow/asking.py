@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from dataflow.node_output import NodeOutput
     from dataflow.plan import Call, PlanNode
     from dataflow.ports import OutPort
+    from dataflow.recording import Recording
     from dataflow.scheduler import Scheduler
     from dataflow.timers import Timer
 
@@ -66,9 +68,16 @@ class Asking:
         request = read_request(node.id, output.metadata)
         given = outputs_given(node.id, call.type, output)
         if self.scheduler.recording is not None:
-            self.scheduler.recording.check(request.show, f"{node.id}: what its ask shows")
-            self.scheduler.recording.prepare(node.id, given, {})
+            self._check(self.scheduler.recording, node.id, request)
+            self.scheduler.recording.prepare(node.id, given)
         self.open_ask(frame, node, call, request, given, self.scheduler.reporter.now())
+
+    def _check(self, recording: Recording, node: str, request: Request) -> None:
+        """Raise ValueRefused for what cannot be written of an ask."""
+        recording.check(request.show, f"{node}: what its ask shows")
+        recording.check(request.schema, f"{node}: the schema of its ask")
+        if request.default is not MISSING:
+            recording.check(request.default, f"{node}: the default of its ask")
 
     def open_ask(
         self,
@@ -131,6 +140,14 @@ class Asking:
             except ValueRefused as refused:
                 raise AnswerRefused(id, str(refused)) from refused
         return values
+
+    def read_json(self, id: str, text: str) -> Mapping[str, Any]:
+        """Read an answer that was left as JSON text, which anybody may have written; raises AnswerRefused."""
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise AnswerRefused(id, f"it is no JSON that can be read: {error}") from error
+        return self.read(id, value)
 
     def take(self, id: str, values: Mapping[str, Any], by: str) -> list[FiringId]:
         """Take an answer as a step of its own, unless its ask was closed; returns the newly ready firings."""

@@ -77,7 +77,7 @@ class Attempting:
             report_start(self._reporter, frame, index)
         calling = call(current, action, self.context.copy())
         if action.policy.effect is True and self._scheduler.recording is not None:
-            calling = _once_committed(self._scheduler.recording, calling)
+            calling = _once_committed(self._scheduler.recording, current, calling)
         if action.bounds is not None:
             calling = _in_time(worker, current, action.bounds, calling)
         worker.begin(current, calling)
@@ -242,9 +242,12 @@ class Attempting:
         return newly
 
 
-async def _once_committed(recording: Recording, calling: Coroutine[Any, Any, Any]) -> Any:
+async def _once_committed(
+    recording: Recording, current: CurrentFiring, calling: Coroutine[Any, Any, Any]
+) -> Any:
     """Await a call that has an effect, which begins when all it depends on is committed (S12.2)."""
     try:
+        current.suspends()  # from here on others have their turn, and it can be cancelled
         await recording.journal.committed()
     except BaseException:
         calling.close()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dataflow.asks import told_metadata
 from dataflow.binding import bind
 from dataflow.current import CURRENT, Firing
-from dataflow.errors import NodeFailed
+from dataflow.errors import NodeFailed, ValueRefused
 from dataflow.events import EventKind
 from dataflow.isolation import as_coroutine, isolated
 from dataflow.node_output import NodeOutput
@@ -47,8 +47,9 @@ class CurrentFiring:
         self.attempt = attempt
 
     def suspends(self) -> None:
-        """Note that the attempt waits for the first time."""
-        self.worker.suspends(self)
+        """Note that the attempt waits, if it is for the first time."""
+        if not self.worker.has_waited:
+            self.worker.suspends(self)
 
     def this_firing(self) -> Firing:
         return Firing(
@@ -175,10 +176,18 @@ def _prepare(current: CurrentFiring, action: Call, context: Context) -> None:
 
 
 def _record(current: CurrentFiring, result: Any) -> None:
-    """Keep a copy of the metadata of a raw node's firing, whatever its status (S3.2)."""
+    """Keep a copy of the metadata of a raw node's firing, whatever its status (S3.2); raises ValueRefused."""
     if isinstance(result, NodeOutput):
         is_paused = result.status == "paused"
         told: Any = separate(told_metadata(result.metadata) if is_paused else dict(result.metadata))
+        recording = current.worker.scheduler.recording
+        if recording is not None and told:
+            try:
+                recording.check(told, f"metadata of {current.frame.plan.nodes[current.index].id}")
+            except ValueRefused:
+                if result.status != "error":
+                    raise
+                return  # it has failed with something else, which matters more
         current.frame.note_metadata(current.index, told)
 
 

@@ -82,6 +82,9 @@ class Recorder(Protocol):
     def settled(self) -> None:
         """Hear that a port has settled of which no event tells."""
 
+    @property
+    def is_behind(self) -> bool: ...
+
 
 class Reporter:
     """Gives the events of one run to its listeners. While nobody listens, nothing is made."""
@@ -144,6 +147,11 @@ class Reporter:
     @property
     def has_listeners(self) -> bool:
         return bool(self._listeners)
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether something has happened that the listeners are told only when it is written."""
+        return self.recording is not None and self.recording.is_behind
 
     def record(self, recording: Recorder) -> None:
         """Have everything written down that is reported."""

@@ -151,11 +151,17 @@ class Journal:
                 answers, seq = self._store.commit(self._run, _batch(entries)), entries[-1].seq
             if self._error is None and isinstance(last, _Pause):
                 last.answers = self._store.commit(self._run, _batch([last.entry]), unless_answered=True)
-        except Exception as error:  # noqa: BLE001 - a store is somebody's code; whatever it is, it is told
+        except BaseException as error:  # noqa: BLE001 - a store is somebody's code; whatever it is, it is told
             self._error = _told(self._store, error)
         if isinstance(last, _End):
-            self._hold.release()
+            self._give_up()
         return _Written(count, seq, answers, self._error)
+
+    def _give_up(self) -> None:
+        try:
+            self._hold.release()
+        except BaseException as error:  # noqa: BLE001 - as above
+            self._error = self._error or _told(self._store, error)
 
     def _have_written(self, written: _Written) -> None:
         """Tell, in the event loop, what was written."""
@@ -174,7 +180,7 @@ class Journal:
                 self._waiting.append((count, done))
 
 
-def _told(store: Store, error: Exception) -> StoreError:
+def _told(store: Store, error: BaseException) -> StoreError:
     if isinstance(error, StoreError):
         return error
     told = StoreError(repr(store), f"{type(error).__name__}: {text_of_error(error)}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +32,7 @@ class Keeping:
         self.is_pausing = False  # it is being found out whether the run may pause
         self._engine = engine
         self._decided: Event | None = None  # that it is found out
-        self._arrived: set[str] = set()  # asks whose answers were seen in the inbox
+        self._arrived: set[str] = set()  # asks whose answers in the inbox were seen
         recording.journal.attend(self._committed, self.cannot_write)
         recording.on_refused = self.cannot_write
 
@@ -80,6 +79,7 @@ class Keeping:
 
     def _committed(self, seq: int, answers: Sequence[Answer]) -> None:
         self.recording.committed(seq)
+        self._arrived &= {answer.ask for answer in answers}  # what has left the inbox may be answered anew
         if answers and not self.is_pausing:  # else they keep it from pausing, and are taken then
             self._take(answers)
 
@@ -91,9 +91,9 @@ class Keeping:
                 continue
             self._arrived.add(answer.ask)
             try:
-                value = json.loads(answer.value)
-                taken[answer.ask] = self._engine.scheduler.asking.read(answer.ask, value), answer.by
-            except (AnswerRefused, ValueError) as error:
+                read = self._engine.scheduler.asking.read_json(answer.ask, answer.value)
+                taken[answer.ask] = read, answer.by
+            except AnswerRefused as error:
                 self._engine.scheduler.warn("", "answer_refused", str(error), taken=[answer.ask])
         if taken:
             self._engine.take(taken)

@@ -233,16 +233,19 @@ def _common_length(node: str, lists: Mapping[str, Sequence[Any]]) -> int:
 
 
 def _names(node: str, action: MapOf, items: Sequence[Any]) -> Sequence[str | int]:
-    """Name the items by position, or by their keys, which must differ."""
+    """Name the items by position, or by their keys without secrets, which must differ."""
     key = action.options.key
     if key is None:
         return range(len(items))
+    from dataflow.redaction import redacted  # most maps have no keys
+
     names: list[str] = []
     seen: set[str] = set()
     for item in items:
         name = copy_context().run(key, separate(item))  # the map is a reader like any other (S3.4, S14.5)
         if not isinstance(name, str):
             raise NodeFailed(node, f"got the key {name!r} for an item; a key is text")
+        name = redacted(name)  # it is part of paths, which are written everywhere (S12.4)
         if name in seen:
             raise NodeFailed(node, f"got the key {name!r} for two items; keys must differ")
         seen.add(name)

@@ -25,10 +25,11 @@ _PLACES: Final = re.compile(r"[/\[~]")
 
 __all__ = ["Past", "PastAsk", "PastFiring", "fold"]
 
-#: The types that loops, maps and flow nodes are reported with.
 #: Why loops have ended (S19).
 CONDITION: Final = "condition"
 FAILED: Final = "failed"
+KINDS: Final = frozenset(EventKind)
+#: The types that loops, maps and flow nodes are reported with.
 OPENERS: Final = frozenset({"loop", "map", "flow"})
 
 
@@ -158,6 +159,7 @@ class Past:
 def fold(run: str, records: Iterable[Record]) -> Past:
     """Fold a journal; raises StoreError if it cannot be read.
 
+    Kinds of records that are not known tell nothing that is needed: a later release has written them (S20).
     A newest record that was cut off is dropped, and that is told (S12.2); so is one behind which the run was
     resumed then.
     """
@@ -178,10 +180,11 @@ def _fold(past: Past, record: Record) -> bool:
     """Take in one record; tells whether it could be read."""
     try:
         data = json.loads(record.data)
-        kind, time = EventKind(record.kind), datetime.fromisoformat(data["time"])
-    except (ValueError, KeyError, TypeError):
+        time = datetime.fromisoformat(data["time"])
+        if record.kind in KINDS:
+            _take(past, EventKind(record.kind), record.path, data, time)
+    except (ValueError, KeyError, TypeError, RecursionError):
         return False
-    _take(past, kind, record.path, data, time)
     past.last = time
     return True
 
@@ -234,8 +237,8 @@ def _of_ask(firing: PastFiring, kind: EventKind, data: Mapping[str, Any], time: 
 
 
 def _ended(firing: PastFiring, data: Mapping[str, Any], time: datetime) -> None:
-    firing.state, firing.ports = NodeState(data["state"]), data["ports"]
-    firing.metadata, firing.reason = data["metadata"], data.get("reason", "")
+    state, firing.ports, firing.metadata = NodeState(data["state"]), data["ports"], data["metadata"]
+    firing.state, firing.reason = state, data.get("reason", "")
     firing.failure = data.get("failure")
     firing.is_running, firing.ended, firing.next_at = False, time, None
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from dataflow.addressing import RootPort
-    from dataflow.events import Event
+    from dataflow.events import Event, Reporter
     from dataflow.frames import Frame
 
 __all__ = ["PieceStream"]
@@ -24,13 +24,17 @@ class PieceStream:
     """An async iterator over the pieces of a port of the root frame, as they come.
 
     It listens to the events of the run, and looks at the port whenever something has happened: when the
-    port has settled the stream ends, with the value if no piece came.
+    port has settled the stream ends, with the value if no piece came. While there is something to be told
+    the port may have settled with pieces that are among it.
     """
 
-    __slots__ = ("__weakref__", "_has_pieces", "_is_list", "_path", "_pieces", "_port", "_root", "_slot")
+    __slots__ = (
+        "__weakref__", "_has_pieces", "_is_list", "_path", "_pieces", "_port", "_reporter", "_root", "_slot"
+    )  # fmt: skip
 
-    def __init__(self, root: Frame, slot: int, port: RootPort) -> None:
+    def __init__(self, root: Frame, slot: int, port: RootPort, reporter: Reporter) -> None:
         node = port.node
+        self._reporter = reporter
         self._pieces: Stream[Any] = Stream()
         self._has_pieces = False
         self._root = root
@@ -50,10 +54,16 @@ class PieceStream:
             elif event.kind is EventKind.PIECE and event.data["port"] == self._port:
                 self._has_pieces = True
                 self._pieces.put(separate(event.data["piece"]))
+            elif event.kind is EventKind.NODE_FINISHED:
+                self._look()
         self.settled()
 
     def settled(self) -> None:
-        """End the stream if the port has settled."""
+        """End the stream if the port has settled, and all of it was told."""
+        if not self._reporter.is_behind:
+            self._look()
+
+    def _look(self) -> None:
         token = self._root.values[self._slot]
         if token is UNSETTLED or self._pieces.has_ended:
             return
@@ -65,7 +75,7 @@ class PieceStream:
 
     def close(self) -> None:
         """End the stream: the run has ended."""
-        self.settled()
+        self._look()
         self._pieces.close()
 
     def __aiter__(self) -> AsyncIterator[Any]:

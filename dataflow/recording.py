@@ -48,10 +48,11 @@ class Recording:
         self._writer = Writer(classes, self._blobs.__setitem__)
         self._pending: deque[Event | None] = deque()  # to be told; None: a port has settled without one
         self._committed = 0
+        self._is_broken = False  # something could not be written: nothing is any more
         self._prepared: dict[str, Any] = {}  # what is written already of the ports of the node that ends next
         self._held: list[tuple[EventKind, str, Mapping[str, Any]]] | None = None
 
-    def prepare(self, node: str, outputs: Mapping[str, Any], metadata: Mapping[str, Any]) -> None:
+    def prepare(self, node: str, outputs: Mapping[str, Any]) -> None:
         """Write what a node gives, before anybody is given it; raises ValueRefused (S12.3)."""
         write = self._writer.write
         self._prepared = {}
@@ -59,8 +60,6 @@ class Recording:
             for port, value in outputs.items():
                 if value is not SKIP:
                     self._prepared[port] = write(value, f"{node}.{port}")
-            if metadata:
-                write(dict(metadata), f"metadata of {node}")
         except ValueRefused:
             self._prepared = {}
             raise
@@ -99,11 +98,14 @@ class Recording:
         self._later(event)
 
     def _entry(self, event: Event, data: Mapping[str, Any]) -> Entry | None:
-        """Make the record of an event; with what cannot be written the run is broken."""
+        """Make the record of an event; with what cannot be written the run is broken, and stays as it was."""
         kind = event.kind
+        if self._is_broken:
+            return None
         try:
-            written = self._written(kind, data)
+            written = self._written(kind, data, f"{kind} of {event.path or 'the run'}")
         except ValueRefused as refused:
+            self._is_broken = True
             if self.on_refused is not None:
                 self.on_refused(refused)
             return None
@@ -122,7 +124,7 @@ class Recording:
         taken = (event.path,) if kind in TAKING else tuple(data.get("taken", ()))
         return Entry(event.seq, kind.value, event.path, written, blobs, status, taken)
 
-    def _written(self, kind: EventKind, data: Mapping[str, Any]) -> dict[str, Any]:
+    def _written(self, kind: EventKind, data: Mapping[str, Any], place: str) -> dict[str, Any]:
         write = self._writer.write
         if kind is EventKind.NODE_FINISHED and self._prepared:
             prepared, self._prepared = self._prepared, {}
@@ -131,10 +133,10 @@ class Recording:
                 for port, told in data["ports"].items()
             }
             kept = {port: told for port, told in ports.items() if port not in prepared}
-            rest = write({**data, "ports": kept}, "a record")
+            rest = write({**data, "ports": kept}, place)
             rest["ports"].update({_escaped(port): told for port, told in ports.items() if port in prepared})
             return rest  # type: ignore[no-any-return]  # an object is written as an object
-        return write(dict(data), "a record")  # type: ignore[no-any-return]  # as above
+        return write(dict(data), place)  # type: ignore[no-any-return]  # as above
 
     def _later(self, event: Event | None) -> None:
         if self._reporter.has_listeners:
@@ -144,6 +146,11 @@ class Recording:
     def settled(self) -> None:
         """Tell that a port has settled, once what was reported before is committed."""
         self._later(None)
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether there is something that is told only when it is committed."""
+        return bool(self._pending)
 
     def committed(self, seq: int) -> None:
         """Tell what is committed now."""

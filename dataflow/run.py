@@ -103,7 +103,7 @@ class Run:
             raise DataflowError(f"port {name_of(port)} gives no pieces; {choices(ports)}")
         if self._engine.scheduler.root.values[found.slot] is LET_GO:
             raise let_go(port)
-        stream = PieceStream(self._engine.scheduler.root, found.slot, found)
+        stream = PieceStream(self._engine.scheduler.root, found.slot, found, self._engine.reporter)
         self._engine.reporter.tell(stream)
         return stream
 

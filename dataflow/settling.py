@@ -81,7 +81,7 @@ class Settling:
                 return scheduler.advance()
             outputs = outputs_of(node.id, call.type, result)
             if scheduler.recording is not None:
-                scheduler.recording.prepare(node.id, outputs, frame.metadata.get(index, {}))
+                scheduler.recording.prepare(node.id, outputs)
         except Exception as error:  # noqa: BLE001 - NodeFailed, or what reading the user's object raises
             return self.fail(frame, index, error)
         scheduler.releasing.succeeded(frame, node, call, outputs)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -13,13 +12,14 @@ import anyio
 from anyio.lowlevel import checkpoint
 
 from dataflow.backend import caller
-from dataflow.errors import AnswerRefused, FlowInvalid, RunTaken, StoreError
+from dataflow.errors import AnswerRefused, FlowInvalid, RunTaken, StoreError, ValueRefused
 from dataflow.events import Reporter
 from dataflow.forgetting import forgotten_by
 from dataflow.journal import Journal
 from dataflow.owning import owned
 from dataflow.past import fold
 from dataflow.plan import Call
+from dataflow.ports import MISSING
 from dataflow.recording import Recording
 from dataflow.restoring import Restoring
 from dataflow.run import Prepared
@@ -67,10 +67,11 @@ def kept_of(plan: FlowPlan) -> Kept:
             for where, kind in types
             if (reason := unstorable(kind)) is not None
         ]
+        classes = classes_of([*(kind for _, kind in types), *_types_taken(plan)])
+        problems += _defaults_refused(plan, classes)
         if problems:
             raise FlowInvalid(plan.name, problems)
-        reached = [*(kind for _, kind in types), *_types_taken(plan)]
-        known = _KEPT[plan] = Kept(classes_of(reached), shape_of(plan).write())
+        known = _KEPT[plan] = Kept(classes, shape_of(plan).write())
     return known
 
 
@@ -91,6 +92,18 @@ def _types_taken(plan: FlowPlan) -> Iterator[object]:
         for node in scope.plan.nodes:
             if isinstance(node.action, Call):
                 yield from (port.type for port in node.action.type.inputs.values())
+
+
+def _defaults_refused(plan: FlowPlan, classes: Classes) -> Iterator[str]:
+    """Tell of the values that nodes give where they fail, and that cannot be stored (S9.3)."""
+    writer = Writer(classes, lambda _name, _data: None)
+    for scope in scopes_of(plan):
+        for node in scope.plan.nodes:
+            if node.policy is not None and node.policy.default is not MISSING:
+                try:
+                    writer.write(node.policy.default, f"{scope.address_of(node)}.out")
+                except ValueRefused as refused:
+                    yield f"the default of node '{scope.address_of(node)}': {refused}"
 
 
 async def prepare_stored(
@@ -200,8 +213,8 @@ async def _restored(
     read: dict[str, Reading] = {}
     for answer in inbox:
         try:
-            read[answer.ask] = scheduler.asking.read(answer.ask, json.loads(answer.value)), answer.by
-        except (AnswerRefused, ValueError) as error:
+            read[answer.ask] = scheduler.asking.read_json(answer.ask, answer.value), answer.by
+        except AnswerRefused as error:
             warnings.append(("answer_refused", str(error), [answer.ask]))
     for id, value in answers.items():
         if id in read:

@@ -11,10 +11,12 @@ from typing import Final
 
 import pytest
 
+from dataflow import Flow
 from dataflow.errors import StoreError
 from dataflow.stores import Batch, Record, Store
 from dataflow.testing.peers import Peer
 from dataflow.testing.samples import answer_to, batch_of, blob_of, new_run, record
+from tests.stored_runs import one_ask
 from tests.stores.sqlite_stores import Sqlite, owned, seqs_of, written
 
 SMALL: Final = "size=400k"
@@ -40,21 +42,22 @@ def mounted(folder: Path, options: str) -> Iterator[Path]:
         subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
-class TestFullDisk:
-    def fill(self, folder: Path) -> Path:
-        """Leave no room on a disk."""
-        filling = folder / "filling"
-        with filling.open("wb", buffering=0) as file, suppress(OSError):
-            while True:
-                file.write(bytes(4_096))
-        assert not shutil.disk_usage(folder).free
-        return filling
+def filled(folder: Path) -> Path:
+    """Leave no room on a disk."""
+    filling = folder / "filling"
+    with filling.open("wb", buffering=0) as file, suppress(OSError):
+        while True:
+            file.write(bytes(4_096))
+    assert not shutil.disk_usage(folder).free
+    return filling
 
+
+class TestFullDisk:
     def test_a_batch_for_which_there_is_no_room_is_told_and_not_written(self, small_disk: Path) -> None:
         store = Store.sqlite(small_disk / "runs.db")
         with owned(store.begin(new_run())):
             store.commit("run", batch_of(1))
-            filling = self.fill(small_disk)
+            filling = filled(small_disk)
             big = Batch([record(2), Record(3, "node_finished", "a", "x" * 50_000)], blob_of(bytes(50_000)))
             for _ in range(2):
                 with pytest.raises(StoreError, match=r"runs\.db: .*(full|disk).*nothing was written"):
@@ -66,7 +69,7 @@ class TestFullDisk:
         assert seqs_of(Store.sqlite(small_disk / "runs.db")) == [1, 2, 3]
 
     def test_a_store_for_which_there_is_no_room_is_not_made(self, small_disk: Path) -> None:
-        filling = self.fill(small_disk)
+        filling = filled(small_disk)
         store = Store.sqlite(small_disk / "runs.db")
         with pytest.raises(StoreError, match=r"runs\.db: "):
             store.begin(new_run())
@@ -76,11 +79,48 @@ class TestFullDisk:
 
     def test_a_full_disk_can_be_read_and_what_runs_there_is_interrupted(self, small_disk: Path) -> None:
         store = written(small_disk / "runs.db")
-        self.fill(small_disk)
+        filled(small_disk)
         assert seqs_of(store) == [1, 2]
         assert store.find("run").status == "interrupted"
         with pytest.raises(StoreError, match="room on the disk"):
             store.answer("run", answer_to())
+
+
+class TestRunOnAFullDisk:
+    """A run for which there is no room ends with a clear error, and goes on when there is."""
+
+    def flow(self, folder: Path, *, is_full: bool) -> Flow:
+        async def fill(x: int) -> int:
+            if is_full:
+                filled(folder)
+            return x
+
+        async def big(x: int) -> bytes:
+            return bytes(100_000 + x)
+
+        async def length(data: bytes, more: int) -> int:
+            return len(data) + more
+
+        with Flow("filling") as f:
+            given = f.add(big, x=f.add(fill, x=f.add(one_ask).out).out)
+            f.output("o", f.add(length, data=given.out, more=1).out)
+        return f.using(store=Store.sqlite(folder / "runs.db"))
+
+    async def test_it_ends_with_an_error_that_names_the_store(self, small_disk: Path) -> None:
+        paused = await self.flow(small_disk, is_full=False).run()
+        with pytest.raises(StoreError, match=r"runs\.db: .*(full|room)"):
+            await self.flow(small_disk, is_full=True).resume(paused, {"ask": 0}, edited="keep")
+
+    async def test_its_older_state_is_resumed_when_there_is_room(self, small_disk: Path) -> None:
+        paused = await self.flow(small_disk, is_full=False).run()
+        with pytest.raises(StoreError):
+            await self.flow(small_disk, is_full=True).resume(paused, {"ask": 0}, edited="keep")
+        (small_disk / "filling").unlink()
+        flow = self.flow(small_disk, is_full=False)
+        again = await flow.resume(paused.run_id, edited="keep")
+        if again.status == "paused":  # the answer was among what could not be written
+            again = await flow.resume(again, {"ask": 0}, edited="keep")
+        assert again["o"] == 100_001
 
 
 class TestReadOnlyFolder:

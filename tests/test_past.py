@@ -1,0 +1,282 @@
+"""The past of a run, folded from its journal (S11.3, S12.1, S12.2)."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from dataflow import NodeState, StoreError
+from dataflow.past import Past, fold
+from dataflow.states import RunStatus
+from dataflow.stores import Record
+
+BEGUN = datetime(2026, 1, 1, tzinfo=UTC)
+OPENED = {"prompt": "?", "schema": {}, "show": None, "expires": None, "given": {}}
+ENDED = {"ports": {"out": {"value": 1}}, "metadata": {}}
+
+
+class Journal:
+    """Records of a run, one a second."""
+
+    def __init__(self) -> None:
+        self.records: list[Record] = []
+        self.tell("run_started", flow="f", inputs={}, shape="")
+
+    def tell(self, kind: str, path: str = "", **data: Any) -> Journal:
+        seq = len(self.records) + 1
+        time = (BEGUN + timedelta(seconds=seq - 1)).isoformat()
+        self.records.append(Record(seq, kind, path, json.dumps({**data, "time": time})))
+        return self
+
+    def spoil(self, text: str) -> Journal:
+        """Have another text in place of the newest record."""
+        seq, kind, path = self.records[-1].seq, self.records[-1].kind, self.records[-1].path
+        self.records[-1] = Record(seq, kind, path, text)
+        return self
+
+    def fold(self) -> Past:
+        return fold("r", self.records)
+
+
+def started(path: str = "a", attempt: int = 1, type: str = "m:a") -> Journal:
+    return Journal().tell("node_started", path, type=type, attempt=attempt)
+
+
+class TestRuns:
+    def test_an_empty_journal_tells_nothing(self) -> None:
+        past = fold("r", [])
+        assert (past.seq, dict(past.told), past.firings) == (0, {}, {})
+
+    def test_the_first_record_tells_the_flow_and_the_inputs(self) -> None:
+        past = Journal().fold()
+        assert (past.flow, past.told["inputs"], past.started) == ("f", {}, BEGUN)
+
+    def test_the_number_of_the_newest_record_is_known(self) -> None:
+        assert started().fold().seq == 2
+
+    @pytest.mark.parametrize("status", ["completed", "failed", "cancelled"])
+    def test_the_end_tells_the_status(self, status: str) -> None:
+        assert Journal().tell("run_finished", status=status).fold().status is RunStatus(status)
+
+    def test_a_pause_tells_how_long_it_was_executed(self) -> None:
+        past = Journal().tell("run_paused", asks=["a"], elapsed=4.5).fold()
+        assert (past.status, past.elapsed) == (RunStatus.PAUSED, 4.5)
+
+    def test_a_pause_is_no_time_of_the_run(self) -> None:
+        past = Journal().tell("run_paused", asks=["a"], elapsed=4.5).tell("run_resumed").fold()
+        assert (past.status, past.elapsed) == (RunStatus.RUNNING, 4.5)
+
+    def test_what_was_interrupted_was_executed_up_to_its_newest_record(self) -> None:
+        journal = Journal().tell("run_paused", asks=["a"], elapsed=4.5).tell("run_resumed")
+        assert journal.tell("node_started", "a", type="m:a", attempt=1).fold().elapsed == 5.5
+
+    def test_each_interrupted_sitting_counts(self) -> None:
+        journal = started().tell("run_resumed").tell("node_started", "b", type="m:b", attempt=1)
+        assert journal.fold().elapsed == 2
+
+    def test_the_end_counts_too(self) -> None:
+        assert started().tell("run_finished", status="failed").fold().elapsed == 2
+
+    def test_the_end_tells_what_nothing_has_handled(self) -> None:
+        past = Journal().tell("run_finished", status="failed", failures=["a"]).fold()
+        assert past.failures == {"a"}
+
+    def test_what_was_forgotten_then_stays_forgotten(self) -> None:
+        journal = (
+            started().tell("node_finished", "a", state="done", **ENDED).tell("run_finished", status="failed")
+        )
+        assert journal.tell("run_resumed", forgotten=["a"]).fold().firings["a"].state is None
+
+    def test_warnings_are_known_in_their_order(self) -> None:
+        past = (
+            Journal().tell("warning", "b", code="c", text="1").tell("warning", "a", code="c", text="2").fold()
+        )
+        assert list(past.warnings) == [("b", "c", "1"), ("a", "c", "2")]
+
+
+class TestFirings:
+    def test_one_that_has_started_is_running(self) -> None:
+        firing = started(attempt=2).fold().firings["a"]
+        assert (firing.is_running, firing.type, firing.attempt, firing.state) == (True, "m:a", 2, None)
+
+    def test_one_that_has_ended_has_its_ports(self) -> None:
+        firing = started().tell("node_finished", "a", state="done", **ENDED).fold().firings["a"]
+        assert (firing.is_running, firing.state, firing.ports) == (
+            False, NodeState.DONE, {"out": {"value": 1}}
+        )  # fmt: skip
+
+    def test_one_that_is_attempted_again_waits_for_its_time(self) -> None:
+        firing = started().tell("attempt_failed", "a", attempt=1, error={}, delay=60).fold().firings["a"]
+        assert (firing.is_running, firing.attempt) == (False, 1)
+        assert firing.next_at == BEGUN + timedelta(seconds=62)
+
+    def test_the_last_attempt_waits_for_nothing(self) -> None:
+        past = started().tell("attempt_failed", "a", attempt=1, error={}, delay=None).fold()
+        assert past.firings["a"].next_at is None
+
+    def test_the_next_attempt_waits_no_more(self) -> None:
+        journal = started().tell("attempt_failed", "a", attempt=1, error={}, delay=60)
+        firing = journal.tell("node_started", "a", type="m:a", attempt=2).fold().firings["a"]
+        assert (firing.is_running, firing.attempt, firing.next_at) == (True, 2, None)
+
+    @pytest.mark.parametrize(
+        ("type", "is_opener"), [("loop", True), ("map", True), ("flow", True), ("m:a", False)]
+    )
+    def test_loops_maps_and_flow_nodes_open_what_is_inside(self, type: str, is_opener: bool) -> None:
+        assert started(type=type).fold().firings["a"].is_opener is is_opener
+
+    def test_an_attempt_at_a_flow_node_that_runs_goes_on(self) -> None:
+        assert started(attempt=2, type="flow").fold().attempt_at_flow("a") == 2
+
+    def test_an_attempt_at_a_flow_node_that_waits_begins(self) -> None:
+        journal = started(type="flow").tell("attempt_failed", "a", attempt=1, error={}, delay=60)
+        assert journal.fold().attempt_at_flow("a") == 2
+
+    def test_the_first_attempt_at_a_flow_node_begins(self) -> None:
+        assert Journal().fold().attempt_at_flow("a") == 1
+
+    def test_forgetting_keeps_the_attempts_counted(self) -> None:
+        past = started(attempt=3).tell("node_finished", "a", state="failed", **ENDED).fold()
+        past.forget(["a", "nobody"])
+        firing = past.firings["a"]
+        assert (firing.state, firing.attempt, firing.ports) == (None, 3, {})
+
+
+class TestLoopsAndMaps:
+    def test_a_loop_goes_on_that_has_begun_another_round(self) -> None:
+        assert Journal().tell("loop_round", "l", round=2).fold().loop_goes_on("l", 2) is True
+
+    def test_nobody_knows_whether_a_loop_goes_on_after_its_newest_round(self) -> None:
+        assert Journal().tell("loop_round", "l", round=2).fold().loop_goes_on("l", 3) is None
+
+    @pytest.mark.parametrize(
+        ("reason", "goes_on"),
+        [("condition", False), ("max_iterations", True), ("exhausted", True), ("failed", None)],
+    )
+    def test_why_a_loop_has_ended_tells_what_its_test_said(self, reason: str, goes_on: bool | None) -> None:
+        past = Journal().tell("loop_exited", "l", reason=reason, iterations=3).fold()
+        assert past.loop_goes_on("l", 3) is goes_on
+
+    def test_the_items_of_a_map_are_known(self) -> None:
+        assert Journal().tell("map_opened", "m", items=3).fold().maps == {"m": 3}
+
+    def test_the_edge_that_has_won_a_race_is_known(self) -> None:
+        assert Journal().tell("race_decided", "r", edge="a.out").fold().races == {"r": "a.out"}
+
+    def test_all_of_it_is_forgotten(self) -> None:
+        journal = Journal().tell("loop_round", "x", round=2).tell("map_opened", "x", items=3)
+        past = journal.tell("race_decided", "x", edge="a.out").fold()
+        past.forget(["x"])
+        assert (past.rounds, past.maps, past.races) == ({}, {}, {})
+
+
+class TestAsks:
+    def test_an_open_one_waits(self) -> None:
+        past = started().tell("ask_opened", "a", **OPENED).fold()
+        assert (list(past.open_asks), past.firings["a"].is_running) == (["a"], False)
+
+    def test_they_are_listed_as_they_opened(self) -> None:
+        journal = started().tell("node_started", "b", type="m:b", attempt=1)
+        past = journal.tell("ask_opened", "b", **OPENED).tell("ask_opened", "a", **OPENED).fold()
+        assert list(past.open_asks) == ["b", "a"]
+
+    def test_one_that_is_answered_waits_no_more(self) -> None:
+        journal = started().tell("ask_opened", "a", **OPENED)
+        past = journal.tell("ask_answered", "a", by="Ada", values={"out": 1}).fold()
+        ask = past.firings["a"].ask
+        assert ask is not None
+        assert (ask.values, ask.by, dict(past.open_asks)) == ({"out": 1}, "Ada", {})
+
+    def test_one_that_is_closed_waits_no_more(self) -> None:
+        past = started().tell("ask_opened", "a", **OPENED).tell("ask_closed", "a", reason="over").fold()
+        assert not past.open_asks
+
+    def test_one_that_is_opened_again_waits_again(self) -> None:
+        journal = started().tell("ask_opened", "a", **OPENED).tell("ask_closed", "a", reason="over")
+        assert list(journal.tell("ask_opened", "a", **OPENED).fold().open_asks) == ["a"]
+
+    @pytest.mark.parametrize(
+        ("kind", "data"), [("ask_answered", {"by": "Ada", "values": {}}), ("ask_closed", {"reason": "over"})]
+    )
+    def test_the_end_of_one_that_was_never_opened_tells_nothing(
+        self, kind: str, data: dict[str, Any]
+    ) -> None:
+        assert Journal().tell(kind, "a", **data).fold().firings["a"].ask is None
+
+
+#: What a cut, or a disk that is wrong, leaves of a record.
+UNREADABLE = {
+    "cut": '{"type": "m:a", "att',
+    "empty": "",
+    "no object": "[]",
+    "a number": "5",
+    "no time": '{"type": "m:a", "attempt": 1}',
+    "another time": '{"type": "m:a", "attempt": 1, "time": "today"}',
+    "no field": '{"time": "2026-01-01T00:00:00+00:00"}',
+    "deep": "[" * 200_000,
+}
+
+
+@pytest.mark.parametrize("text", UNREADABLE.values(), ids=UNREADABLE)
+class TestUnreadable:
+    def test_the_newest_record_is_dropped(self, text: str) -> None:
+        past = started().spoil(text).fold()
+        assert (past.is_torn, past.firings.get("a", None) and past.firings["a"].is_running) in (
+            (True, None), (True, False),
+        )  # fmt: skip
+
+    def test_its_number_is_not_given_again(self, text: str) -> None:
+        assert started().spoil(text).fold().seq == 2
+
+    def test_one_behind_which_the_run_was_resumed_is_dropped(self, text: str) -> None:
+        past = started().spoil(text).tell("run_resumed").fold()
+        assert (past.is_torn, past.seq) == (False, 3)
+
+    def test_one_in_the_middle_is_an_error(self, text: str) -> None:
+        journal = started().spoil(text).tell("run_finished", status="completed")
+        with pytest.raises(StoreError, match="of run r: record 2 cannot be read, though others follow it"):
+            journal.fold()
+
+
+class TestTornEnds:
+    """What tells of an end is taken as a whole or not at all."""
+
+    @pytest.mark.parametrize("missing", ["state", "ports", "metadata"])
+    def test_an_end_that_lacks_something_is_none(self, missing: str) -> None:
+        data = {"state": "done", **ENDED}
+        del data[missing]
+        past = started().tell("node_finished", "a", **data).fold()
+        assert (past.is_torn, past.firings["a"].state) == (True, None)
+
+    def test_a_state_that_nobody_knows_is_no_end(self) -> None:
+        past = started().tell("node_finished", "a", state="excellent", **ENDED).fold()
+        assert (past.is_torn, past.firings["a"].state) == (True, None)
+
+
+class TestLaterReleases:
+    """Records of kinds that a later release writes are passed over (S20)."""
+
+    def test_an_unknown_kind_in_the_middle_is_passed_over(self) -> None:
+        past = Journal().tell("memo_hit", "a", key="k").tell("run_paused", asks=[], elapsed=1.0).fold()
+        assert past.status is RunStatus.PAUSED
+
+    def test_an_unknown_kind_at_the_end_is_not_torn(self) -> None:
+        past = Journal().tell("hifide_variable_set", "a", name="x").fold()
+        assert (past.is_torn, past.seq) == (False, 2)
+
+    def test_its_time_counts(self) -> None:
+        assert Journal().tell("tool_call", "a").fold().elapsed == 1
+
+    def test_one_that_is_cut_is_torn(self) -> None:
+        assert Journal().tell("tool_call", "a").spoil('{"na').fold().is_torn
+
+    @pytest.mark.parametrize("kind", ["branch_evaluated", "timer_set"])
+    def test_what_follows_from_the_others_is_passed_over(self, kind: str) -> None:
+        assert Journal().tell(kind, "a", matched=None).fold().firings == {}
+
+    def test_fields_that_nobody_knows_are_passed_over(self) -> None:
+        firing = Journal().tell("node_started", "a", type="m:a", attempt=1, priority=3).fold().firings["a"]
+        assert firing.is_running
