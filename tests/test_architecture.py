@@ -94,7 +94,7 @@ ROWS: Final[list[set[str]]] = [
         "questions",
         "steps",
     },
-    {"declare", "names", "nodetype", "wiring"},
+    {"declare", "flow_types", "names", "nodetype", "wiring"},
     {"asks", "events", "past", "states"},
     {"code_digests", "told_values"},
     {"attempts", "current", "limits", "policy", "ports", "signature", "threads", "values"},
