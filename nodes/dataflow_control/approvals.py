@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Generic, Literal, NamedTuple, Self, TypeAlias, TypeVar
 
-from pydantic import ConfigDict, Field, model_validator
-from typing_extensions import NotRequired, TypedDict
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from dataflow import SKIP, Flow, Maybe, NodeOutput, Port, Ports, flow, node
 from dataflow_control.configs import StrictConfig
@@ -18,12 +16,13 @@ T = TypeVar("T")
 Word: TypeAlias = Literal["approve", "reject"]
 
 
-class Decision(TypedDict):
+class Decision(BaseModel):
     """A decision, with what there is to say of it."""
 
-    __pydantic_config__ = ConfigDict(extra="forbid")  # type: ignore[misc]  # which pydantic reads
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
     decision: Word
-    note: NotRequired[str]
+    note: str = ""
 
 
 Answer: TypeAlias = Decision | Word | bool
@@ -74,15 +73,12 @@ async def _ask(inputs: dict[str, Any], config: Approval) -> NodeOutput:
 @node(name="switch")
 async def _switch(value: T, answer: Answer) -> Approved[T]:
     """Pass a value on to the exit that an answer names."""
-    given = answer if isinstance(answer, Mapping) else {"decision": _word(answer)}
-    note = given.get("note", "")
-    if given["decision"] == "approve":
-        return Approved(value, SKIP, note)
-    return Approved(SKIP, value, note)
-
-
-def _word(answer: Word | bool) -> str:
-    return ("approve" if answer else "reject") if isinstance(answer, bool) else answer
+    match answer:
+        case Decision(decision=decision, note=note):
+            is_approved = decision == "approve"
+        case _:
+            is_approved, note = answer in ("approve", True), ""
+    return Approved(value, SKIP, note) if is_approved else Approved(SKIP, value, note)
 
 
 @flow
