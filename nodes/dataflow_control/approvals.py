@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Generic, Literal, NamedTuple, Self, TypeAlias, TypeVar
+from typing import Annotated, Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationInfo, field_validator
 
 from dataflow import SKIP, Flow, Maybe, NodeOutput, Port, Ports, flow, node
 from dataflow_control.configs import StrictConfig
@@ -28,22 +28,38 @@ class Decision(BaseModel):
 Answer: TypeAlias = Decision | Word | bool
 
 
+def _kind_of(answer: object) -> str:
+    if isinstance(answer, bool):
+        return "<bool>"
+    return "<word>" if isinstance(answer, str) else "<decision>"
+
+
 class Approval(StrictConfig):
     """Config of `control.approval`."""
 
     prompt: str = Field(default="Approve?", description="what is asked; the input `prompt` goes before it")
     expires: float | None = Field(
-        default=None, gt=0, allow_inf_nan=False, description="seconds after which the ask takes its default"
+        default=None,
+        gt=0,
+        allow_inf_nan=False,
+        description="seconds after which the ask takes its default, or fails without one",
     )
-    default: Answer | None = Field(
-        default=None, description="the answer if there is none in time; without it the node fails"
-    )
+    default: (
+        Annotated[
+            Annotated[Decision, Tag("<decision>")]
+            | Annotated[Word, Tag("<word>")]
+            | Annotated[bool, Tag("<bool>")],
+            Discriminator(_kind_of),
+        ]
+        | None
+    ) = Field(default=None, description="the answer if there is none in time; it needs `expires`")
 
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        if self.default is not None and self.expires is None:
-            raise ValueError("a default needs `expires`: it is what the ask takes when its time is over")
-        return self
+    @field_validator("default")
+    @classmethod
+    def _check_default(cls, default: Answer | None, info: ValidationInfo) -> Answer | None:
+        if default is not None and info.data.get("expires", 0) is None:
+            raise ValueError("it needs `expires`: it is what the ask takes when its time is over")
+        return default
 
 
 class Approved(NamedTuple, Generic[T]):
