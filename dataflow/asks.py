@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 __all__ = [
     "ASK",
     "ASK_ID",
-    "Ask",
     "USER_INPUT_ID",
+    "Ask",
     "Request",
     "ports_left",
     "read_answer",

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from dataflow.builder import Builder
 from dataflow.errors import FlowInvalid
-from dataflow.functions import import_function
 from dataflow.flow_types import flow_type
+from dataflow.functions import import_function
 from dataflow.placing import place_flow
 from dataflow.policy import Policy, Settings, policy_of
 from dataflow.ports import MISSING, InPort, kind_of

@@ -80,7 +80,7 @@ class NodeType:
         return replace(self, id=id)
 
     def configured(self, config: Config | None) -> NodeType:
-        """Return the type with the ports, or the flow, that this config gives it (S1.3); raises FlowInvalid."""
+        """Return the type with the ports or the flow that a config gives it (S1.3); raises FlowInvalid."""
         if self.flow_of is not None:
             flow = self.flow_of(config)
             made = flow.node_type

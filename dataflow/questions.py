@@ -18,7 +18,7 @@ from pydantic import (
 from dataflow.asks import ASK, ASK_ID, USER_INPUT_ID
 from dataflow.checking import check_json, check_value, json_schema
 from dataflow.config import Config
-from dataflow.context import ExecutionContext
+from dataflow.context import ExecutionContext  # noqa: TC001 - a hint that is read when the type is made
 from dataflow.errors import ValueMismatch
 from dataflow.node_output import NodeOutput
 from dataflow.nodetype import derive

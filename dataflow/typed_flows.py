@@ -5,12 +5,12 @@ from __future__ import annotations
 import inspect
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Concatenate, Final, Generic, ParamSpec, TypeVar
 
 from dataflow.errors import FlowInvalid, Paused
-from dataflow.flows import Flow
 from dataflow.flow_types import configurable_type
+from dataflow.flows import Flow
 from dataflow.placeholders import Placeholder
 from dataflow.placing import place, wire
 from dataflow.ports import MISSING, plain_type
@@ -70,7 +70,7 @@ class TypedFlow(Flow, Generic[P, R]):
     def with_config(self, config: Config) -> TypedFlow[..., R]:
         """Return the flow that the function wires for a config; its inputs are the other parameters."""
         made: TypedFlow[..., R] = TypedFlow(self._fn, config)
-        made.settings, made._policy, made._placed_as = self.settings, self._policy, self._placed_as  # noqa: SLF001 - as above
+        made.settings, made._policy, made._placed_as = self.settings, self._policy, self._placed_as
         return made
 
     @property
