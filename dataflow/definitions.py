@@ -44,7 +44,7 @@ class Definition(Builder):
 
     settings = Settings()
     target = ""  # where the flow is found, as FILE of the command line (S20)
-    _fn: object = None  # the function that wires it, if one does
+    _documented: object = None  # the function that wires it, if one does
     _policy = Policy()  # for its use as a node
     _placed_as: str | None = None
     _described: tuple[Version, NodeType, tuple[str, ...]] | None = None  # the newest
@@ -86,7 +86,7 @@ class Definition(Builder):
                 name: InPort(name, given.type, kind_of(given.type), given.default)
                 for name, given in self._wiring.inputs.items()
             }
-            made = flow_type(self, inputs, graph.output_ports, self._fn)
+            made = flow_type(self, inputs, graph.output_ports, self._documented)
             self._described = version, made, tuple(graph.opaque)
         return self._described[1]
 

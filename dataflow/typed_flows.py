@@ -41,7 +41,7 @@ class TypedFlow(Flow, Generic[P, R]):
 
     def __init__(self, fn: Callable[Concatenate[Flow, P], R], config: Config | None = None) -> None:
         super().__init__(getattr(fn, "__name__", "flow"))
-        self._fn = fn
+        self._fn = self._documented = fn
         self._config = config
         self._is_traced = False
         self._single = True
