@@ -86,7 +86,7 @@ class Definition(Builder):
                 name: InPort(name, given.type, kind_of(given.type), given.default)
                 for name, given in self._wiring.inputs.items()
             }
-            made = flow_type(self, inputs, graph.output_ports, self._documented)
+            made = flow_type(self, inputs, graph.output_ports, self._policy, self._documented)
             self._described = version, made, tuple(graph.opaque)
         return self._described[1]
 

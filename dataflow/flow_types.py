@@ -21,6 +21,7 @@ from dataflow.signature import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from dataflow.policy import Policy
     from dataflow.ports import InPort, OutPort
     from dataflow.wiring import Nested
 
@@ -28,7 +29,11 @@ __all__ = ["configurable_type", "flow_type"]
 
 
 def flow_type(
-    flow: Nested, inputs: Mapping[str, InPort], outputs: Mapping[str, OutPort], documented: object = None
+    flow: Nested,
+    inputs: Mapping[str, InPort],
+    outputs: Mapping[str, OutPort],
+    policy: Policy,
+    documented: object = None,
 ) -> NodeType:
     """Make the node type of a flow: its inputs and outputs are the ports (S1.1)."""
     parameters = Parameters(tuple(inputs.values()), positional=tuple(inputs))
@@ -39,6 +44,7 @@ def flow_type(
         inputs,
         outputs,
         Shape.PORTS,
+        policy=policy,
         name=flow.name,
         flow=flow,
         documented=documented,
@@ -47,7 +53,9 @@ def flow_type(
     return made
 
 
-def configurable_type(function: Callable[..., Any], flow_of: Callable[[Any], Nested], name: str) -> NodeType:
+def configurable_type(
+    function: Callable[..., Any], flow_of: Callable[[Any], Nested], name: str, policy: Policy
+) -> NodeType:
     """Make the node type of a function that wires a flow for a config; raises FlowInvalid.
 
     `flow_of` wires it. The outputs are those that the signature tells of.
@@ -67,6 +75,7 @@ def configurable_type(function: Callable[..., Any], flow_of: Callable[[Any], Nes
         {port.name: port for port in parameters.ports},
         {port.name: port for port in ports},
         Shape.PORTS,
+        policy=policy,
         name=name,
         flow_of=flow_of,
         documented=function,

@@ -6,11 +6,12 @@ import inspect
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Concatenate, Final, Generic, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Final, Generic, ParamSpec, Self, TypeVar
 
 from dataflow.errors import FlowInvalid, Paused
 from dataflow.flow_types import configurable_type
 from dataflow.flows import Flow
+from dataflow.nodetype import opaque_type
 from dataflow.placeholders import Placeholder
 from dataflow.placing import place, wire
 from dataflow.ports import MISSING, plain_type
@@ -82,10 +83,20 @@ class TypedFlow(Flow, Generic[P, R]):
         """Place the flow as a node of another."""
         if not self._is_configurable:
             return super().place_in(block, args, kwargs)
-        placed = place(block, self.node_type, self.name, self._placed_as)
-        placed.policy = self._policy
-        wire(block, placed, self.node_type, args, kwargs)
+        try:
+            node_type = self.node_type
+        except FlowInvalid as invalid:
+            for problem in invalid.problems:
+                block.problem(f"flow {self.name!r} as a node: {problem}")
+            return place(block, opaque_type(self.name), self.name, self._placed_as)
+        placed = place(block, node_type, self.name, self._placed_as)
+        wire(block, placed, node_type, args, kwargs)
         return placed
+
+    def _copied(self) -> Self:
+        other = super()._copied()
+        vars(other).pop("_type_for_configs", None)
+        return other
 
     @property
     def _is_configurable(self) -> bool:
@@ -107,7 +118,7 @@ class TypedFlow(Flow, Generic[P, R]):
 
     @cached_property
     def _type_for_configs(self) -> NodeType:
-        return configurable_type(self._fn, self._flow_for, self.name)
+        return configurable_type(self._fn, self._flow_for, self.name, self._policy)
 
     def _flow_for(self, config: Config) -> Flow:
         """Wire the flow for a config; raises FlowInvalid."""
