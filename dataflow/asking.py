@@ -114,16 +114,21 @@ class Asking:
         for one in tuple(self.open.values()):
             if one.timer is not None:
                 self.scheduler.timers.drop(one.timer)
-            if one.ask.expires is not None and one.ask.expires <= self.scheduler.reporter.now():
+            if self._is_over(one):
                 self._expire(one)
             else:
                 self._watch(one)
+
+    def _is_over(self, one: OpenAsk) -> bool:
+        return one.ask.expires is not None and one.ask.expires <= self.scheduler.reporter.now()
 
     def read(self, id: str, value: object) -> Mapping[str, Any]:
         """Return what an answer gives the ports that are left; raises AnswerRefused."""
         one = self.open.get(id)
         if one is None:
             raise AnswerRefused(id, self._over.get(id) or f"there is no such ask; {choices(self.open)}")
+        if self._is_over(one):
+            raise AnswerRefused(id, "it has expired; it takes its default or fails when the run goes on")
         values = read_answer(id, one.left, value)
         if self.scheduler.recording is not None:
             try:
