@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from dataflow.address_checks import check_addresses
 from dataflow.agreement import NOT_ITERABLE, agrees, element_type, holds_any, is_any, is_open, type_name
 from dataflow.checking import check_json, check_value
 from dataflow.context_checks import check_contexts
@@ -39,6 +40,7 @@ def check(graph: Graph, ordered: list[Vertex]) -> None:
     for vertex in ordered:
         checker.check(vertex)
     check_contexts(graph, ordered, types.of, sureness.routed)
+    check_addresses(graph)
     for name, wire in graph.outputs.items():
         checker.check_reach(wire, graph.root, Spot(f"output {name!r}", graph.root, ("outputs", name)))
         found = plain_type(types.of(wire))

@@ -59,6 +59,7 @@ ROWS: Final[list[set[str]]] = [
     {"readiness"},
     {"compiling"},
     {
+        "address_checks",
         "checks",
         "context_checks",
         "connecting",
