@@ -109,14 +109,14 @@ def test_without_its_config_it_says_what_it_needs() -> None:
 
 def test_a_missing_config_is_told_where_it_is_placed() -> None:
     f = Flow()
-    f.add(needing, n=1)
+    f.add(needing, n=1)  # type: ignore[call-arg]  # on purpose
     assert [problem.partition(" (")[0] for problem in f.check()] == ["node 'needing'"]
     assert f.check()[0].endswith("config count: is missing")
 
 
 def test_a_wrong_config_is_told_where_it_is_placed() -> None:
     f = Flow()
-    f.add(counting, n=1, config={"count": "many"})
+    f.add(counting, n=1, config={"count": "many"})  # type: ignore[arg-type]  # on purpose
     assert f.check()[0].endswith(
         "config count: expected a valid integer, unable to parse string as an integer, found str 'many'"
     )

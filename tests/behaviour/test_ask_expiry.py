@@ -82,9 +82,7 @@ def test_what_took_its_default_is_told() -> None:
     async def main() -> list[tuple[str, Any]]:
         async with beside(expiring(30, default=1), 60).start() as run:
             return [
-                (event.path, event.data["by"])
-                async for event in run.events()
-                if event.kind == "ask_answered"
+                (event.path, event.data["by"]) async for event in run.events() if event.kind == "ask_answered"
             ]
 
     assert trio.run(main, clock=MockClock(autojump_threshold=0)) == [("asks/ask", "default")]
