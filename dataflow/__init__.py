@@ -15,6 +15,7 @@ from lazy_loader import attach as _attach
 __getattr__, __dir__, __all__ = _attach(
     __name__,
     submod_attrs={
+        "asks": ["Ask"],
         "config": ["Config"],
         "context": ["ExecutionContext", "Message", "Tools"],
         "current": ["Firing", "this_firing"],
@@ -54,6 +55,7 @@ __getattr__, __dir__, __all__ = _attach(
         "secret": ["Secret"],
         "states": ["NodeState"],
         "steps": ["Step"],
+        "stores": ["Store"],
         "typed_flows": ["TypedFlow", "flow"],
     },
 )

@@ -1,5 +1,6 @@
 # The public names, and where each of them is; imported when it is first used.
 
+from .asks import Ask
 from .config import Config
 from .context import ExecutionContext, Message, Tools
 from .current import Firing, this_firing
@@ -39,11 +40,13 @@ from .run import Run
 from .secret import Secret
 from .states import NodeState
 from .steps import Step
+from .stores import Store
 from .typed_flows import TypedFlow, flow
 
 __all__ = [
     "SKIP",
     "AnswerRefused",
+    "Ask",
     "Carry",
     "Config",
     "DataflowError",
@@ -84,6 +87,7 @@ __all__ = [
     "SecretMissing",
     "Signal",
     "Step",
+    "Store",
     "StoreError",
     "Template",
     "Tools",

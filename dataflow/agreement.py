@@ -42,7 +42,7 @@ from dataflow.type_shapes import (
     union_of,
 )
 
-__all__ = ["NOT_ITERABLE", "agrees", "element_type", "holds_any", "is_any", "type_name"]
+__all__ = ["NOT_ITERABLE", "agrees", "element_type", "holds_any", "is_any", "is_open", "type_name"]
 
 
 class _NotIterable(Enum):
@@ -109,13 +109,14 @@ def holds_any(annotation: object) -> bool:
         except Exception:  # noqa: BLE001 - foreign metaclasses may raise anything; it is no container of ours
             return False
         arguments = get_args(plain)
-        if is_container and (not arguments or any(map(_is_open, arguments))):
+        if is_container and (not arguments or any(map(is_open, arguments))):
             return True
         todo.extend(arguments if is_container else ())
     return False
 
 
-def _is_open(argument: object) -> bool:
+def is_open(argument: object) -> bool:
+    """Tell whether a type says nothing: Any, or a type variable."""
     return is_any(argument) or isinstance(argument, TypeVar)
 
 

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from dataflow.asks import Ask, ports_left, read_answer, read_request, schema_of
 from dataflow.errors import AnswerRefused, NodeFailed, ValueRefused
@@ -18,7 +18,7 @@ from dataflow.states import PAUSED
 from dataflow.wording import choices
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
     from dataflow.asks import Request
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from dataflow.timers import Timer
 
 __all__ = ["Asking", "OpenAsk", "Reading"]
+
+ANSWERED: Final = "it has been answered already"
 
 #: What an answer gives the ports that are left, and who gave it.
 Reading: TypeAlias = "tuple[Mapping[str, Any], str]"
@@ -57,6 +59,7 @@ class Asking:
         self.scheduler = scheduler
         self.open: dict[str, OpenAsk] = {}  # by id, in the order in which they opened
         self._over: dict[str, str] = {}  # asks that take no answer any more, and why
+        self._promised: set[str] = set()  # asks with an answer that was accepted and is about to be taken
 
     @property
     def asks(self) -> tuple[Ask, ...]:
@@ -123,16 +126,23 @@ class Asking:
         for one in tuple(self.open.values()):
             if one.timer is not None:
                 self.scheduler.timers.drop(one.timer)
-            if one.ask.expires is not None and one.ask.expires <= self.scheduler.reporter.now():
+            if self._is_over(one):
                 self._expire(one)
             else:
                 self._watch(one)
+
+    def _is_over(self, one: OpenAsk) -> bool:
+        return one.ask.expires is not None and one.ask.expires <= self.scheduler.reporter.now()
 
     def read(self, id: str, value: object) -> Mapping[str, Any]:
         """Return what an answer gives the ports that are left; raises AnswerRefused."""
         one = self.open.get(id)
         if one is None:
             raise AnswerRefused(id, self._over.get(id) or f"there is no such ask; {choices(self.open)}")
+        if id in self._promised:
+            raise AnswerRefused(id, ANSWERED)
+        if self._is_over(one):
+            raise AnswerRefused(id, "it has expired; it takes its default or fails when the run goes on")
         values = read_answer(id, one.left, value)
         if self.scheduler.recording is not None:
             try:
@@ -149,8 +159,13 @@ class Asking:
             raise AnswerRefused(id, f"it is no JSON that can be read: {error}") from error
         return self.read(id, value)
 
+    def promise(self, ids: Iterable[str]) -> None:
+        """Accept answers that were read; until they are taken nothing else comes before them."""
+        self._promised.update(ids)
+
     def take(self, id: str, values: Mapping[str, Any], by: str) -> list[FiringId]:
         """Take an answer as a step of its own, unless its ask was closed; returns the newly ready firings."""
+        self._promised.discard(id)
         if id not in self.open:
             return []
         return self.scheduler.take_step(partial(self.answer, id, values, by))
@@ -158,7 +173,7 @@ class Asking:
     def answer(self, id: str, values: Mapping[str, Any], by: str) -> None:
         """Fill the ports of a node with an answer that was read, and settle it."""
         one = self.open.pop(id)
-        self._over[id] = "it has been answered already"
+        self._over[id] = ANSWERED
         if one.timer is not None:
             self.scheduler.timers.drop(one.timer)
         frame, node = one.frame, one.node
@@ -168,7 +183,7 @@ class Asking:
 
     def _expire(self, one: OpenAsk) -> None:
         """Take the default of an ask whose time is over; without one its node fails."""
-        if one.ask.id not in self.open:
+        if one.ask.id not in self.open or one.ask.id in self._promised:
             return
         if one.request.default is not MISSING:
             try:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ASK",
     "ASK_ID",
+    "USER_INPUT_ID",
     "Ask",
     "Request",
     "ports_left",
@@ -32,6 +33,8 @@ __all__ = [
 
 #: The id of the node type that asks and does nothing else.
 ASK_ID: Final = "control.ask"
+#: The id of the one that asks in a conversation.
+USER_INPUT_ID: Final = "control.user_input"
 #: Where the metadata of a raw node that pauses describes its ask.
 ASK: Final = "ask"
 #: What such a description may hold.

@@ -51,7 +51,7 @@ def inputs_of(frame: Frame, node: PlanNode, call: Call) -> Mapping[str, Any]:
 
 def _of_raw_node(parameters: Sequence[str], keywords: dict[str, Any]) -> dict[str, Any]:
     """Give a raw node what it takes: its ports as one mapping, its context, its config (S1.3)."""
-    given: dict[str, Any] = {"inputs": keywords, CONTEXT: keywords.pop(CONTEXT)}
+    given: dict[str, Any] = {"inputs": keywords, CONTEXT: keywords.pop(CONTEXT, None)}
     if "config" in parameters:
         given["config"] = keywords.pop("config")
     return {name: given[name] for name in parameters}

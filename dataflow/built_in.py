@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Final
 
 from dataflow.branching import IF, SWITCH
 from dataflow.conversations import CONTEXT
-from dataflow.questions import QUESTION
+from dataflow.questions import QUESTION, USER_INPUT
 
 if TYPE_CHECKING:
     from dataflow.nodetype import NodeType
 
 __all__ = ["BUILT_IN"]
 
-BUILT_IN: Final[dict[str, NodeType]] = {made.id: made for made in (IF, SWITCH, CONTEXT, QUESTION)}
+BUILT_IN: Final[dict[str, NodeType]] = {made.id: made for made in (IF, SWITCH, CONTEXT, QUESTION, USER_INPUT)}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from dataflow.agreement import NOT_ITERABLE, agrees, element_type, holds_any, is_any, type_name
+from dataflow.address_checks import check_addresses
+from dataflow.agreement import NOT_ITERABLE, agrees, element_type, holds_any, is_any, is_open, type_name
 from dataflow.checking import check_json, check_value
 from dataflow.context_checks import check_contexts
 from dataflow.errors import ValueMismatch
@@ -21,7 +22,7 @@ from dataflow.graph import (
     Terminal,
     Vertex,
 )
-from dataflow.inferring import Types, list_of, or_failure
+from dataflow.inferring import Types, list_of, or_failure, passed_on
 from dataflow.placeholders import is_no_constant
 from dataflow.ports import MISSING, InPort, OutPort, PortKind, kind_of, plain_type
 from dataflow.scoping import scope_of, wires_within
@@ -39,11 +40,13 @@ def check(graph: Graph, ordered: list[Vertex]) -> None:
     for vertex in ordered:
         checker.check(vertex)
     check_contexts(graph, ordered, types.of, sureness.routed)
+    check_addresses(graph)
     for name, wire in graph.outputs.items():
         checker.check_reach(wire, graph.root, Spot(f"output {name!r}", graph.root, ("outputs", name)))
         found = plain_type(types.of(wire))
         sure = sureness.is_sure_edge(wire)
-        graph.output_ports[name] = OutPort(name, found, kind_of(found), conditional=not sure)
+        passed = passed_on(wire, graph.root) if is_open(found) else None
+        graph.output_ports[name] = OutPort(name, found, kind_of(found), conditional=not sure, same_as=passed)
 
 
 class _Fitting(NamedTuple):

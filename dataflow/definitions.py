@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from dataflow.builder import Builder
 from dataflow.errors import FlowInvalid
+from dataflow.flow_types import flow_type
 from dataflow.functions import import_function
-from dataflow.nodetype import flow_type
 from dataflow.placing import place_flow
 from dataflow.policy import Policy, Settings, policy_of
 from dataflow.ports import MISSING, InPort, kind_of
@@ -44,6 +44,7 @@ class Definition(Builder):
 
     settings = Settings()
     target = ""  # where the flow is found, as FILE of the command line (S20)
+    _documented: object = None  # the function that wires it, if one does
     _policy = Policy()  # for its use as a node
     _placed_as: str | None = None
     _described: tuple[Version, NodeType, tuple[str, ...]] | None = None  # the newest
@@ -85,7 +86,8 @@ class Definition(Builder):
                 name: InPort(name, given.type, kind_of(given.type), given.default)
                 for name, given in self._wiring.inputs.items()
             }
-            self._described = version, flow_type(self, inputs, graph.output_ports), tuple(graph.opaque)
+            made = flow_type(self, inputs, graph.output_ports, self._policy, self._documented)
+            self._described = version, made, tuple(graph.opaque)
         return self._described[1]
 
     @property

@@ -80,6 +80,7 @@ class Engine:
 
     def take(self, answers: Mapping[str, Reading]) -> None:
         """Have a worker go on with what answers make ready; what is closed meanwhile takes none."""
+        self.scheduler.asking.promise(answers)
 
         def first() -> list[FiringId]:
             newly: list[FiringId] = []

@@ -21,11 +21,11 @@ from dataflow.ports import DONE, ERROR, Signal, plain_type
 from dataflow.scoping import resolved
 
 if TYPE_CHECKING:
-    from dataflow.graph import Graph, Input
+    from dataflow.graph import Graph, Input, Scope
     from dataflow.policy import ItemErrors
     from dataflow.ports import OutPort
 
-__all__ = ["Types", "list_of", "or_failure"]
+__all__ = ["Types", "list_of", "or_failure", "passed_on"]
 
 
 class Types:
@@ -184,6 +184,24 @@ def _widened(annotation: object) -> object:
     if get_origin(annotation) is Union:
         return Union[tuple(_widened(one) for one in get_args(annotation))]  # noqa: UP007 - known at run time only
     return annotation
+
+
+def passed_on(wire: Terminal, root: Scope) -> str | None:
+    """Name the input of a flow whose value an output of it is, passed on by nodes as it came."""
+    seen = set[Terminal]()
+    while wire not in seen:  # a cycle is told elsewhere
+        seen.add(wire)
+        owner, port = wire
+        if owner is root:
+            return port
+        if not isinstance(owner, Vertex) or not isinstance(owner.action, CallAction):
+            return None
+        declared = owner.action.type.outputs.get(port)
+        passed = owner.inputs.get(declared.same_as) if declared and declared.same_as else None
+        if passed is None or len(passed.wires) != 1 or owner.action.policy.errors == "collect":
+            return None
+        wire = passed.wires[0]
+    return None
 
 
 def or_failure(item: object) -> object:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from dataflow.address_checks import names_map
 from dataflow.attempts import bounds_of
 from dataflow.connecting import connect
 from dataflow.graph import (
@@ -74,14 +75,8 @@ def _node(slots: Slots, vertex: Vertex) -> PlanNode:
         if feed.is_lazy or not (feed.many or len(feed.slots) == 1):
             is_plain = False
     opener, label = vertex.fires_in.owner, encode(vertex.id)
-    names_frame = opener is not None and _names_frame(vertex, opener)
+    names_frame = names_map(vertex, opener)
     return PlanNode(vertex.index, vertex.id, label, action, given, vertex.slots, names_frame, False, is_plain)
-
-
-def _names_frame(vertex: Vertex, opener: Vertex) -> bool:
-    """Tell whether a vertex was the first to read the map that it fires in."""
-    is_each = isinstance(opener.action, MapAction) and not opener.action.named
-    return is_each and opener.id == vertex.id and not isinstance(vertex.action, JoinAction)
 
 
 def _feed(slots: Slots, vertex: Vertex, given: Input) -> Feed:

@@ -38,7 +38,15 @@ if TYPE_CHECKING:
     from dataflow.policy import Policy
     from dataflow.wiring import Nested
 
-__all__ = ["ConfigProblem", "NodeType", "config_problems", "derive", "flow_type", "opaque_type"]
+__all__ = [
+    "ConfigProblem",
+    "NodeType",
+    "check_names",
+    "config_problems",
+    "derive",
+    "never_called",
+    "opaque_type",
+]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,19 +66,25 @@ class NodeType:
     name: str = ""
     is_opaque: bool = False  # known by id only: any port may be connected
     flow: Nested | None = None  # the flow that it runs, in place of a function (S1.1)
+    flow_of: Callable[[Any], Nested] | None = None  # makes that flow for a config
     documented: object = None  # the function as its author wrote it, where another is called
 
     @property
     def text(self) -> str:
         """What its author says of it: the docstring of the function."""
-        return inspect.getdoc(self.documented or self.call) or ""
+        function = self.documented or self.call
+        return "" if function is never_called else inspect.getdoc(function) or ""
 
     def renamed(self, id: str) -> NodeType:
         """Return the type under the id that a pack or a document gives it."""
         return replace(self, id=id)
 
     def configured(self, config: Config | None) -> NodeType:
-        """Return the type with the ports that this config gives it (S1.3); raises FlowInvalid."""
+        """Return the type with the ports or the flow that a config gives it (S1.3); raises FlowInvalid."""
+        if self.flow_of is not None:
+            flow = self.flow_of(config)
+            made = flow.node_type
+            return replace(self, flow=flow, flow_of=None, inputs=made.inputs, outputs=made.outputs)
         if self.ports_of is None:
             return self
         try:
@@ -92,7 +106,7 @@ class NodeType:
             port = given if isinstance(given, Port) else Port(given)
             inputs[name] = in_port(name, port.type, port.default, many=port.many, lazy=port.lazy)
         configured = replace(self, inputs=inputs, **self._configured_outputs(ports))
-        _check_names(configured)
+        check_names(configured)
         return configured
 
     def _configured_outputs(self, ports: Ports) -> dict[str, Any]:
@@ -185,11 +199,12 @@ def derive(
         name=name,
         documented=None if call is None else function,
     )
-    _check_names(made, f"{made.id}: ")
+    check_names(made, f"{made.id}: ")
     return made
 
 
-def _check_names(node_type: NodeType, named: str = "") -> None:
+def check_names(node_type: NodeType, named: str = "") -> None:
+    """Refuse outputs that every node has; raises FlowInvalid."""
     taken = [name for name in (DONE, ERROR) if name in node_type.outputs]
     if taken:
         raise _invalid(node_type.id, f"{named}every node has a port {taken[0]!r}; rename the output")
@@ -237,27 +252,11 @@ def _is_tag(step: int | str) -> bool:
     return isinstance(step, str) and step.startswith("<") and step.endswith(">")
 
 
-def flow_type(flow: Nested, inputs: Mapping[str, InPort], outputs: Mapping[str, OutPort]) -> NodeType:
-    """Make the node type of a flow: its inputs and outputs are the ports (S1.1)."""
-    parameters = Parameters(tuple(inputs.values()), positional=tuple(inputs))
-    made = NodeType(
-        f"flow {flow.name}",
-        _never_called,
-        parameters,
-        inputs,
-        outputs,
-        Shape.PORTS,
-        name=flow.name,
-        flow=flow,
-    )
-    _check_names(made)
-    return made
-
-
 def opaque_type(id: str) -> NodeType:
     """Stand in for a type that is not to be imported; every port is taken to exist (S20, trust)."""
-    return NodeType(id, _never_called, Parameters(), {}, {}, Shape.SINGLE, is_opaque=True)
+    return NodeType(id, never_called, Parameters(), {}, {}, Shape.SINGLE, is_opaque=True)
 
 
-async def _never_called() -> None:
+async def never_called() -> None:
+    """Stand in for the function of what runs none."""
     raise AssertionError("a flow is run in a frame, and a flow with opaque types never")

@@ -83,7 +83,7 @@ class Past:
     status: RunStatus = RunStatus.RUNNING
     flow: str = ""
     started: datetime | None = None
-    told: Mapping[str, Any] = field(default_factory=dict)  # data of the first record
+    told: Mapping[str, Any] = field(default_factory=dict)  # data of the first record, with the newest shape
     elapsed: float = 0.0  # seconds that it was executed before this sitting
     firings: dict[str, PastFiring] = field(default_factory=dict)  # by path
     rounds: dict[str, int] = field(default_factory=dict)  # begun by each loop
@@ -253,6 +253,8 @@ def _of_run(past: Past, kind: EventKind, data: Mapping[str, Any], time: datetime
             past.forget_failures()
             past.status, past.sitting = RunStatus.RUNNING, time
             past.forget(data.get("forgotten", ()))
+            if "shape" in data:
+                past.told = {**past.told, "shape": data["shape"]}
         case EventKind.RUN_PAUSED:
             past.status, past.elapsed = RunStatus.PAUSED, data["elapsed"]
         case _:

@@ -1,55 +1,79 @@
-"""The built-in node type `control.ask`, whose value comes from outside (S11.1)."""
+"""The built-in node types `control.ask` and `control.user_input`, whose values come from outside (S11.1)."""
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING, Annotated, Any, Final, Self
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
-from pydantic import AfterValidator, PlainSerializer, model_serializer, model_validator
+from pydantic import (
+    AfterValidator,
+    Field,
+    PlainSerializer,
+    ValidationInfo,
+    WithJsonSchema,
+    field_validator,
+    model_serializer,
+)
 
-from dataflow.asks import ASK, ASK_ID
+from dataflow.asks import ASK, ASK_ID, USER_INPUT_ID
 from dataflow.checking import check_json, check_value, json_schema
 from dataflow.config import Config
+from dataflow.context import ExecutionContext  # noqa: TC001 - a hint that is read when the type is made
 from dataflow.errors import ValueMismatch
 from dataflow.node_output import NodeOutput
 from dataflow.nodetype import derive
-from dataflow.ports import Port, Ports
-from dataflow.schema_types import type_of_schema
+from dataflow.ports import MISSING, InPort, Port, PortKind, Ports
+from dataflow.schema_types import TYPE_NAMES, type_of_schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["QUESTION", "Question"]
+    from dataflow.nodetype import NodeType
+
+__all__ = ["QUESTION", "USER_INPUT", "Question", "UserInput"]
+
+
+SHOW: Final = "show"
+TYPE: Final = "the type of the answer: a JSON Schema, or the name of a type"
 
 
 def _read_type(given: object) -> object:
     return type_of_schema(given) if isinstance(given, str | dict) else given
 
 
+def _write_type(given: object) -> object:
+    schema = json_schema(given)
+    return schema["type"] if set(schema) == {"type"} else schema
+
+
 #: A Python type, or in documents its JSON Schema or the name of a JSON type.
-AnswerType = Annotated[Any, AfterValidator(_read_type), PlainSerializer(json_schema)]
+AnswerType = Annotated[
+    Any,
+    AfterValidator(_read_type),
+    PlainSerializer(_write_type),
+    WithJsonSchema({"anyOf": [{"enum": list(TYPE_NAMES)}, {"type": "object"}]}),
+]
 
 
 class Question(Config):
-    """Config of `control.ask`: what is asked, and the type of the answer.
+    """Config of `control.ask`: what is asked, and the type of the answer."""
 
-    After `expires` seconds without an answer the port takes `default`, or the node fails.
-    """
+    prompt: str = Field(description="what is asked")
+    type: AnswerType = Field(default={}, validate_default=True, description=TYPE)
+    expires: float | None = Field(
+        default=None,
+        gt=0,
+        allow_inf_nan=False,
+        description="seconds after which the ask takes its default, or fails without one",
+    )
+    default: Any = Field(default=None, description="the answer if there is none in time; it needs `expires`")
 
-    prompt: str
-    type: AnswerType = Any
-    expires: float | None = None
-    default: Any = None
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        if self.expires is not None and not 0 < self.expires < math.inf:
-            raise ValueError(f"expires must be a positive number of seconds, found {self.expires!r}")
-        if self.has_default:
-            if self.expires is None:
-                raise ValueError("a default needs `expires`: it is what the ask takes when its time is over")
-            _fitting(self.default, self.type)
-        return self
+    @field_validator("default")
+    @classmethod
+    def _check_default(cls, default: object, info: ValidationInfo) -> object:
+        if info.data.get("expires", MISSING) is None:
+            raise ValueError("it needs `expires`: it is what the ask takes when its time is over")
+        return _fitting(default, info.data["type"]) if "type" in info.data else default
 
     @property
     def has_default(self) -> bool:
@@ -58,6 +82,18 @@ class Question(Config):
     @model_serializer(mode="wrap")
     def _given(self, write: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
         return {name: value for name, value in write(self).items() if name in self.model_fields_set}
+
+    def asked(self, show: object) -> dict[str, Any]:
+        """Describe the ask."""
+        described = {"prompt": self.prompt, "show": show, "expires": self.expires}
+        return {**described, "default": self.default} if self.has_default else described
+
+
+class UserInput(Question):
+    """Config of `control.user_input`: what is asked, and the type of the answer, text unless it is given."""
+
+    prompt: str = Field(default="", description="what is asked")
+    type: AnswerType = Field(default="string", validate_default=True, description=TYPE)
 
 
 def _fitting(value: object, expected: object) -> object:
@@ -68,7 +104,7 @@ def _fitting(value: object, expected: object) -> object:
         try:
             return check_json(value, expected)
         except ValueMismatch:
-            raise ValueError(f"default: {mismatch}") from None
+            raise ValueError(str(mismatch)) from None
 
 
 async def _ask(inputs: dict[str, Any], config: Question) -> NodeOutput:
@@ -77,14 +113,34 @@ async def _ask(inputs: dict[str, Any], config: Question) -> NodeOutput:
     The run goes on with everything that does not need the answer, and pauses when nothing else is left.
     `show` is what the person is shown who answers.
     """
-    asked = {"prompt": config.prompt, "show": inputs["show"], "expires": config.expires}
-    if config.has_default:
-        asked["default"] = _fitting(config.default, config.type)
-    return NodeOutput(status="paused", metadata={ASK: asked})
+    return NodeOutput(status="paused", metadata={ASK: config.asked(inputs[SHOW])})
+
+
+async def _listen(
+    inputs: dict[str, Any],
+    context: ExecutionContext | None,
+    config: UserInput = UserInput(),  # noqa: B008 - frozen
+) -> NodeOutput:
+    """Ask somebody in a conversation, which passes on as it is; the answer is the value of `out`.
+
+    What is said becomes part of the conversation where it is answered: wire `out` to the message of the next
+    node and `context` to its context. `show` is what the person is shown who answers.
+    """
+    return NodeOutput(status="paused", context=context, metadata={ASK: config.asked(inputs[SHOW])})
 
 
 def _ports(config: Question) -> Ports:
-    return Ports({"show": Port(Any, default=None)}, {"out": Port(config.type)})
+    return Ports(outputs={"out": Port(config.type)})
 
 
-QUESTION: Final = derive(_ask, id=ASK_ID, ports=_ports)
+def _asking(id: str, call: Callable[..., Any], *, has_context: bool) -> NodeType:
+    """Make a node type that asks; of its ports only the answer depends on the config."""
+    made = derive(call, id=id, ports=_ports)
+    show = {SHOW: InPort(SHOW, Any, PortKind.DATA, None)}
+    if has_context:
+        return replace(made, inputs={**made.inputs, **show})
+    return replace(made, inputs=show, outputs={})
+
+
+QUESTION: Final = _asking(ASK_ID, _ask, has_context=False)
+USER_INPUT: Final = _asking(USER_INPUT_ID, _listen, has_context=True)

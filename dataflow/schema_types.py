@@ -19,7 +19,7 @@ from dataflow.wording import choices
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["type_of_schema"]
+__all__ = ["TYPE_NAMES", "type_of_schema"]
 
 _BY_NAME: Final[dict[str, Any]] = {
     "string": str,
@@ -30,6 +30,8 @@ _BY_NAME: Final[dict[str, Any]] = {
     "object": dict,
     "null": NoneType,
 }
+#: The names of the JSON types.
+TYPE_NAMES: Final = tuple(_BY_NAME)
 # What pydantic writes for types that JSON carries as text.
 _BY_FORMAT: Final[dict[str, type]] = {
     "date": date,

@@ -5,7 +5,15 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import typing
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Coroutine,
+    Mapping,
+)
 from dataclasses import dataclass, replace
 from enum import Enum
 from types import NoneType
@@ -35,11 +43,13 @@ if TYPE_CHECKING:
     from dataflow.config import Config
 
 __all__ = [
+    "OUT",
     "Parameters",
     "Returns",
     "Shape",
     "function_name",
     "hints_of",
+    "is_config",
     "is_node_function",
     "passing_on",
     "qualified_id",
@@ -179,7 +189,7 @@ def read_parameters(
         (keywords if parameter.kind is parameter.KEYWORD_ONLY else positional).append(name)
         default = MISSING if parameter.default is parameter.empty else parameter.default
         plain = plain_type(annotation)
-        if _is_config(plain):
+        if is_config(plain):
             if config[0] is not None:
                 problems.append(f"{config[1]!r} and {name!r} are both config; a node has one config")
             config = (plain, name, default)
@@ -188,7 +198,7 @@ def read_parameters(
     return Parameters(tuple(ports), tuple(positional), star, tuple(keywords), is_open, *config), problems
 
 
-def _is_config(annotation: object) -> TypeGuard[type[Config]]:
+def is_config(annotation: object) -> TypeGuard[type[Config]]:
     """Tell whether a parameter of this type is config: no port, but fixed while wiring (S1.2)."""
     if not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
         return False
@@ -206,7 +216,7 @@ def read_raw_parameters(function: Callable[..., Any], hints: dict[str, Any]) -> 
         if name not in RAW or parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
     ]
     config, default = plain_type(hints.get("config", Any)), MISSING
-    if not _is_config(config):
+    if not is_config(config):
         if config not in (Any, object, NoneType):
             problems.append("'config' of a raw node is annotated with a subclass of Config, or not at all")
         config = None
@@ -254,14 +264,20 @@ def read_result(function: Callable[..., Any], annotation: object) -> tuple[Retur
 
 
 def passing_on(returns: Returns, parameters: Parameters) -> Returns:
-    """Find the input that a result annotated with the same type variable passes on, and whose type it has."""
-    sources = [port for port in parameters.ports if port.type is returns.type]
-    if not isinstance(returns.type, TypeVar) or len(sources) != 1:
-        return returns
-    (source,), (out,) = sources, returns.ports
-    if not source.required or source.many:
-        return returns
-    return replace(returns, ports=(replace(out, same_as=source.name),))
+    """Find the ports annotated with a type variable that one input has, which they pass on with its type."""
+    ports = tuple(
+        replace(port, same_as=_source_of(port, parameters)) if isinstance(port.type, TypeVar) else port
+        for port in returns.ports
+    )
+    return returns if ports == returns.ports else replace(returns, ports=ports)
+
+
+def _source_of(port: OutPort, parameters: Parameters) -> str | None:
+    """Name the one input of a port's type, if a value always comes from there."""
+    sources = [source for source in parameters.ports if source.type is port.type]
+    if len(sources) != 1 or not sources[0].required or sources[0].many:
+        return None
+    return sources[0].name
 
 
 def _origin(annotation: object) -> object:
@@ -284,4 +300,14 @@ def _fields_of(plain: object) -> list[tuple[str, object, bool]] | None:
     else:
         return None
     hints = typing.get_type_hints(origin, include_extras=True)
-    return [(name, hints.get(name, Any), is_maybe(hints.get(name, Any))) for name in names]
+    given = dict(zip(getattr(origin, "__parameters__", ()), get_args(plain), strict=False))
+    fields = {name: _specialised(hints.get(name, Any), given) for name in names}
+    return [(name, hint, is_maybe(hint)) for name, hint in fields.items()]
+
+
+def _specialised(hint: Any, given: Mapping[object, object]) -> object:
+    """Put the arguments of a generic class in the place of its type variables."""
+    if isinstance(hint, TypeVar):
+        return given.get(hint, hint)
+    variables = () if isinstance(hint, type) or not given else getattr(hint, "__parameters__", ())
+    return hint[tuple(given.get(one, one) for one in variables)] if variables else hint

@@ -84,6 +84,7 @@ class Again:
         if self.elapsed is not None:
             scheduler.timing.bound(self.elapsed)
         newly, self.held = self.held, []
+        scheduler.asking.promise(self.answers)
         newly += scheduler.take_step(scheduler.asking.watch_again)
         for id, (values, by) in self.answers.items():
             newly += scheduler.asking.take(id, values, by)

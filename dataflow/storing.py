@@ -202,7 +202,8 @@ async def _restored(
     assert store is not None
     assert recording is not None
     reader = Reader(kept.classes, store.blob)
-    forgotten, warnings = forgotten_by(plan, kept.shape, past, reader.read(past.told["shape"]), edited)
+    stored = reader.read(past.told["shape"])
+    forgotten, warnings = forgotten_by(plan, kept.shape, past, stored, edited)
     past.forget(forgotten)
     restoring = scheduler.restoring = Restoring(scheduler, past, reader.read)
     recording.begin_again(restoring.recalling)
@@ -223,5 +224,7 @@ async def _restored(
     if past.is_torn:
         warnings.append(("torn_record", "the newest record of the run was cut off and is dropped", []))
     scheduler.warnings = list(dict.fromkeys([*(text for *_, text in past.warnings), *scheduler.warnings]))
-    told = {"forgotten": sorted(forgotten)} if forgotten else {}
+    told: dict[str, Any] = {"forgotten": sorted(forgotten)} if forgotten else {}
+    if stored != kept.shape:  # what was edited was let in, and is the flow of this run from now on
+        told["shape"] = kept.shape
     return Prepared(scheduler, Again(read, held, told, warnings, past.elapsed), recording)

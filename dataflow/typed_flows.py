@@ -3,31 +3,47 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Concatenate, Final, Generic, ParamSpec, Self, TypeVar
 
-from dataflow.errors import Paused
+from dataflow.errors import FlowInvalid, Paused
+from dataflow.flow_types import configurable_type
 from dataflow.flows import Flow
+from dataflow.nodetype import opaque_type
 from dataflow.placeholders import Placeholder
-from dataflow.ports import MISSING
-from dataflow.signature import hints_of
+from dataflow.placing import place, wire
+from dataflow.ports import MISSING, plain_type
+from dataflow.signature import hints_of, is_config
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from dataflow.wiring import Wiring
+    from dataflow.blocks import OpenBlock
+    from dataflow.config import Config
+    from dataflow.nodetype import NodeType
+    from dataflow.wiring import PlacedNode, Wiring
 
 __all__ = ["TypedFlow", "flow"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
+#: The functions that are wiring flows of a config right now, each inside the one before it.
+_WIRING: Final[ContextVar[tuple[object, ...]]] = ContextVar("_WIRING", default=())
+
 
 class TypedFlow(Flow, Generic[P, R]):
-    """A function that wires a flow; calling it runs the flow, typed in and typed out."""
+    """A function that wires a flow; calling it runs the flow, typed in and typed out.
 
-    def __init__(self, fn: Callable[Concatenate[Flow, P], R]) -> None:
+    If one of its parameters is a config, it wires a flow for each config that it is given.
+    """
+
+    def __init__(self, fn: Callable[Concatenate[Flow, P], R], config: Config | None = None) -> None:
         super().__init__(getattr(fn, "__name__", "flow"))
-        self._fn = fn
+        self._fn = self._documented = fn
+        self._config = config
         self._is_traced = False
         self._single = True
         self.__doc__ = fn.__doc__
@@ -38,18 +54,78 @@ class TypedFlow(Flow, Generic[P, R]):
 
         Of several outputs it returns the NamedTuple that the function returned, with the values in it.
         """
-        self.compile()
-        parameters = list(inspect.signature(self._fn).parameters.values())[1:]
-        bound = inspect.Signature(parameters).bind(*args, **kwargs)
-        running = self.run(**bound.arguments)
+        bound = inspect.Signature(self._parameters).bind(*args, **kwargs)
+        config = bound.arguments.pop(self._config_name, None) if self._is_configurable else None
+        called = self if config is None else self.with_config(config)
+        called.compile()
+        running = called.run(**bound.arguments)
         del args, kwargs, bound  # from here on only the run holds them (S8.5)
         result = await running
         if result.status == "paused":
             raise Paused(result)
-        if self._single:
+        if called._single:  # noqa: SLF001 - of its own class
             return result["out"]  # type: ignore[no-any-return]  # typed by the function
-        whole: Any = self._returns
-        return whole(**{name: result[name] for name in self._wiring.block.outputs})  # type: ignore[no-any-return]  # as above
+        whole: Any = called._returns  # noqa: SLF001 - as above
+        return whole(**{name: result[name] for name in called.wiring.block.outputs})  # type: ignore[no-any-return]  # as above
+
+    def with_config(self, config: Config) -> TypedFlow[..., R]:
+        """Return the flow that the function wires for a config; its inputs are the other parameters."""
+        made: TypedFlow[..., R] = TypedFlow(self._fn, config)
+        made.settings, made._policy, made._placed_as = self.settings, self._policy, self._placed_as
+        return made
+
+    @property
+    def node_type(self) -> NodeType:
+        """The flow as a node type; one that is wired for a config has the config of its nodes (S1.3)."""
+        return self._type_for_configs if self._is_configurable else super().node_type
+
+    def place_in(self, block: OpenBlock, args: Sequence[Any], kwargs: Mapping[str, Any]) -> PlacedNode:
+        """Place the flow as a node of another."""
+        if not self._is_configurable:
+            return super().place_in(block, args, kwargs)
+        try:
+            node_type = self.node_type
+        except FlowInvalid as invalid:
+            for problem in invalid.problems:
+                block.problem(f"flow {self.name!r} as a node: {problem}")
+            return place(block, opaque_type(self.name), self.name, self._placed_as)
+        placed = place(block, node_type, self.name, self._placed_as)
+        wire(block, placed, node_type, args, kwargs)
+        return placed
+
+    def _copied(self) -> Self:
+        other = super()._copied()
+        vars(other).pop("_type_for_configs", None)
+        return other
+
+    @property
+    def _is_configurable(self) -> bool:
+        """Whether the function takes a config, and has been given none yet."""
+        return self._config is None and bool(self._config_name)
+
+    @cached_property
+    def _config_name(self) -> str:
+        """The parameter that is the config, empty if there is none."""
+        hints, _ = hints_of(self._fn)
+        names = list(inspect.signature(self._fn).parameters)[1:]
+        return next((name for name in names if is_config(plain_type(hints.get(name, Any)))), "")
+
+    @property
+    def _parameters(self) -> list[inspect.Parameter]:
+        """The parameters that are given by a call."""
+        given = list(inspect.signature(self._fn).parameters.values())[1:]
+        return [one for one in given if self._config is None or one.name != self._config_name]
+
+    @cached_property
+    def _type_for_configs(self) -> NodeType:
+        return configurable_type(self._fn, self._flow_for, self.name, self._policy)
+
+    def _flow_for(self, config: Config) -> Flow:
+        """Wire the flow for a config; raises FlowInvalid."""
+        with _wiring(self._fn, self.name):
+            made = self.with_config(config)
+            _ = made.node_type
+            return made
 
     @property
     def wiring(self) -> Wiring:
@@ -71,7 +147,18 @@ class TypedFlow(Flow, Generic[P, R]):
         self._wiring.problems.extend(problems)
         positional: list[Any] = []
         named: dict[str, Any] = {}
-        for parameter in list(inspect.signature(self._fn).parameters.values())[1:]:
+        if self._config_name:
+            config = self._config or inspect.signature(self._fn).parameters[self._config_name].default
+            if config is inspect.Parameter.empty:
+                told = (
+                    f"the flow is wired for a config, {self._config_name!r}; give it one by with_config(...)"
+                )
+                self._wiring.problems.append(f"@flow function {self.name!r}: {told}")
+                return
+            named[self._config_name] = config
+        for parameter in self._parameters:
+            if parameter.name == self._config_name:
+                continue
             if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
                 self._wiring.problems.append(
                     f"@flow function {self.name!r}: inputs have names, found {parameter}"
@@ -101,10 +188,24 @@ class TypedFlow(Flow, Generic[P, R]):
             )
 
 
+@contextmanager
+def _wiring(function: object, name: str) -> Iterator[None]:
+    """Refuse to wire a flow inside itself, as one of another config too: it might never end."""
+    around = _WIRING.get()
+    if function in around:
+        raise FlowInvalid(name, [f"flow {name!r} would contain itself"])
+    token = _WIRING.set((*around, function))
+    try:
+        yield
+    finally:
+        _WIRING.reset(token)
+
+
 def flow(fn: Callable[Concatenate[Flow, P], R], /) -> TypedFlow[P, R]:
     """Turn a function that wires a flow into the flow; it is called once, on first use.
 
-    Its parameters after the first are the inputs. It returns a port, which is the output `out`, or a
+    Its parameters after the first are the inputs; one annotated with a subclass of `Config` is no input, but
+    what the flow is wired for, once for each node. It returns a port, which is the output `out`, or a
     NamedTuple of ports, an output a field. What is wrong with it is told by the flow's check.
     """
     return TypedFlow(fn)

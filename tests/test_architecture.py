@@ -59,6 +59,7 @@ ROWS: Final[list[set[str]]] = [
     {"readiness"},
     {"compiling"},
     {
+        "address_checks",
         "checks",
         "context_checks",
         "connecting",
@@ -94,7 +95,7 @@ ROWS: Final[list[set[str]]] = [
         "questions",
         "steps",
     },
-    {"declare", "names", "nodetype", "wiring"},
+    {"declare", "flow_types", "names", "nodetype", "wiring"},
     {"asks", "events", "past", "states"},
     {"code_digests", "told_values"},
     {"attempts", "current", "limits", "policy", "ports", "signature", "threads", "values"},

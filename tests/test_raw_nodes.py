@@ -158,10 +158,6 @@ def test_outputs_that_break_the_declared_ports_are_an_error(outputs: dict[str, A
     [
         (NodeOutput(status="error", metadata={"error": "no paper"}), "node 'n' failed: no paper"),
         (NodeOutput(status="error"), "node 'n' failed: it told no reason"),
-        (
-            NodeOutput(status="paused"),
-            "node 'n' returned the status 'paused', but asks come with a later release",
-        ),
         ({"text": ""}, "node 'n' returned dict; expected a NodeOutput"),
         (None, "node 'n' returned NoneType; expected a NodeOutput"),
     ],

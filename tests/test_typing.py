@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -15,12 +16,12 @@ from typing import Final
 import pytest
 
 from dataflow import Flow, NodeState
-from tests.typing import examples_core
+from tests.typing import examples_core, examples_durable
 
 ROOT: Final = Path(__file__).parents[1]
 FOLDER: Final = ROOT / "tests" / "typing"
-EXAMPLES: Final = ("examples_core.py", "more_examples.py")
-MISTAKES: Final = ("mistakes_core.py",)
+EXAMPLES: Final = ("examples_core.py", "examples_durable.py", "more_examples.py")
+MISTAKES: Final = ("mistakes_core.py", "mistakes_durable.py")
 FILES: Final = [str(FOLDER / name) for name in (*EXAMPLES, *MISTAKES)]
 
 Errors = Mapping[str, Mapping[int, str]]  # file name -> line -> text
@@ -122,6 +123,42 @@ async def test_example_4_ends_with_the_first_round_that_is_good_enough() -> None
         "loop[0]/score": NodeState.DONE,
         "loop[0]/improve": NodeState.NOT_RUN,
     }
+
+
+def in_a_process(folder: Path, code: str) -> str:
+    """Run an example in a process of its own, in a folder of its own."""
+    program = f"import anyio\nfrom tests.typing import examples_durable as examples\n{code}"
+    paths = os.pathsep.join([str(ROOT), str(ROOT / "nodes")])
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_example_5_pauses_in_one_process_and_is_resumed_in_another(tmp_path: Path) -> None:
+    run_id = in_a_process(tmp_path, "print(anyio.run(examples.process_one))")
+    assert in_a_process(tmp_path, f"anyio.run(examples.process_two, {run_id!r})") == "completed"
+
+
+async def test_the_example_of_a_study_asks_about_the_best_text() -> None:
+    paused = await examples_durable.study.run(url="https://example.org")
+    assert [(ask.id, ask.prompt, ask.show) for ask in paused.asks] == [("ask", "Publish?", "")]
+    resumed = await examples_durable.study.resume(paused, {"ask": True})
+    assert dict(resumed.outputs) == {"url": ""}
+
+
+async def test_the_example_of_a_talk_ends_with_bye() -> None:
+    result = await examples_durable.conversation.run()
+    for number, line in enumerate(["hello", "go on", "bye"]):
+        assert [ask.id for ask in result.asks] == [f"talk[{number}]/ask"]
+        result = await examples_durable.conversation.resume(result, {f"talk[{number}]/ask": line})
+    assert dict(result.outputs) == {"minutes": "hello\ngo on\nbye"}
 
 
 async def test_example_8_is_a_pack_of_nodes_that_run() -> None:

@@ -10,6 +10,7 @@ from lazy_loader import attach as _attach
 __getattr__, __dir__, __all__ = _attach(
     __name__,
     submod_attrs={
+        "approvals": ["Approval", "Approved", "approval"],
         "files": ["read_text", "write_text"],
         "items": ["Filter", "Sort", "Unique", "filter_list", "sort_list", "unique_list"],
         "listing": ["pack"],

@@ -1,5 +1,6 @@
 # The public names, and where each of them is; imported when it is first used.
 
+from .approvals import Approval, Approved, approval
 from .files import read_text, write_text
 from .items import Filter, Sort, Unique, filter_list, sort_list, unique_list
 from .listing import pack
@@ -9,6 +10,8 @@ from .texts import join_text, parse_json, replace_text, split_lines, split_text,
 from .values import Compute, Fill, Given, expression, template, value
 
 __all__ = [
+    "Approval",
+    "Approved",
     "Compute",
     "Delay",
     "Fail",
@@ -19,6 +22,7 @@ __all__ = [
     "Log",
     "Sort",
     "Unique",
+    "approval",
     "delay",
     "expression",
     "fail",

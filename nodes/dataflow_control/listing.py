@@ -14,6 +14,7 @@ pack = Pack(
         "value": "dataflow_control.values:value",
         "template": "dataflow_control.values:template",
         "expression": "dataflow_control.values:expression",
+        "approval": "dataflow_control.approvals:approval",
         "delay": "dataflow_control.passing:delay",
         "log": "dataflow_control.passing:log",
         "fail": "dataflow_control.passing:fail",

@@ -51,7 +51,8 @@ def test_the_list_has_every_pack_and_what_is_wrong_with_it(cli: Cli) -> None:
     done = cli("nodes")
     assert (done.code, done.err) == (0, "")
     lines = done.out.splitlines()
-    assert lines[:4] == ["built in", "  control.context", "  control.if", "  control.switch"]
+    built_in = ["ask", "context", "if", "switch", "user_input"]
+    assert lines[:6] == ["built in", *(f"  control.{name}" for name in built_in)]
     place = lines.index("shots (shots-extra 1.2)")
     assert lines[place : place + 3] == ["shots (shots-extra 1.2)", "  shots.draw", "  shots.far"]
     assert "empty (shots-extra 1.2): has no node types" in lines
@@ -70,7 +71,7 @@ def test_the_list_tells_on_demand_where_a_pack_failed(cli: Cli) -> None:
 
 def test_the_list_of_one_pack(cli: Cli) -> None:
     assert cli("nodes", "shots").out == "shots (shots-extra 1.2)\n  shots.draw\n  shots.far\n"
-    assert cli("nodes", "control").out.startswith("built in\n  control.context\n")
+    assert cli("nodes", "control").out.startswith("built in\n  control.ask\n")
 
 
 def test_the_list_as_json(cli: Cli) -> None:

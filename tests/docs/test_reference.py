@@ -29,7 +29,7 @@ CHOSEN: Final[dict[str, list[str]]] = {
 INTERNAL: Final = {
     "Flow": {
         "compile", "compile_for", "examine", "from_wiring", "node_type", "opaque", "place_in", "settings",
-        "version", "wiring",
+        "target", "version", "wiring",
     },
     "Node": {"in_a_thread", "redeclared", "type"},
     "Run": {"raise_unseen"},

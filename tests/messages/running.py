@@ -81,10 +81,6 @@ async def is_no_success() -> NodeOutput:
     return NodeOutput(status="error")
 
 
-async def is_paused() -> NodeOutput:
-    return NodeOutput(status="paused")
-
-
 async def emits() -> int:
     this_firing().emit(1, port="nothing")
     return 1
@@ -234,7 +230,6 @@ ROWS: Final = [
     Row("a configured port left out", failing(lambda f: f.add(node(ports=lambda c: Ports({}, {'y': int}))(maybe), Names())), "node 'maybe' left out its output port 'y', which it always has to give; declare it as Port(..., conditional=True) if it may be left out"),
     Row("no NodeOutput", failing(lambda f: f.add(gives_no_output)), "node 'gives_no_output' returned int; expected a NodeOutput"),
     Row("no success", failing(lambda f: f.add(is_no_success)), "node 'is_no_success' failed: it told no reason"),
-    Row("paused", failing(lambda f: f.add(is_paused)), "node 'is_paused' returned the status 'paused', but asks come with a later release"),
     Row("a piece of no port", failing(lambda f: f.add(emits)), "node 'emits' gave out a piece of the undeclared output port 'nothing'; choices: out"),
     Row("a value that does not fit", failing(lambda f: f.add(inc, x=f.add(anything).out)), "node 'inc' got a value on port 'x' that does not fit: expected int, found str 'x'"),
     Row("two values for one port", failing(two_live_edges, x=3), "node 'inc' got a value from when.yes and from when_2.yes on its port 'x', which takes one; use merge or gather"),

@@ -8,6 +8,7 @@ from typing import Any, Final, NoReturn
 
 import pytest
 
+from dataflow.asks import ASK_ID, USER_INPUT_ID
 from dataflow.built_in import BUILT_IN
 from dataflow.nodetype import NodeType
 from dataflow.ports import MISSING, InPort, OutPort
@@ -35,11 +36,15 @@ def given(name: str, default: object) -> str:
     return f"`{name}`" if default is MISSING else f"`{name} = {json.dumps(default)}`"
 
 
+def asks(node_type: NodeType) -> bool:
+    return node_type.id in (ASK_ID, USER_INPUT_ID)
+
+
 def input_cell(node_type: NodeType) -> str:
     def written(port: InPort) -> str:
         return f"`{port.name}...`" if port.many else given(port.name, port.default)
 
-    names = ["its names"] if node_type.parameters.open else []
+    names = ["its names"] if node_type.parameters.open and not asks(node_type) else []
     return ", ".join([*map(written, node_type.inputs.values()), *names])
 
 
@@ -59,7 +64,8 @@ def output_cell(node_type: NodeType) -> str:
             f"`{port.name}` as `{port.same_as}`" if port.same_as else f"`{port.name}: {type_name(port.type)}`"
         )
 
-    return ", ".join(map(written, node_type.outputs.values())) or "its cases as `value`"
+    answer = ["`out` of its `type`"] if asks(node_type) else []
+    return ", ".join([*map(written, node_type.outputs.values()), *answer]) or "its cases as `value`"
 
 
 def test_the_page_has_a_row_for_each_type() -> None:
@@ -76,8 +82,8 @@ def test_ports_and_config_of_a_type_are_as_the_page_says(node_type: NodeType) ->
     )
 
 
-@pytest.mark.parametrize("name", pack.nodes)
+@pytest.mark.parametrize("name", [*pack.nodes, "ask", "user_input"])
 def test_each_field_of_a_config_is_described_in_its_json_schema(name: str) -> None:
-    model = pack.find(name).parameters.config
+    model = TYPES[f"control.{name}"].parameters.config
     fields: dict[str, Any] = model.model_json_schema()["properties"] if model is not None else {}
     assert not [field for field, schema in fields.items() if not schema.get("description")]

@@ -1,0 +1,191 @@
+"""Asks while a run is executed: answered, outrun, closed by a failure; a pause is no failure (S5.3, S11)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from dataflow import (
+    AnswerRefused,
+    Flow,
+    NodeOutput,
+    Ports,
+    Result,
+    Run,
+    RunFailed,
+    merge,
+    node,
+    race,
+    this_firing,
+)
+from tests.behaviour.asking_flows import both, together
+from tests.behaviour.asks import PLACES, Home, Place
+from tests.behaviour.nodes import counted, ident, src, tallying
+from tests.behaviour.table import states_of
+
+each_place = pytest.mark.parametrize("place", PLACES)
+
+
+@asynccontextmanager
+async def executed(flow: Flow, opened: int) -> AsyncIterator[Run]:
+    """Execute a flow beside which a node runs as long as the block does; so many asks are open in it."""
+    held = anyio.Event()
+
+    async def beside() -> None:
+        await held.wait()
+
+    with Flow() as f:
+        f.add(flow.with_(name="asks"))
+        f.add(beside)
+    async with f.start() as run:
+        events = run.events()
+        while opened:
+            opened -= (await anext(events)).kind == "ask_opened"
+        try:
+            yield run
+        finally:
+            held.set()
+
+
+async def test_a_second_answer_while_the_run_is_executed_is_refused() -> None:
+    async with executed(together(), 3) as run:
+        await run.answer({"asks/one": "a"})
+        with pytest.raises(AnswerRefused, match="it has been answered already"):
+            await run.answer({"asks/one": "b"})
+        await run.answer({"asks/two": "b", "asks/three": "c"})
+
+
+async def test_a_run_that_is_executed_takes_answers_while_it_goes_on() -> None:
+    async with executed(together(), 3) as run:
+        events = run.events()
+        await run.answer({"asks/three": "c", "asks/one": "a", "asks/two": "b"})
+        answered: list[tuple[str, str]] = []
+        while len(answered) < 3:
+            event = await anext(events)
+            answered += [(event.path, event.data["by"])] if event.kind == "ask_answered" else []
+    assert answered == [("asks/three", "run"), ("asks/one", "run"), ("asks/two", "run")]
+    assert run.status == "completed"
+
+
+def racing() -> Flow:
+    with Flow() as f:
+        gate = f.ask(str, "Now?", name="gate")
+        slow = f.ask(str, "Or then?", name="slow")
+        f.output("first", race(f.add(ident, x=gate.out).out, slow.out))
+        f.output("end", f.ask(str, "The end?", name="end").out)
+    return f
+
+
+@each_place
+async def test_an_ask_that_lost_a_race_takes_no_answer(place: Place, tmp_path: Path) -> None:
+    home, flow = Home(place, tmp_path), racing()
+    paused = await home.placed(flow).run()
+    paused = await home.resume(flow, paused, {"gate": "g"})
+    assert ([ask.id for ask in paused.asks], states_of(paused)["slow"]) == (["end"], "cancelled")
+    with pytest.raises(AnswerRefused):
+        await home.resume(flow, paused, {"slow": "late"})
+    result = await home.resume(flow, paused, {"end": "e"})
+    assert dict(result.outputs) == {"first": "g", "end": "e"}
+
+
+async def test_what_loses_a_race_is_told_as_closed_and_refuses_an_answer() -> None:
+    async with executed(racing(), 3) as run:
+        events = run.events()
+        await run.answer({"asks/gate": "g"})
+        while (event := await anext(events)).kind != "ask_closed":
+            pass
+        assert event.path == "asks/slow"
+        assert "race lost" in event.data["reason"]
+        with pytest.raises(AnswerRefused, match="it was closed: race lost"):
+            await run.answer({"asks/slow": "late"})
+
+
+@counted
+async def breaks(x: int) -> int:
+    raise ValueError(f"bad {x}")
+
+
+def failing() -> Flow:
+    with Flow() as f:
+        go = f.ask(int, "Go?", name="go")
+        f.output("left", f.add(breaks, x=go.out).out)
+        f.output("right", f.ask(str, "Beside?", name="beside").out)
+    return f
+
+
+@pytest.mark.parametrize("place", ["memory", "sqlite"])
+async def test_asks_closed_by_a_failure_open_again_when_the_run_is_resumed(
+    place: Place, tmp_path: Path
+) -> None:
+    home, flow = Home(place, tmp_path), failing()
+    paused = await home.placed(flow).run()
+    with pytest.raises(RunFailed) as failed:
+        await home.resume(flow, paused, {"go": 1})
+    result: Result = failed.value.result
+    assert states_of(result) == {"go": "done", "breaks": "failed", "beside": "cancelled"}
+    assert result.asks == ()
+    with pytest.raises(RunFailed):
+        await home.resume(flow, result, {"beside": "b"})
+
+
+async def test_an_ask_closed_by_a_failure_is_told() -> None:
+    async with executed(failing(), 2) as run:
+        events = run.events()
+        await run.answer({"asks/go": 1})
+        while (event := await anext(events)).kind != "ask_closed":
+            pass
+        assert event.path == "asks/beside"
+        with pytest.raises(RunFailed):
+            await run
+    with pytest.raises(AnswerRefused):
+        await run.answer({"asks/beside": "b"})
+
+
+@node(ports=lambda config: Ports({"x": int}, {"text": str}))  # noqa: ARG005 - the same for each config
+@counted
+async def hesitant(inputs: dict[str, Any]) -> NodeOutput:
+    """Fail once, then pause."""
+    if this_firing().attempt == 1:
+        raise ValueError("not yet")
+    return NodeOutput(status="paused", metadata={"ask": {"prompt": "Well?", "show": inputs["x"]}})
+
+
+@each_place
+async def test_no_retry_repeats_a_pause(place: Place, tmp_path: Path) -> None:
+    """B36: a node that pauses has not failed, and one that was answered is not called again."""
+    with Flow() as f:
+        f.output("text", f.add(hesitant.with_(retries=3), x=1).out.text)
+    home = Home(place, tmp_path)
+    with tallying() as tally:
+        paused = await home.placed(f).run()
+        result = await home.resume(f, paused, {"hesitant": "t"})
+    assert (tally.paths, result["text"]) == (["hesitant", "hesitant"], "t")
+
+
+@each_place
+async def test_a_refused_answer_is_not_retried_either(place: Place, tmp_path: Path) -> None:
+    with Flow() as f:
+        f.output("text", f.add(hesitant.with_(retries=3), x=1).out.text)
+    home = Home(place, tmp_path)
+    with tallying() as tally:
+        paused = await home.placed(f).run()
+        with pytest.raises(AnswerRefused):
+            await home.resume(f, paused, {"hesitant": 3})
+    assert len(tally.paths) == 2
+
+
+async def test_merge_takes_the_branch_that_was_asked() -> None:
+    with Flow() as f:
+        cond = f.when(f.add(src, x=1).out, lambda x: x > 0)
+        f.output(
+            "out", merge(f.ask(str, "?", show=cond.no, name="no").out, f.ask(str, "?", show=cond.yes).out)
+        )
+        f.output("both", f.add(node(both).with_(name="b"), left="l", right="r").out)
+    paused = await f.run()
+    assert [ask.id for ask in paused.asks] == ["ask"]
+    assert dict((await f.resume(paused, {"ask": ""})).outputs) == {"out": "", "both": "l-r"}

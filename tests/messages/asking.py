@@ -1,0 +1,227 @@
+# ruff: noqa: ARG005, E501 - a row is a line, and messages are compared whole
+"""What is said of asks and answers (S11.1, S11.2), and of flows that are wired for a config (S1.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import anyio
+
+from dataflow import Config, DataflowError, Flow, NodeOutput, Ports, RunFailed, collect, each, flow, node
+from tests.behaviour.flow_parts import inc
+from tests.messages.telling import Row, Stimulus, failing, wired
+
+__all__ = ["ROWS"]
+
+
+class Steps(Config):
+    count: int = 1
+
+
+class Metadata(Config):
+    ask: Any = None
+
+
+@node(ports=lambda config: Ports({}, {"out": int, "more": int}))
+async def pauses(config: Metadata) -> NodeOutput:
+    return NodeOutput(status="paused", metadata={"ask": config.ask})
+
+
+@node(ports=lambda config: Ports({}, {"out": int}))
+async def pauses_for_nothing() -> NodeOutput:
+    return NodeOutput({"out": 1}, status="paused")
+
+
+@flow
+def needing(f: Flow, n: int, config: Steps) -> int:
+    return f.add(inc, x=n).out
+
+
+@flow
+def endless(f: Flow, n: int, config: Steps) -> int:
+    return f.add(endless, n=n, config=config).out
+
+
+def paused_with(ask: object) -> Stimulus:
+    return failing(lambda f: f.add(pauses, config=Metadata(ask=ask)))
+
+
+def answered(answers: Mapping[str, object], **given: Any) -> Stimulus:
+    """Answer what two asks and two raw nodes ask."""
+
+    async def main() -> object:
+        with Flow("f") as f:
+            f.ask(int, "How many?", name="many", **given)
+            f.ask(str, "Why?", name="why")
+            f.add(pauses, config=Metadata(ask={"prompt": "Two?"}))
+            f.add(pauses_for_nothing)
+        paused = await f.run()
+        return await f.resume(paused, answers)
+
+    return lambda: anyio.run(main)
+
+
+def answered_twice() -> object:
+    async def main() -> object:
+        with Flow("f") as f:
+            f.ask(int, "How many?", name="many")
+            f.ask(str, "Why?", name="why")
+        paused = await f.resume(await f.run(), {"why": "so"})
+        return await f.resume(paused, {"why": "no"})
+
+    return anyio.run(main)
+
+
+def resumed(*, run: str = "", done: bool = False) -> Stimulus:
+    """Go on with a run of another store, one that has completed, or one that has gone on already."""
+
+    async def main() -> object:
+        with Flow("f") as f:
+            f.ask(int, "How many?")
+        paused = await f.run()
+        ended = await f.resume(paused, {"ask": 1})
+        try:
+            return await f.resume(run or (ended if done else paused), {"ask": 1})
+        except DataflowError as error:
+            return str(error).replace(paused.run_id, "RUN")
+
+    return lambda: anyio.run(main)
+
+
+def answered_when_it_has_paused() -> object:
+    async def main() -> object:
+        with Flow("f") as f:
+            f.ask(int, "How many?")
+        async with f.start() as run:
+            await run
+        try:
+            await run.answer({"ask": 1})
+        except DataflowError as error:
+            return str(error).replace(run.id, "RUN")
+        return None
+
+    return anyio.run(main)
+
+
+def expired(default: Any = None) -> object:
+    """Go on with a run whose raw node has asked for a moment only."""
+
+    async def main() -> object:
+        asked = {"expires": 1e-9} if default is None else {"expires": 1e-9, "default": default}
+        with Flow("f") as f:
+            f.add(pauses, config=Metadata(ask=asked))
+        try:
+            return await f.resume(await f.run())
+        except RunFailed as failed:
+            return [failure.message for failure in failed.failures]
+
+    return anyio.run(main)
+
+
+def clashing(f: Flow) -> None:
+    inner = Flow("inner")
+    inner.output("out", inner.add(inc, x=inner.input("n", int)).out)
+    step = f.add(inner, n=each(f.input("list", list[int])))
+    f.output("out", collect(f.add(inc, x=step.out.out).out))
+
+
+ROWS: Final = [
+    Row(
+        "an ask that is no mapping",
+        paused_with("Why?"),
+        "node 'pauses' paused with the ask str 'Why?'; expected a mapping with choices: prompt, schema, show, expires, default",
+    ),
+    Row(
+        "an unknown field of an ask",
+        paused_with({"text": "Why?"}),
+        "node 'pauses' paused with an ask that has the field 'text'; choices: prompt, schema, show, expires, default",
+    ),
+    Row(
+        "a prompt that is no text",
+        paused_with({"prompt": 3}),
+        "node 'pauses' paused with an ask whose prompt is int 3",
+    ),
+    Row(
+        "an ask that never was open",
+        paused_with({"expires": 0}),
+        "node 'pauses' paused with an ask that expires after int 0; expected seconds",
+    ),
+    Row(
+        "no such ask",
+        answered({"how": 1}),
+        "answer to 'how' refused: there is no such ask; choices: many, why, pauses, pauses_for_nothing",
+    ),
+    Row(
+        "an answer where no port is left",
+        answered({"pauses_for_nothing": 1}),
+        "answer to 'pauses_for_nothing' refused: expected None, since no port is left; found int 1",
+    ),
+    Row(
+        "an answer that names no ports",
+        answered({"pauses": 1}),
+        "answer to 'pauses' refused: expected an object by port, choices: out, more; found int 1",
+    ),
+    Row(
+        "an answer for a port that is not there",
+        answered({"pauses": {"rest": 1}}),
+        "answer to 'pauses' refused: there is no port 'rest'; choices: out, more",
+    ),
+    Row(
+        "an answer without one of the ports",
+        answered({"pauses": {"out": 1}}),
+        "answer to 'pauses' refused: port 'more' is missing",
+    ),
+    Row("a second answer", answered_twice, "answer to 'why' refused: it has been answered already"),
+    Row(
+        "an answer that comes too late",
+        answered({"many": 1}, expires=1e-9),
+        "answer to 'many' refused: it has expired; it takes its default or fails when the run goes on",
+    ),
+    Row(
+        "an answer to a run that has paused",
+        answered_when_it_has_paused,
+        "answer to 'ask' refused: run RUN has paused: resume it with the answer",
+    ),
+    Row(
+        "a run by its id without a store",
+        resumed(run="RUN"),
+        "run RUN is given by its id, but the flow has no store to find it in: say flow.using(store=...).resume(...)",
+    ),
+    Row(
+        "a run that has completed and lives in no store",
+        resumed(done=True),
+        "run RUN is completed and lives in no store; only a paused run lives in its result: run the flow with a store, and resume it by its id",
+    ),
+    Row(
+        "a run that has gone on already",
+        resumed(),
+        "store the memory of this process: run RUN has been resumed already",
+    ),
+    Row("no answer in time", expired, "node 'pauses' got no answer within 1e-09 s"),
+    Row(
+        "a default that is no answer",
+        lambda: expired("x"),
+        "node 'pauses' has a default that is no answer: expected an object by port, choices: out, more; found str 'x'",
+    ),
+    Row(
+        "a default of an ask that never expires",
+        wired(lambda f: f.ask(int, "?", default=1)),
+        "node 'ask' (control.ask): config default: it needs `expires`: it is what the ask takes when its time is over",
+    ),
+    Row(
+        "two nodes of one path",
+        wired(clashing),
+        "node 'inc' in the map of 'inner' would have the path of the node of that name inside flow 'inner'; give one of them another name",
+    ),
+    Row(
+        "a flow without its config",
+        needing.check,
+        "@flow function 'needing': the flow is wired for a config, 'config'; give it one by with_config(...)",
+    ),
+    Row(
+        "a flow inside itself for a config",
+        wired(lambda f: f.add(endless, n=1, config=Steps())),
+        "node 'endless' (tests.messages.asking:endless): node 'endless' (tests.messages.asking:endless): flow 'endless' would contain itself",
+    ),
+]

@@ -1,0 +1,197 @@
+"""`control.ask`, `control.user_input` and `control.approval` in documents, and what is wrong with them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from dataflow import ExecutionContext, Flow, FlowInvalid, Message
+from dataflow.built_in import BUILT_IN
+from dataflow.schema_types import TYPE_NAMES
+from dataflow_control import Approval, approval
+
+ASKING: Final = """
+dataflow: 1
+inputs: {text: {type: string}}
+nodes:
+  day:
+    type: control.ask
+    config: {prompt: When?, type: {type: string, format: date}}
+    inputs: {show: $in.text}
+  many:
+    type: control.ask
+    config: {prompt: How many?, type: {type: array, items: {type: integer}}, expires: 60, default: [1, 2]}
+  any: {type: control.ask, config: {prompt: What?}}
+  said: {type: control.user_input}
+  way: {type: control.approval, config: {prompt: Go?, expires: 9.5, default: reject}, inputs: {value: many}}
+outputs: {day: day, many: many, any: any, said: said, yes: way.approve, note: way.note}
+"""
+
+
+def loaded(text: str, folder: Path) -> Flow:
+    file = folder / "flow.yaml"
+    file.write_text(text, encoding="utf-8")
+    return Flow.load(file)
+
+
+def test_a_document_with_asks_comes_back_as_it_was(tmp_path: Path) -> None:
+    flow = loaded(ASKING, tmp_path)
+    written = flow.to_dict()
+    again = tmp_path / "again.json"
+    again.write_text(json.dumps(written), encoding="utf-8")
+    assert Flow.load(again).to_dict() == {**written, "name": "flow"}
+
+
+async def test_a_document_asks_what_it_says(tmp_path: Path) -> None:
+    flow = loaded(ASKING, tmp_path)
+    paused = await flow.run(text="Hello")
+    told = {ask.id: (ask.prompt, ask.show, ask.schema, ask.expires is None) for ask in paused.asks}
+    assert told == {
+        "day": ("When?", "Hello", {"type": "string", "format": "date"}, True),
+        "many": ("How many?", None, {"type": "array", "items": {"type": "integer"}}, False),
+        "any": ("What?", None, {}, True),
+        "said": ("", None, {"type": "string"}, True),
+    }
+    answers = {"day": "2031-05-06", "many": [3], "any": {"x": None}, "said": ""}
+    paused = await flow.resume(paused, answers)
+    assert [(ask.id, ask.prompt, ask.show) for ask in paused.asks] == [("way/ask", "Go?", [3])]
+    result = await flow.resume(paused, {"way/ask": True})
+    assert result["day"].isoformat() == "2031-05-06"
+    assert {name: result[name] for name in ("many", "any", "said", "yes", "note")} == {
+        "many": [3], "any": {"x": None}, "said": "", "yes": [3], "note": "",
+    }  # fmt: skip
+
+
+def test_an_ask_of_the_builder_is_written_with_its_type() -> None:
+    with Flow("f") as f:
+        f.output("one", f.ask(bool, "Sure?").out)
+        f.output("two", f.ask(list[int], "Which?", expires=5, default=[1], name="two").out)
+    nodes: Any = f.to_dict()["nodes"]
+    assert nodes["ask"]["config"] == {"prompt": "Sure?", "type": "boolean"}
+    assert nodes["two"]["config"] == {
+        "prompt": "Which?",
+        "type": {"type": "array", "items": {"type": "integer"}},
+        "expires": 5,
+        "default": [1],
+    }
+
+
+@pytest.mark.parametrize(
+    ("node", "problem"),
+    [
+        ("control.ask, config: {}", "config prompt: is missing"),
+        ("control.ask, config: {prompt: 3}", "config prompt: expected a valid string, found int 3"),
+        (
+            "control.ask, config: {prompt: p, type: int}",
+            f"config type: there is no JSON type 'int'; choices: {', '.join(TYPE_NAMES)}",
+        ),
+        (
+            "control.ask, config: {prompt: p, type: integer, expires: 1, default: x}",
+            "config default: expected int, found str 'x'",
+        ),
+        (
+            "control.ask, config: {prompt: p, default: 1}",
+            "config default: it needs `expires`: it is what the ask takes when its time is over",
+        ),
+        (
+            "control.ask, config: {prompt: p, expires: 0}",
+            "config expires: expected greater than 0, found int 0",
+        ),
+        (
+            "control.ask, config: {prompt: p, expires: .inf}",
+            "config expires: expected a finite number, found float inf",
+        ),
+        (
+            "control.user_input, config: {kind: string}",
+            "config kind: is not known here; choices: prompt, type, expires, default",
+        ),
+        (
+            "control.user_input, config: {default: text}",
+            "config default: it needs `expires`: it is what the ask takes when its time is over",
+        ),
+        (
+            "control.approval, values: {value: 1}, config: {expires: 1, default: perhaps}",
+            "config default: expected 'approve' or 'reject', found str 'perhaps'",
+        ),
+        (
+            "control.approval, values: {value: 1}, config: {default: true}",
+            "config default: it needs `expires`: it is what the ask takes when its time is over",
+        ),
+        ("control.approval", "port 'a.value' is required and has neither an edge nor a constant"),
+    ],
+)
+def test_what_is_wrong_with_an_ask_is_told_where_it_stands(node: str, problem: str, tmp_path: Path) -> None:
+    with pytest.raises(FlowInvalid) as caught:
+        loaded(f"dataflow: 1\nnodes:\n  a: {{type: {node}}}\n", tmp_path)
+    [told] = caught.value.problems
+    place, _, text = told.partition(" ")
+    assert text.endswith(problem)
+    line, column = map(int, place.split(":"))
+    written, field = f"  a: {{type: {node}}}", problem.removeprefix("config ").partition(":")[0]
+    start = max(written.find("config"), 2)
+    assert (line, column - 1) == (3, max(written.find(f"{field}:", start), start))
+
+
+@pytest.mark.parametrize("id", ["control.ask", "control.user_input"])
+def test_the_json_schema_of_a_config_has_its_defaults(id: str) -> None:
+    model = BUILT_IN[id].parameters.config
+    assert model is not None
+    fields = model.model_json_schema()["properties"]
+    assert fields["type"]["default"] == ({} if id == "control.ask" else "string")
+    assert {"type": "object"} in fields["type"]["anyOf"]
+
+
+async def test_user_input_passes_the_conversation_on_as_it_is(tmp_path: Path) -> None:
+    flow = loaded(
+        """
+dataflow: 1
+nodes:
+  talk: {type: control.context, config: {system: be short}}
+  said: {type: control.user_input, config: {prompt: You}, inputs: {context: talk}}
+  other: {type: control.user_input, config: {type: integer}}
+outputs:
+  context: said.context
+  said: said
+  number: other
+  none: {fallback: [other.context, {value: nothing}]}
+""",
+        tmp_path,
+    )
+    paused = await flow.run()
+    assert [(ask.id, ask.prompt) for ask in paused.asks] == [("said", "You"), ("other", "")]
+    result = await flow.resume(paused, {"said": "hello", "other": 0})
+    context: ExecutionContext = result["context"]
+    assert (context.system_instructions, list(context.message_history)) == ("be short", [])
+    assert (result["said"], result["number"], result["none"]) == ("hello", 0, "nothing")
+
+
+async def test_what_is_said_becomes_part_of_the_conversation_where_it_is_answered(tmp_path: Path) -> None:
+    async def answer(context: ExecutionContext, message: str) -> ExecutionContext:
+        return context.append(Message("user", message), Message("assistant", f"re:{message}"))
+
+    with Flow() as f:
+        talk = f.context("talk")
+        said = f.ask(str, "You?")
+        f.output("talk", f.add(answer, context=talk, message=said.out).out)
+    result = await f.resume(await f.run(), {"ask": "hello"})
+    assert [message.content for message in result["talk"].message_history] == ["hello", "re:hello"]
+
+
+async def test_the_prompt_of_an_approval_may_come_from_a_port() -> None:
+    with Flow() as f:
+        f.add(approval, value=1, prompt=f.input("prompt", str), show="this", config=Approval(prompt="Else?"))
+    assert [(a.prompt, a.show) for a in (await f.run(prompt="Well?")).asks] == [("Well?", "this")]
+    assert [(a.prompt, a.show) for a in (await f.run(prompt="")).asks] == [("Else?", "this")]
+
+
+def test_an_approval_passes_its_type_on() -> None:
+    async def length(text: str) -> int:
+        return len(text)
+
+    f = Flow()
+    way = f.add(approval, value=f.input("number", int))
+    f.add(length, text=way.out.approve)  # type: ignore[arg-type]  # on purpose
+    assert f.check() == ["port 'length.text' expects str, but approval.approve is int"]

@@ -1,0 +1,105 @@
+"""No two nodes stand under one path: what a flow names differs from what else is in its map (S2.2)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dataflow import Flow, FlowInvalid, collect, each, node
+from dataflow_control import approval
+
+
+async def inc(n: int) -> int:
+    return n + 1
+
+
+def sub(*inner: str) -> Flow:
+    with Flow("sub") as f:
+        port = f.input("n", int)
+        for name in inner:
+            port = f.add(node(inc).with_(name=name), n=port).out
+        f.output("out", port)
+    return f
+
+
+def mapped(*inner: str, after: str = "inc") -> Flow:
+    """Place a flow in a map, and a node behind it in the same map."""
+    f = Flow("f")
+    step = f.add(sub(*inner), n=each(f.input("list", list[int])))
+    f.output("out", collect(f.add(node(inc).with_(name=after), n=step.out.out).out))
+    return f
+
+
+def problem(id: str, within: str = "sub") -> str:
+    return (
+        f"node {id!r} in the map of {within!r} would have the path of the node of that name inside flow "
+        f"{within!r}; give one of them another name"
+    )
+
+
+def test_a_node_of_a_map_differs_from_those_of_the_flow_it_is_named_after() -> None:
+    assert mapped("first", "inc").check() == [problem("inc")]
+
+
+@pytest.mark.parametrize(("inner", "after"), [("first", "inc"), ("inc", "then"), ("inc", "sub_2")])
+async def test_other_names_have_paths_of_their_own(inner: str, after: str) -> None:
+    result = await mapped(inner, after=after).run(list=[1])
+    assert result["out"] == [3]
+    assert sorted(result.states) == sorted(["sub", "sub[0]", f"sub[0]/{inner}", f"sub[0]/{after}"])
+
+
+def test_nodes_of_each_of_the_maps_around_it_differ() -> None:
+    f = Flow("f")
+    numbers = each(f.input("lists", list[list[int]]))
+    deep = f.add(sub("inc"), n=each(numbers))
+    total = f.add(node(summed).with_(name="inc"), numbers=numbers)
+    f.output("out", collect(collect(deep.out.out)))
+    f.output("sums", collect(total.out))
+    assert f.check() == [problem("inc")]
+
+
+async def summed(numbers: list[int]) -> int:
+    return sum(numbers)
+
+
+async def test_what_is_beside_the_map_may_have_the_same_names() -> None:
+    with Flow("f") as f:
+        before = f.add(inc, n=f.input("n", int))
+        f.output("one", f.add(sub("inc"), n=before.out).out.out)
+        f.output("all", collect(f.add(sub("inc"), n=each([1, 2])).out.out))
+    assert dict((await f.run(n=1)).outputs) == {"one": 3, "all": [2, 3]}
+
+
+def test_a_loop_in_the_map_is_told_too() -> None:
+    f = Flow("f")
+    step = f.add(sub("again"), n=each(f.input("list", list[int])))
+    with f.loop(name="again", limit=2) as rounds:
+        number = rounds.carry(step.out.out)
+        number.next(f.add(inc, n=number.out).out)
+    f.output("out", collect(number.final))
+    assert f.check() == [problem("again")]
+
+
+def test_an_ask_beside_an_approval_in_a_map_is_told() -> None:
+    f = Flow("f")
+    way = f.add(approval, value=each(f.input("list", list[int])))
+    f.output("why", collect(f.ask(str, "Why not?", show=way.out.reject).out))
+    assert f.check() == [problem("ask", "approval")]
+
+
+def test_a_document_tells_where_the_node_stands(tmp_path: Path) -> None:
+    file = tmp_path / "flow.yaml"
+    file.write_text(
+        """
+dataflow: 1
+inputs: {list: {type: {type: array, items: {type: integer}}}}
+nodes:
+  way: {type: control.approval, inputs: {value: {each: $in.list}}}
+  ask: {type: control.ask, config: {prompt: Why not?}, inputs: {show: way.reject}}
+outputs: {why: {collect: ask}}
+"""
+    )
+    with pytest.raises(FlowInvalid) as caught:
+        Flow.load(file)
+    assert caught.value.problems == (f"6:3 {problem('ask', 'way')}",)
