@@ -258,7 +258,9 @@ def _of_run(past: Past, kind: EventKind, data: Mapping[str, Any], time: datetime
         case EventKind.RUN_PAUSED:
             past.status, past.elapsed = RunStatus.PAUSED, data["elapsed"]
         case _:
-            if past.status is RunStatus.RUNNING:
+            if "elapsed" in data:  # it was ended without being executed
+                past.elapsed = data["elapsed"]
+            elif past.status is RunStatus.RUNNING:
                 past.last = time
                 past.elapsed += past.since_sitting
             past.status, past.failures = RunStatus(data["status"]), frozenset(data.get("failures", ()))

@@ -136,6 +136,11 @@ class Recording:
             rest = write({**data, "ports": kept}, place)
             rest["ports"].update({_escaped(port): told for port, told in ports.items() if port in prepared})
             return rest  # type: ignore[no-any-return]  # an object is written as an object
+        if kind is EventKind.NODE_STARTED and "inputs" in data:
+            try:
+                return write(dict(data), place)  # type: ignore[no-any-return]  # as above
+            except ValueRefused:  # the inputs are told only if somebody asks for them
+                data = {name: told for name, told in data.items() if name != "inputs"}
         return write(dict(data), place)  # type: ignore[no-any-return]  # as above
 
     def _later(self, event: Event | None) -> None:

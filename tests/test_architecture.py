@@ -23,6 +23,7 @@ ROWS: Final[list[set[str]]] = [
     {"typed_flows"},
     {"flows"},
     {"definitions", "entering"},
+    {"looking"},
     {"preparing", "run", "storing", "sync"},
     {"result"},
     {"addressing", "engine", "forgetting", "keeping", "owning"},
@@ -79,7 +80,7 @@ ROWS: Final[list[set[str]]] = [
     {"called", "declarations", "graph", "holding", "lookup", "plan", "tokens", "uses"},
     {"drawing", "loading"},
     {"registry"},
-    {"journal", "recording"},
+    {"cancelling", "journal", "recording"},
     {"formats", "offers", "packs", "stores"},
     {"document"},
     {

@@ -8,14 +8,19 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from dataflow.cli.cancel import cancel
 from dataflow.cli.check import check
 from dataflow.cli.exits import ExitCode, Interrupted, Refused, code_of_signal
 from dataflow.cli.interrupts import Interrupts
 from dataflow.cli.nodes import nodes
+from dataflow.cli.open_asks import answer, asks
+from dataflow.cli.resume import resume
 from dataflow.cli.run import run
+from dataflow.cli.runs import runs
 from dataflow.cli.schema import schema
 from dataflow.cli.show import show
 from dataflow.cli.streams import tell, tolerant, write
+from dataflow.cli.why import why
 from dataflow.wording import visible
 
 if TYPE_CHECKING:
@@ -57,8 +62,9 @@ def _app() -> typer.Typer:
         context_settings={"terminal_width": min(shutil.get_terminal_size().columns, MOST_COLUMNS)},
     )
     app.callback()(_dataflow)
-    for command in (run, check, show, nodes, schema):
+    for command in (run, check, show, nodes, schema, asks, answer, resume, cancel, why):
         app.command()(command)
+    app.add_typer(runs, name="runs")
     return app
 
 

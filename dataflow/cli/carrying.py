@@ -23,6 +23,7 @@ from pydantic import BaseModel
 from dataflow.cli.streams import write
 from dataflow.context import Variables
 from dataflow.history import History
+from dataflow.redaction import redacted
 from dataflow.secret import Secret
 
 if TYPE_CHECKING:
@@ -108,9 +109,12 @@ def _fields(value: Any) -> Mapping[str, Any] | None:
 
 
 def json_line(value: object, encoding: str | None) -> str:
-    """Write what JSON carries in the place of a value, on a line that fits the encoding of where it goes."""
+    """Write what JSON carries in the place of a value, on a line that fits the encoding of where it goes.
+
+    Marks stand in place of secrets (S12.4).
+    """
     is_unicode = (encoding or "").lower().replace("-", "") == "utf8"
-    return json.dumps(carried(value), ensure_ascii=not is_unicode, allow_nan=False)
+    return json.dumps(redacted(carried(value)), ensure_ascii=not is_unicode, allow_nan=False)
 
 
 def write_json(out: TextIO | None, value: object) -> bool:

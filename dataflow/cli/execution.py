@@ -1,23 +1,24 @@
-"""Running a flow once, watched, so that the first signal cancels it."""
+"""Executing a run, watched, so that the first signal cancels it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dataflow.backend import waker
 from dataflow.errors import RunFailed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
+    from contextlib import AbstractAsyncContextManager
 
     from dataflow.cli.interrupts import Interrupts
     from dataflow.events import Event
     from dataflow.failure import Failure
-    from dataflow.flows import Flow
     from dataflow.result import Result
+    from dataflow.run import Run
 
 __all__ = ["UNREAD", "Outcome", "execute"]
 
@@ -36,21 +37,19 @@ class Outcome:
 
 
 async def execute(
-    flow: Flow,
-    inputs: Mapping[str, Any],
+    executing: AbstractAsyncContextManager[Run],
     see: Callable[[Event], bool],
     interrupts: Interrupts,
     *,
-    port: str | None = None,
     with_inputs: bool = False,
 ) -> Outcome:
-    """Run a flow, or what a port of it needs, to its end, giving each event to `see`.
+    """Execute a run to its end or its pause, giving each event to `see`.
 
     When `see` returns False the run is cancelled. `with_inputs`: as for `Run.events`.
     """
     began = perf_counter()
     reason = ""
-    async with flow.start(port, **inputs) as run:
+    async with executing as run:
         events = run.events(inputs=with_inputs)
         interrupts.on_signal(waker(partial(run.cancel, "cancelled by a signal")))
         async for event in events:

@@ -1,9 +1,9 @@
-"""The options of `dataflow run`: how they are declared, and what they come to."""
+"""The options of commands that execute a run: how they are declared, and what they come to."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
@@ -11,12 +11,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dataflow.flows import Flow
+    from dataflow.stores import Store
 
 __all__ = [
     "EventsOption",
     "InputOption",
     "JsonOption",
     "MaxConcurrencyOption",
+    "NoStoreOption",
     "Options",
     "OutputOption",
     "PromptArgument",
@@ -73,6 +75,10 @@ TraceOption: TypeAlias = Annotated[
 TracebackOption: TypeAlias = Annotated[
     bool, typer.Option("--traceback", help="Tell where in the code the failures arose.")
 ]
+NoStoreOption: TypeAlias = Annotated[
+    bool,
+    typer.Option("--no-store", help="Keep nothing of the run: it can hold any value, and is not resumed."),
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +92,8 @@ class Options:
     outputs: Sequence[str] = ()
     pulled: Sequence[str] = ()
     max_concurrency: int | None = None
+    store: str | None = None  # the path that was given
+    is_kept: bool = True  # the run lives in the store
 
     @property
     def is_bare(self) -> bool:
@@ -101,9 +109,10 @@ class Options:
         """Return the names of the outputs to be written."""
         return self.outputs or declared
 
-    def limited(self, flow: Flow) -> Flow:
-        """Return the flow with the concurrency that is asked for, its other settings as they are."""
-        if self.max_concurrency is None:
-            return flow
+    def settled(self, flow: Flow, store: Store | None) -> Flow:
+        """Return the flow with the store and the concurrency asked for, its other settings as they are."""
+        changes: dict[str, Any] = {"store": store}
+        if self.max_concurrency is not None:
+            changes["max_concurrency"] = self.max_concurrency
         given = {field.name: getattr(flow.settings, field.name) for field in fields(flow.settings)}
-        return flow.using(**{**given, "max_concurrency": self.max_concurrency})
+        return flow.using(**{**given, **changes})

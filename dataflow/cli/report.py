@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
+from dataflow.cli.ask_texts import answers_needed, ask_lines, ask_object, of_result
 from dataflow.cli.carrying import carried, write_json
 from dataflow.cli.exits import ExitCode, code_of_signal
+from dataflow.cli.storage import command_for
 from dataflow.cli.streams import is_terminal, tell, write
 from dataflow.cli.texts import duration, one_line
-from dataflow.wording import visible
+from dataflow.errors import ValueRefused
+from dataflow.redaction import redacted
+from dataflow.wording import counted, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -17,6 +21,7 @@ if TYPE_CHECKING:
 
     from dataflow.cli.execution import Outcome
     from dataflow.cli.exits import Problem
+    from dataflow.cli.options import Options
     from dataflow.failure import Failure
     from dataflow.result import Result
 
@@ -63,7 +68,7 @@ def write_object(out: TextIO | None, outcome: Outcome, wanted: Sequence[str]) ->
             "run": result.run_id,
             "status": result.status,
             "outputs": {name: carried(value) for name, value in _values(result, wanted)},
-            "asks": [],
+            "asks": [ask_object(of_result(result.run_id, ask)) for ask in result.asks],
             "failures": [carried(failure) for failure in outcome.failures],
             "checks": [],
             "warnings": list(result.warnings),
@@ -121,7 +126,9 @@ def write_outputs(out: TextIO | None, result: Result, wanted: Sequence[str], *, 
 
 def bare_text(value: object) -> str:
     """Write a value as another program wants it: a text as it is, anything else as JSON."""
-    return value if isinstance(value, str) else json.dumps(carried(value), ensure_ascii=False)
+    if isinstance(value, str):
+        return redacted(value)
+    return json.dumps(redacted(carried(value)), ensure_ascii=False)
 
 
 def output_text(name: str, value: object, *, shorten: bool) -> str:
@@ -140,8 +147,9 @@ def output_text(name: str, value: object, *, shorten: bool) -> str:
     return f"{name}:\n{lines}{note}"
 
 
-def tell_outcome(outcome: Outcome, *, tracebacks: bool) -> None:
-    """Tell of warnings and failures, and in the last line how the run ended."""
+def tell_outcome(outcome: Outcome, options: Options) -> None:
+    """Tell of warnings, failures and open asks, and in the last line how the run ended."""
+    tracebacks = options.tracebacks
     warnings = outcome.result.warnings
     for warning in warnings[:MOST_TOLD]:
         tell(f"warning: {visible(warning)}")
@@ -149,7 +157,25 @@ def tell_outcome(outcome: Outcome, *, tracebacks: bool) -> None:
         tell(f"warning: and {len(warnings) - MOST_TOLD} more")
     if tracebacks or len(outcome.failures) > 1 or any("\n" in one.message for one in outcome.failures):
         _tell_failures(outcome.failures, tracebacks=tracebacks)
+    if outcome.result.status == "paused":
+        _tell_asks(outcome.result, options)
+    if options.is_kept and any(failure.type == ValueRefused.__name__ for failure in outcome.failures):
+        tell("what cannot be stored can be run without keeping it: --no-store")
     tell(last_line(outcome))
+
+
+def _tell_asks(result: Result, options: Options) -> None:
+    """Tell what is asked, and how to answer it and go on."""
+    asks = [of_result(result.run_id, ask) for ask in result.asks]
+    for ask in asks[:MOST_TOLD]:
+        tell(f"open  {visible(ask_lines(ask))}")
+    if len(asks) > MOST_TOLD:
+        tell(f"and {len(asks) - MOST_TOLD} more asks")
+    if options.is_kept:
+        command = command_for("resume", result.run_id, store=options.store)
+        tell(f"go on with: {command} {visible(' '.join(answers_needed(asks[:MOST_TOLD])))}")
+    else:
+        tell("the run is not kept, so it cannot go on: run it without --no-store and --pull to answer")
 
 
 def _tell_failures(failures: Sequence[Failure], *, tracebacks: bool) -> None:
@@ -173,7 +199,7 @@ def last_line(outcome: Outcome) -> str:
         case "completed":
             return f"completed in {duration(outcome.seconds)}"
         case "paused":
-            return "paused"
+            return f"paused: {counted(len(outcome.result.asks), 'open ask')}"
         case "cancelled":
             return "cancelled" + (f": {outcome.reason}" if outcome.reason else "")
         case "failed":

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import anyio
 import typer
 
 from dataflow.cli.exits import ExitCode, Problem, Refused
@@ -17,6 +14,7 @@ from dataflow.cli.options import (
     InputOption,
     JsonOption,
     MaxConcurrencyOption,
+    NoStoreOption,
     Options,
     OutputOption,
     PromptArgument,
@@ -24,23 +22,21 @@ from dataflow.cli.options import (
     TracebackOption,
     TraceOption,
 )
-from dataflow.cli.streams import is_terminal, result_stream, tell, write
-from dataflow.cli.targets import FileArgument, load, refusing
+from dataflow.cli.sitting import Sitting
+from dataflow.cli.storage import StoreOption, open_store
+from dataflow.cli.streams import result_stream
+from dataflow.cli.targets import FileArgument, load, refusing, target_kept
 from dataflow.cli.texts import one_line
-from dataflow.errors import DataflowError
-from dataflow.wording import choices, visible
+from dataflow.errors import DataflowError, FlowInvalid
+from dataflow.wording import choices
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from contextlib import AbstractContextManager
-    from typing import TextIO
+    from collections.abc import Iterator
+    from contextlib import AbstractAsyncContextManager
 
-    from dataflow.cli.lines import Lines
-    from dataflow.cli.trace import Trace
-    from dataflow.cli.tree import Tree
-    from dataflow.events import Event
     from dataflow.flows import Flow
     from dataflow.plan import FlowPlan
+    from dataflow.run import Run
 
 __all__ = ["run"]
 
@@ -57,8 +53,13 @@ def run(
     max_concurrency: MaxConcurrencyOption = None,
     trace: TraceOption = False,
     tracebacks: TracebackOption = False,
+    store: StoreOption = None,
+    no_store: NoStoreOption = False,
 ) -> None:
     """Run a flow and write its outputs; progress, warnings and failures go to standard error.
+
+    The run is kept in the store: `dataflow runs` lists it, and a run that has paused, failed, was cancelled
+    or interrupted goes on with `dataflow resume`. A run of --pull is not kept.
 
     Ctrl-C and SIGTERM cancel the run, a second one ends the process at once.
 
@@ -73,106 +74,34 @@ def run(
         outputs=tuple(dict.fromkeys(outputs or ())),
         pulled=tuple(dict.fromkeys(pull or ())),
         max_concurrency=max_concurrency,
+        store=store,
+        is_kept=not no_store and not pull,
     )
     interrupts = context.ensure_object(Interrupts)
     with result_stream(alone=options.as_json or options.is_bare) as out, shown_logs():
-        raise typer.Exit(_Run(interrupts, out, options).run(file, input or [], prompt))
-
-
-class _Run:
-    """One call of the command."""
-
-    def __init__(self, interrupts: Interrupts, out: TextIO | None, options: Options) -> None:
-        self._interrupts = interrupts
-        self._out = out
-        self._options = options
-
-    def run(self, file: str, given: list[str], prompt: str | None) -> int:
+        sitting = Sitting(interrupts, out, options)
         try:
-            flow = self._options.limited(load(file, imports=True))
-            plan = _compiled(file, flow, self._options)
-            return self._run_flow(flow, plan, self._inputs(flow, given, prompt))
+            if store is not None and no_store:
+                raise Refused([Problem("--store does not go with --no-store")], ExitCode.USAGE)
+            place = open_store(store) if options.is_kept else None
+            flow = options.settled(load(file, imports=True), place)
+            flow.target = target_kept(file)
+            plan = _compiled(file, flow, options)
+            code = sitting.execute(flow.name, plan, _started(file, flow, options, input or [], prompt))
         except Refused as refused:
-            self._tell_refused(refused)
+            sitting.tell_refused(refused)
             raise
+        raise typer.Exit(code)
 
-    def _inputs(self, flow: Flow, given: list[str], prompt: str | None) -> Mapping[str, Any]:
-        from dataflow.cli.inputs import read_inputs  # each of these only where it is needed
 
-        return read_inputs(flow.inputs, given, prompt)
+def _started(
+    file: str, flow: Flow, options: Options, given: list[str], prompt: str | None
+) -> AbstractAsyncContextManager[Run]:
+    from dataflow.cli.inputs import read_inputs  # only where it is needed
 
-    def _run_flow(self, flow: Flow, plan: FlowPlan, inputs: Mapping[str, Any]) -> int:
-        """Run, and tell how it ended before the event loop ends, which may have to wait for threads."""
-        with self._interrupts.held():
-            try:
-                return anyio.run(partial(self._execute, flow, plan, inputs))
-            except (KeyboardInterrupt, SystemExit) as error:  # raised by a node: signals are held
-                return self._ended_by_node(error)
-
-    def _ended_by_node(self, error: BaseException) -> int:
-        from dataflow.cli.report import write_refusal  # as above
-
-        problem = Problem(f"a node tried to end the process: {type(error).__name__}({error})")
-        if self._options.as_json:
-            write_refusal(self._out, [problem], type(error).__name__)
-        tell(f"failed: {problem}")
-        return ExitCode.FAILED
-
-    async def _execute(self, flow: Flow, plan: FlowPlan, inputs: Mapping[str, Any]) -> int:
-        from dataflow.cli import report
-        from dataflow.cli.execution import execute
-
-        options = self._options
-        with self._progress(flow, plan) as progress:
-            self._interrupts.running = progress.running
-
-            def see(event: Event) -> bool:
-                progress.see(event)
-                return self._write_event(event)
-
-            outcome = await execute(
-                flow, inputs, see, self._interrupts, port=options.port, with_inputs=options.trace
-            )
-        wanted = options.wanted(outcome.result.declared)
-        if options.as_json:
-            report.write_object(self._out, outcome, wanted)
-        else:
-            report.write_outputs(self._out, outcome.result, wanted, bare=options.is_bare)
-        report.tell_outcome(outcome, tracebacks=options.tracebacks)
-        code = report.code_of(outcome, self._interrupts.caught)
-        if code != ExitCode.COMPLETED:  # nodes that were cut short may have left threads behind
-            self._interrupts.told(code)
-        return code
-
-    def _progress(self, flow: Flow, plan: FlowPlan) -> AbstractContextManager[Lines | Trace | Tree]:
-        if self._options.trace:
-            from dataflow.cli.trace import Trace
-
-            return nullcontext(Trace())
-        from dataflow.cli.tree import Tree, can_be_live
-
-        draws_over_events = self._options.events and is_terminal(self._out)
-        self._interrupts.is_live = can_be_live() and not draws_over_events
-        if self._interrupts.is_live:
-            return Tree(flow.name, plan, lambda: self._interrupts.caught is not None)
-        from dataflow.cli.lines import Lines
-
-        return nullcontext(Lines())
-
-    def _write_event(self, event: Event) -> bool:
-        from dataflow.cli.carrying import event_line
-
-        if not self._options.events or self._out is None:
-            return True
-        return write(self._out, event_line(event, self._out.encoding))
-
-    def _tell_refused(self, refused: Refused) -> None:
-        if self._options.as_json:
-            from dataflow.cli.report import write_refusal
-
-            write_refusal(self._out, refused.problems, type(refused.__cause__ or refused).__name__)
-        if self._options.tracebacks and refused.trace:
-            tell(visible(refused.trace.rstrip()))
+    values = read_inputs(flow.inputs, given, prompt)
+    with refusing(file):
+        return flow.start(options.port, **values)
 
 
 def _compiled(file: str, flow: Flow, options: Options) -> FlowPlan:
@@ -187,7 +116,21 @@ def _compiled(file: str, flow: Flow, options: Options) -> FlowPlan:
             problems.append(f"--pull {options.port}: {error}")
     if problems:
         raise Refused([Problem(one_line(problem)) for problem in problems], ExitCode.USAGE)
+    if options.is_kept:
+        _check_storable(file, plan)
     return plan
+
+
+def _check_storable(file: str, plan: FlowPlan) -> None:
+    """Raise Refused for ports whose types no store can keep (S12.3)."""
+    from dataflow.storing import kept_of  # as above
+
+    try:
+        kept_of(plan)
+    except FlowInvalid as error:
+        advice = "--no-store runs it without keeping it"
+        problems = [*(Problem(problem, file) for problem in error.problems), Problem(advice)]
+        raise Refused(problems) from error
 
 
 def _unusable(options: Options, plan: FlowPlan) -> Iterator[str]:

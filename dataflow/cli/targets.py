@@ -27,6 +27,7 @@ __all__ = [
     "placed",
     "problems_of",
     "refusing",
+    "target_kept",
 ]
 
 FileArgument: TypeAlias = Annotated[
@@ -64,6 +65,16 @@ def refusing(target: str) -> Iterator[None]:
 def is_python(target: str) -> bool:
     """Tell whether a target is a Python file or a module, not a document."""
     return target.endswith(".py") or (":" in target and not Path(target).is_file())
+
+
+def target_kept(target: str) -> str:
+    """Return a target as a run keeps it: with the whole path of its file, so that it is found anywhere."""
+    path, colon, name = target.rpartition(":")
+    if colon and path.endswith(".py") and not target.endswith(".py"):
+        return f"{Path(path).absolute()}:{name}"
+    if is_python(target) and not target.endswith(".py"):
+        return target  # a module, which is found as it was
+    return str(Path(target).absolute())
 
 
 def make_importable(target: str) -> None:

@@ -1,10 +1,17 @@
-"""Small texts: durations, and text of others on one line."""
+"""Small texts: times, durations, tables, and text of others on one line."""
 
 from __future__ import annotations
 
+from datetime import UTC
+from typing import TYPE_CHECKING
+
 from dataflow.wording import visible
 
-__all__ = ["duration", "one_line"]
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+__all__ = ["duration", "moment", "one_line", "table"]
 
 
 def one_line(text: str, limit: int = 500) -> str:
@@ -23,4 +30,18 @@ def duration(seconds: float) -> str:
     if seconds < 59.5:
         return f"{seconds:.0f} s"
     minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest:02d} s"
+    if minutes < 60:
+        return f"{minutes} min {rest:02d} s"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02d} min" if hours < 48 else f"{hours // 24} days"
+
+
+def moment(time: datetime) -> str:
+    """Write a time in UTC, as ids of runs have it."""
+    return time.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%SZ")
+
+
+def table(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Write rows as lines, their columns one below the other."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]

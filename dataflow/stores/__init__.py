@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from dataflow.stores.store import Answer, Batch, Hold, Record, Store, StoredRun
+from dataflow.stores.store import Answer, Batch, Hold, Record, Store, StoredAsk, StoredRun
 
-__all__ = ["Answer", "Batch", "Hold", "Record", "Store", "StoredRun"]
+__all__ = ["Answer", "Batch", "Hold", "Record", "Store", "StoredAsk", "StoredRun"]

@@ -8,8 +8,8 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from dataflow.errors import RunTaken, StoreError
-from dataflow.stores.store import Answer, Batch, Hold, Record, Store, StoredRun
-from dataflow.stores.telling import ASK_ENDED, ASK_KINDS, already_answered, missing_run, right_blob
+from dataflow.stores.store import ASK_ENDED, ASK_KINDS, Answer, Batch, Hold, Record, Store, StoredRun
+from dataflow.stores.telling import already_answered, missing_run, right_blob
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,7 +38,7 @@ class _Entry:
 
     def takes_no_answer(self, ask: str) -> bool:
         kinds = [record.kind for record in self.journal() if record.path == ask and record.kind in ASK_KINDS]
-        return ask in self.inbox or (bool(kinds) and kinds[-1] in ASK_ENDED)
+        return bool(kinds) and kinds[-1] in ASK_ENDED
 
 
 class _Held:
@@ -90,13 +90,16 @@ class MemoryStore(Store):
             entry.run = replace(entry.run, status=status, updated=datetime.now(UTC))
             return tuple(inbox.values())
 
-    def answer(self, run: str, answer: Answer) -> None:
-        """Put an answer in the inbox; raises AnswerRefused if its ask has one or takes none."""
+    def answer(self, run: str, *answers: Answer) -> None:
+        """Put answers in the inbox, or none; raises AnswerRefused if an ask has one or takes none."""
         with self._guard:
             entry = self._entry(run)
-            if entry.takes_no_answer(answer.ask):
-                raise already_answered(answer.ask)
-            entry.inbox[answer.ask] = answer
+            inbox = dict(entry.inbox)
+            for answer in answers:
+                if answer.ask in inbox or entry.takes_no_answer(answer.ask):
+                    raise already_answered(answer.ask)
+                inbox[answer.ask] = answer
+            entry.inbox = inbox
 
     def runs(self) -> Sequence[StoredRun]:
         """List all runs, the newest first."""

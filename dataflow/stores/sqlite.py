@@ -18,13 +18,14 @@ from dataflow.stores.statements import (
     answers_of,
     delete_run,
     find_run,
+    open_asks,
     page_of,
     read_blob,
     read_runs,
     require_run,
     write_batch,
 )
-from dataflow.stores.store import Answer, Batch, Hold, Record, Store, StoredRun
+from dataflow.stores.store import Answer, Batch, Hold, Record, Store, StoredAsk, StoredRun
 from dataflow.stores.telling import missing_run, right_blob
 
 if TYPE_CHECKING:
@@ -87,10 +88,11 @@ class SqliteStore(Store):
                 write_batch(run, batch, connection, self._name)
             return answers
 
-    def answer(self, run: str, answer: Answer) -> None:
-        """Put an answer in the inbox; raises AnswerRefused if its ask has one or takes none."""
+    def answer(self, run: str, *answers: Answer) -> None:
+        """Put answers in the inbox, or none; raises AnswerRefused if an ask has one or takes none."""
         with self._writing(run) as connection:
-            add_answer(run, answer, connection)
+            for answer in answers:
+                add_answer(run, answer, connection)
 
     def runs(self) -> Sequence[StoredRun]:
         """List all runs, the newest first."""
@@ -115,6 +117,13 @@ class SqliteStore(Store):
         """List the answers that the owner of a run has not taken yet."""
         with self._reading(run) as connection:
             return answers_of(run, connection)
+
+    def asks(self) -> Sequence[StoredAsk]:
+        """List the open asks of all runs: an index has their records."""
+        if not self._database.exists():
+            return []
+        with self._database.reading() as connection:
+            return open_asks(connection)
 
     def records(self, run: str, after: int = 0) -> Iterator[Record]:
         """Read the journal of a run in order, some records at a time: nobody waits for a slow reader."""

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from dataflow.errors import StoreError
-from dataflow.stores.store import Answer, Batch, Record, StoredRun
-from dataflow.stores.telling import ASK_ENDED, already_answered, missing_run
+from dataflow.stores.store import ASK_ENDED, Answer, Batch, Record, StoredAsk, StoredRun
+from dataflow.stores.telling import already_answered, missing_run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,6 +19,7 @@ __all__ = [
     "answers_of",
     "delete_run",
     "find_run",
+    "open_asks",
     "page_of",
     "read_blob",
     "read_runs",
@@ -31,6 +32,18 @@ _RUN: Final = "SELECT id, flow, target, status, created, updated FROM runs"
 _LAST_OF_ASK: Final = """
 SELECT kind FROM records
 WHERE run = ? AND path = ? AND kind IN ('ask_opened', 'ask_answered', 'ask_closed') ORDER BY seq DESC LIMIT 1
+"""
+# As above, for all runs at once; nothing of a journal but its asks is read.
+_OPEN_ASKS: Final = """
+SELECT opened.run, opened.path, opened.data, inbox.ask IS NOT NULL
+FROM records AS opened JOIN runs ON runs.id = opened.run
+LEFT JOIN inbox ON inbox.run = opened.run AND inbox.ask = opened.path
+WHERE opened.kind IN ('ask_opened', 'ask_answered', 'ask_closed') AND opened.kind = 'ask_opened'
+AND NOT EXISTS (
+    SELECT 1 FROM records AS later WHERE later.run = opened.run AND later.path = opened.path
+    AND later.kind IN ('ask_opened', 'ask_answered', 'ask_closed') AND later.seq > opened.seq
+)
+ORDER BY runs.created DESC, runs.id DESC, opened.seq
 """
 _ADD_RECORD: Final = "INSERT INTO records (run, seq, kind, path, data) VALUES (?, ?, ?, ?, ?)"
 # Those that only this run has.
@@ -121,6 +134,14 @@ def answers_of(run: str, connection: sqlite3.Connection) -> Sequence[Answer]:
         "SELECT ask, value, by FROM inbox WHERE run = ? ORDER BY place", (_written(run),)
     )
     return [Answer(_read(ask), _read(value), _read(by)) for ask, value, by in rows]
+
+
+def open_asks(connection: sqlite3.Connection) -> list[StoredAsk]:
+    """List the open asks of all runs, the newest run first."""
+    return [
+        StoredAsk(_read(run), _read(ask), _read(data), bool(is_answered))
+        for run, ask, data, is_answered in connection.execute(_OPEN_ASKS)
+    ]
 
 
 def add_answer(run: str, answer: Answer, connection: sqlite3.Connection) -> None:

@@ -9,14 +9,20 @@ from __future__ import annotations
 import pkgutil
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from datetime import datetime
     from os import PathLike
 
-__all__ = ["Answer", "Batch", "Hold", "Record", "Store", "StoredRun"]
+__all__ = ["Answer", "Batch", "Hold", "Record", "Store", "StoredAsk", "StoredRun"]
+
+
+#: The records that say how an ask stands, and those of them after which it takes no answer (S11.2).
+ASK_OPENED: Final = "ask_opened"
+ASK_ENDED: Final = ("ask_answered", "ask_closed")
+ASK_KINDS: Final = (ASK_OPENED, *ASK_ENDED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +48,16 @@ class StoredRun:
     status: str
     created: datetime  # UTC
     updated: datetime  # when the last batch was committed, UTC
+
+
+@dataclass(frozen=True, slots=True)
+class StoredAsk:
+    """An open ask of a run. `data` is that of its `ask_opened`."""
+
+    run: str
+    id: str
+    data: str
+    is_answered: bool = False  # an answer waits in the inbox
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +109,8 @@ class Store(ABC):
         """
 
     @abstractmethod
-    def answer(self, run: str, answer: Answer) -> None:
-        """Put an answer in the inbox.
+    def answer(self, run: str, *answers: Answer) -> None:
+        """Put answers in the inbox, all of them or none.
 
         Raises AnswerRefused if one for its ask is there, or if the journal has an `ask_answered` or
         `ask_closed` at its path and no later `ask_opened`.
@@ -111,6 +127,23 @@ class Store(ABC):
     @abstractmethod
     def inbox(self, run: str) -> Sequence[Answer]:
         """List the answers that the owner of a run has not taken yet."""
+
+    def asks(self) -> Sequence[StoredAsk]:
+        """List the open asks of all runs, the newest run first, each run's in the order in which they opened.
+
+        Reads every journal; a store that finds them sooner has a method of its own.
+        """
+        return [ask for run in self.runs() for ask in self._asks_of(run.id)]
+
+    def _asks_of(self, run: str) -> Iterator[StoredAsk]:
+        opened: dict[str, str] = {}
+        for record in self.records(run):
+            if record.kind in ASK_KINDS:
+                opened.pop(record.path, None)
+            if record.kind == ASK_OPENED:
+                opened[record.path] = record.data
+        answered = {answer.ask for answer in self.inbox(run)} if opened else ()
+        return (StoredAsk(run, ask, data, ask in answered) for ask, data in opened.items())
 
     @abstractmethod
     def records(self, run: str, after: int = 0) -> Iterator[Record]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from dataflow.errors import AnswerRefused, StoreError
 from dataflow.wording import choices
@@ -11,11 +11,7 @@ from dataflow.wording import choices
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["ASK_ENDED", "ASK_KINDS", "already_answered", "missing_run", "right_blob"]
-
-#: The records that say how an ask stands, and those of them after which it takes no answer (S11.2).
-ASK_ENDED: Final = ("ask_answered", "ask_closed")
-ASK_KINDS: Final = ("ask_opened", *ASK_ENDED)
+__all__ = ["already_answered", "missing_run", "right_blob"]
 
 
 def missing_run(store: str, run: str, there: Sequence[str]) -> StoreError:

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from dataflow.errors import AnswerRefused, RunTaken, StoreError
-from dataflow.stores import Batch
+from dataflow.stores import Batch, StoredAsk
 from dataflow.testing.cases import StoreCases
 from dataflow.testing.samples import answer_to, batch_of, new_run, record, refused
 
@@ -47,6 +47,31 @@ class InboxCases(StoreCases):
         with refused(AnswerRefused, naming="'a'"):
             store.answer("run", answer_to())
         assert list(store.inbox("run")) == [answer_to()]
+
+    def test_of_several_answers_none_is_taken_if_one_is_refused(self, tmp_path: Path) -> None:
+        store = self.make_store(tmp_path)
+        self.begin(store)
+        store.answer("run", answer_to("b"))
+        with refused(AnswerRefused, naming="b"):
+            store.answer("run", answer_to("a"), answer_to("b"))
+        assert list(store.inbox("run")) == [answer_to("b")]
+        store.answer("run", answer_to("a"), answer_to("c"))
+        assert list(store.inbox("run")) == [answer_to("b"), answer_to("a"), answer_to("c")]
+
+    def test_open_asks_are_listed_the_newest_run_first(self, tmp_path: Path) -> None:
+        store = self.make_store(tmp_path)
+        self.begin(store, new_run("old", day=1))
+        self.begin(store, new_run("new", day=2))
+        opened = [record(seq, "ask_opened", ask) for seq, ask in enumerate("cabd", start=1)]
+        ended = [record(5, "ask_answered", "a"), record(6, "ask_closed", "b"), record(7, "ask_closed", "d")]
+        store.commit("old", Batch([*opened, *ended, record(8, "ask_opened", "a")]))
+        store.commit("new", Batch([record(1, "ask_opened", "c"), record(2)]))
+        store.answer("old", answer_to("a"))
+        assert list(store.asks()) == [
+            StoredAsk("new", "c", '{"number":1}'),
+            StoredAsk("old", "c", '{"number":1}'),
+            StoredAsk("old", "a", '{"number":8}', is_answered=True),
+        ]
 
     def test_an_answer_is_refused_when_its_ask_has_ended(self, tmp_path: Path) -> None:
         store = self.make_store(tmp_path)

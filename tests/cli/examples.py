@@ -147,6 +147,41 @@ def of_one(node: Callable[..., Any]) -> Flow:
     return made
 
 
+class Opaque:
+    """What no store can keep."""
+
+
+async def opaque() -> Opaque:
+    return Opaque()
+
+
+async def hidden() -> Any:
+    return Opaque()
+
+
+async def once(x: Any) -> Any:
+    """Wait for ever the first time, in a process that is to be killed; later find the mark that it leaves."""
+    mark = anyio.Path("once")
+    if not await mark.exists():
+        await mark.touch()
+        await wait(x)
+    return x
+
+
+async def until_there(x: Any) -> Any:
+    """Wait, in a process of its own, until a file is there that another process makes."""
+    say("begun")
+    while not await anyio.Path("there").exists():  # noqa: ASYNC110 - another process tells by a file
+        await anyio.sleep(0.01)
+    return x
+
+
+async def only_on_trusted(x: int) -> int:
+    if not await anyio.Path("trusted").exists():
+        raise ValueError("not trusted")
+    return x
+
+
 with Flow("greet") as greet:
     greet.output(
         "text", greet.add(hello, name=greet.input("name", str), times=greet.input("times", int, 1)).out
@@ -192,6 +227,33 @@ leaves, chats, passes = of_one(leave), of_one(chat), of_one(same)
 with Flow("crowded") as crowded:
     numbers = [crowded.add(in_flight, number=number).out for number in range(3)]
     crowded.output("most", crowded.add(most, numbers=gather(*numbers)).out)
+
+with Flow("review") as review:
+    draft = review.add(hello, name=review.input("name", str, "Ada"))
+    publish = review.ask(bool, "Publish it?", show=draft.out, name="publish")
+    title = review.ask(str, "Under which title?", name="title", expires=86_400.0, default="untitled")
+    ways = review.when(publish.out, bool)
+    review.output("title", review.add(shout, word=title.out).out)
+    review.output("publish", ways.yes)
+
+with Flow("killed") as killed:
+    begun = killed.add(hello, name="Ada")
+    killed.output("out", killed.add(once, x=begun.out).out)
+
+with Flow("waiting") as waiting:
+    asked = waiting.ask(str, "Which word?", name="word")
+    other = waiting.add(until_there, x=1)
+    waiting.output("word", waiting.add(shout, word=asked.out).out)
+    waiting.output("other", waiting.add(same, x=other.out).out)
+
+with Flow("retried") as retried:
+    retried.output("out", retried.add(only_on_trusted, x=retried.add(same, x=1).out).out)
+
+with Flow("opaques") as opaques:
+    opaques.output("out", opaques.add(opaque).out)
+
+with Flow("hides") as hides:
+    hides.output("out", hides.add(hidden).out)
 
 with Flow("misfit") as misfit:
     misfit.output("out", misfit.add(hello, name=misfit.add(untyped).out).out)

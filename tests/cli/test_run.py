@@ -17,7 +17,7 @@ def test_the_outputs_go_to_standard_output_and_the_rest_to_standard_error(cli: C
     assert (done.code, done.out) == (0, "text: hello Ada\n")
     progress, last = done.err.splitlines()
     assert progress.split() == ["done", "hello", "0.00", "s"]
-    assert last == "completed in 0.00 s"
+    assert last.startswith("completed in 0.0")
 
 
 def test_a_run_on_json_writes_one_object_and_nothing_else(cli: Cli) -> None:
@@ -108,9 +108,9 @@ def test_an_output_without_a_value_says_why(cli: Cli) -> None:
 
 
 def test_a_value_that_json_cannot_carry_is_shown_and_breaks_nothing(cli: Cli) -> None:
-    done = cli("run", ":broken", "--events")
+    done = cli("run", ":broken", "--events", "--no-store")
     assert done.json["outputs"] == {"out": "<Broken, whose repr raises RuntimeError>"}
-    assert cli("run", ":broken").out == 'out: "<Broken, whose repr raises RuntimeError>"\n'
+    assert cli("run", ":broken", "--no-store").out == 'out: "<Broken, whose repr raises RuntimeError>"\n'
 
 
 def test_warnings_are_told_before_the_last_line(cli: Cli) -> None:

@@ -78,7 +78,7 @@ def test_the_bound_of_a_run_counts(cli: Cli) -> None:
 
 def test_the_other_settings_of_a_flow_stay() -> None:
     flow = Flow("f").using(errors="continue", max_concurrency=7, timeout=9.0, keep=False)
-    limited = Options(max_concurrency=2).limited(flow)
+    limited = Options(max_concurrency=2).settled(flow, None)
     assert limited.settings == Settings("continue", 2, None, 9.0, False)
 
 

@@ -48,7 +48,7 @@ def test_ctrl_c_cancels_and_leaves_the_terminal_as_it_was() -> None:
 
 
 def test_a_second_ctrl_c_shows_the_cursor_again() -> None:
-    with Terminal("run", f"{EXAMPLES}:swallows") as terminal:
+    with Terminal("run", f"{EXAMPLES}:swallows", "--no-store") as terminal:
         terminal.read_until("begun")
         os.kill(terminal.process.pid, signal.SIGINT)
         terminal.read_until("swallowed")

@@ -16,7 +16,8 @@ from dataflow.cli.texts import duration, one_line
         (9.96, "10 s"),
         (59.4, "59 s"),
         (59.6, "1 min 00 s"),
-        (3725, "62 min 05 s"),
+        (3725, "1 h 02 min"),
+        (260_000, "3 days"),
     ],
 )
 def test_a_duration_reads_as_people_write_it(seconds: float, text: str) -> None:

@@ -73,8 +73,8 @@ class KeepingBlobs(MemoryStore):
 class AnsweredTwice(MemoryStore):
     """Take the last answer."""
 
-    def answer(self, run: str, answer: Answer) -> None:
-        self._entry(run).inbox[answer.ask] = answer
+    def answer(self, run: str, *answers: Answer) -> None:
+        self._entry(run).inbox |= {answer.ask: answer for answer in answers}
 
 
 def failures_of(store: Callable[[], Store], folder: Path) -> list[str]:

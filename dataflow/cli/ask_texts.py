@@ -1,0 +1,118 @@
+"""Open asks as they are told: a line or two for people, an object of JSON for programs."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final
+
+from dataflow.cli.carrying import carried
+from dataflow.cli.storage import refusing_runs
+from dataflow.cli.stored import Stored
+from dataflow.cli.texts import moment, one_line
+from dataflow.redaction import redacted
+from dataflow.schema_types import type_of_schema
+from dataflow.type_names import type_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from dataflow.asks import Ask
+    from dataflow.stores import Store, StoredAsk
+
+__all__ = [
+    "ToldAsk",
+    "answers_needed",
+    "ask_lines",
+    "ask_object",
+    "asks_of",
+    "of_result",
+    "of_store",
+    "type_text",
+]
+
+MOST_SHOWN: Final = 200  # characters of what is shown
+MOST_FIELDS: Final = 6
+
+
+@dataclass(frozen=True, slots=True)
+class ToldAsk:
+    """An open ask. `show` is what JSON carries in its place."""
+
+    run: str
+    id: str
+    prompt: str
+    schema: Mapping[str, Any]
+    show: Any
+    expires: datetime | None
+    is_answered: bool = False
+
+
+def of_result(run: str, ask: Ask) -> ToldAsk:
+    """Tell an ask of a run that has paused here."""
+    return ToldAsk(run, ask.id, redacted(ask.prompt), ask.schema, redacted(carried(ask.show)), ask.expires)
+
+
+def of_store(ask: StoredAsk, stored: Stored) -> ToldAsk:
+    """Tell an ask as its run has journaled it."""
+    data = json.loads(ask.data)
+    opened, seconds = datetime.fromisoformat(data["time"]), data["expires"]
+    expires = None if seconds is None else opened + timedelta(seconds=seconds)
+    prompt, schema = stored.readable(data["prompt"]), stored.readable(data["schema"])
+    return ToldAsk(
+        ask.run, ask.id, prompt, schema, stored.readable(data["show"]), expires, is_answered=ask.is_answered
+    )
+
+
+def asks_of(store: Store, run: str | None = None) -> list[ToldAsk]:
+    """List the open asks of all runs in a store, or of one."""
+    stored = Stored(store)
+    with refusing_runs():
+        return [of_store(ask, stored) for ask in store.asks() if run in (None, ask.run)]
+
+
+def ask_object(ask: ToldAsk) -> dict[str, Any]:
+    """Return the object that stands for an ask in `asks` (S20)."""
+    return {
+        "id": ask.id,
+        "prompt": ask.prompt,
+        "schema": dict(ask.schema),
+        "show": ask.show,
+        "expires": None if ask.expires is None else ask.expires.isoformat(),
+    }
+
+
+def ask_lines(ask: ToldAsk, *, names_run: bool = False) -> str:
+    """Write an ask on a line, with what it shows on further ones."""
+    expires = "" if ask.expires is None else f"  expires {moment(ask.expires)}"
+    waits = "  (answered; the run has not gone on yet)" if ask.is_answered else ""
+    place = f"{ask.run}  {ask.id}" if names_run else ask.id
+    head = f"{place}  {type_text(ask.schema)}{expires}  {one_line(ask.prompt)}".rstrip() + waits
+    if ask.show is None:
+        return head
+    text = ask.show if isinstance(ask.show, str) else json.dumps(ask.show, ensure_ascii=False)
+    return f"{head}\n    {one_line(text, MOST_SHOWN)}"
+
+
+def type_text(schema: Mapping[str, Any]) -> str:
+    """Name the type of an answer; of an object with its fields."""
+    fields = schema.get("properties")
+    try:
+        if not isinstance(fields, dict) or not fields:
+            return type_name(type_of_schema(schema))
+        root = {key: schema[key] for key in ("$defs", "definitions") if key in schema}
+        parts = [
+            f"{name}: {type_name(type_of_schema({**part, **root}))}"
+            for name, part in list(fields.items())[:MOST_FIELDS]
+        ]
+    except (TypeError, ValueError):
+        return "JSON"
+    more = ", ..." if len(fields) > MOST_FIELDS else ""
+    return "{" + ", ".join(parts) + more + "}"
+
+
+def answers_needed(asks: Iterable[ToldAsk]) -> Sequence[str]:
+    """Write what a command that answers these asks is given, to be filled in."""
+    return [f"{shlex.quote(ask.id)}=..." for ask in asks if not ask.is_answered]

@@ -1,0 +1,97 @@
+"""`dataflow asks` and `dataflow answer`: what runs wait for, and giving it to them (S11.2)."""
+
+from __future__ import annotations
+
+import getpass
+import json
+import sys
+from typing import TYPE_CHECKING
+
+from dataflow.cli.exits import ExitCode, Problem, Refused
+from dataflow.cli.storage import (
+    AnswersArgument,
+    JsonObjectOption,
+    RunArgument,
+    StoreOption,
+    command_for,
+    find_run,
+    open_store,
+    refusing_runs,
+)
+from dataflow.cli.streams import tell, write
+from dataflow.wording import counted, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dataflow.cli.ask_texts import ToldAsk
+
+__all__ = ["answer", "asks"]
+
+
+def asks(as_json: JsonObjectOption = False, store: StoreOption = None) -> None:
+    """List the open asks of all runs: run, ask, type of the answer, prompt, and below it what is shown."""
+    from dataflow.cli.ask_texts import ask_lines, ask_object, asks_of  # only where it is needed
+
+    found = asks_of(open_store(store))
+    if as_json:
+        from dataflow.cli.carrying import write_json  # as above
+
+        listed = [{"run": ask.run, **ask_object(ask), "answered": ask.is_answered} for ask in found]
+        write_json(sys.stdout, {"asks": listed})
+        return
+    if found:
+        write(sys.stdout, "\n".join(visible(ask_lines(ask, names_run=True)) for ask in found))
+    tell(counted(sum(not ask.is_answered for ask in found), "open ask"))
+
+
+def answer(
+    run: RunArgument,
+    answers: AnswersArgument = None,
+    as_json: JsonObjectOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Answer open asks of a run; none of the answers counts if one is refused.
+
+    A run that is being executed takes them; any other goes on with them when it is resumed.
+    """
+    from dataflow.cli.answers import read_answers  # as above
+    from dataflow.cli.ask_texts import asks_of
+    from dataflow.stores import Answer
+
+    place = open_store(store)
+    found = find_run(place, run, store)
+    open_asks = asks_of(place, found.id)
+    if not answers:
+        raise Refused([Problem(f"nothing is answered: {_needed(open_asks)}")], ExitCode.USAGE)
+    values = read_answers(found.id, open_asks, answers)
+    by = _user()
+    with refusing_runs():
+        place.answer(found.id, *(Answer(id, json.dumps(value), by) for id, value in values.items()))
+    left = [ask.id for ask in open_asks if not ask.is_answered and ask.id not in values]
+    if as_json:
+        from dataflow.cli.carrying import write_json  # as above
+
+        write_json(
+            sys.stdout, {"run": found.id, "status": found.status, "answered": list(values), "open": left}
+        )
+        return
+    more = f"; still open: {', '.join(left)}" if left else ""
+    tell(visible(f"answered {', '.join(values)}{more}"))
+    if found.status == "running":
+        tell(f"run {found.id} is being executed and takes it")
+    else:
+        tell(f"go on with: {command_for('resume', found.id, store=store)}")
+
+
+def _needed(asks: Sequence[ToldAsk]) -> str:
+    ids = [ask.id for ask in asks if not ask.is_answered]
+    return f"write ASK=VALUE; open asks: {', '.join(ids)}" if ids else "the run has no open ask"
+
+
+def _user() -> str:
+    """Name who gives the answer."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # nobody has this number
+        return ""

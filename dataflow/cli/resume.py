@@ -1,0 +1,149 @@
+"""`dataflow resume`: go on with a run that has paused, failed, was cancelled or interrupted (S11.3)."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from dataflow.cli.exits import ExitCode, Problem, Refused
+from dataflow.cli.interrupts import Interrupts
+from dataflow.cli.logs import shown_logs
+from dataflow.cli.options import (
+    EventsOption,
+    JsonOption,
+    MaxConcurrencyOption,
+    Options,
+    OutputOption,
+    TracebackOption,
+    TraceOption,
+)
+from dataflow.cli.sitting import Sitting
+from dataflow.cli.storage import AnswersArgument, RunArgument, StoreOption, find_run, open_store
+from dataflow.cli.streams import result_stream
+from dataflow.cli.targets import load, refusing, target_kept
+from dataflow.stores import StoredAsk
+from dataflow.wording import choices
+
+if TYPE_CHECKING:
+    from dataflow.cli.ask_texts import ToldAsk
+    from dataflow.flows import Flow
+    from dataflow.stores import Store, StoredRun
+
+__all__ = ["flow_of", "resume"]
+
+
+def resume(
+    context: typer.Context,
+    run: RunArgument,
+    answers: AnswersArgument = None,
+    file: Annotated[
+        str | None,
+        typer.Option(
+            "--flow", metavar="FILE", help="The flow, if it is no longer where it was.", show_default=False
+        ),
+    ] = None,
+    edited: Annotated[
+        Literal["refuse", "keep", "recompute"],
+        typer.Option(
+            metavar="HOW",
+            help="What becomes of settled nodes that were edited meanwhile: refuse the run, keep their "
+            "values, or recompute them.",
+        ),
+    ] = "refuse",
+    as_json: JsonOption = False,
+    events: EventsOption = False,
+    outputs: OutputOption = None,
+    max_concurrency: MaxConcurrencyOption = None,
+    trace: TraceOption = False,
+    tracebacks: TracebackOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Go on with a run that has paused, failed, was cancelled or interrupted; with answers, if given.
+
+    What has settled stands and is not computed again. Exit codes and output are those of
+    `dataflow run`.
+    """
+    options = Options(
+        as_json=as_json or events,
+        events=events,
+        trace=trace,
+        tracebacks=tracebacks,
+        outputs=tuple(dict.fromkeys(outputs or ())),
+        max_concurrency=max_concurrency,
+        store=store,
+    )
+    interrupts = context.ensure_object(Interrupts)
+    with result_stream(alone=options.as_json or options.is_bare) as out, shown_logs():
+        sitting = Sitting(interrupts, out, options)
+        try:
+            place = open_store(store)
+            found = find_run(place, run, store)
+            _check_status(found)
+            given = _given(place, found, answers) if answers else {}
+            flow = options.settled(flow_of(found, file), place)
+            plan = flow.compile()
+            unknown = [name for name in options.outputs if name not in plan.outputs]
+            if unknown:
+                text = f"--output {unknown[0]}: there is no such output; {choices(plan.outputs)}"
+                raise Refused([Problem(text)], ExitCode.USAGE)
+            code = sitting.execute(flow.name, plan, flow.resuming(found.id, given, edited=edited))
+        except Refused as refused:
+            sitting.tell_refused(refused)
+            raise
+        raise typer.Exit(code)
+
+
+def _given(store: Store, run: StoredRun, answers: list[str]) -> dict[str, Any]:
+    from dataflow.cli.answers import read_answers  # these only where they are needed
+    from dataflow.cli.ask_texts import asks_of
+
+    is_closed = run.status in ("failed", "cancelled")
+    return read_answers(run.id, _closed_asks(store, run) if is_closed else asks_of(store, run.id), answers)
+
+
+def _closed_asks(store: Store, run: StoredRun) -> list[ToldAsk]:
+    """List the asks that were closed with a run: they open again when it is resumed (S11.5)."""
+    from dataflow.cli.ask_texts import of_store  # as above
+    from dataflow.cli.past_runs import read_run
+
+    found = read_run(store, run)
+    asks = ((path, firing.ask) for path, firing in found.past.firings.items())
+    return [
+        of_store(StoredAsk(run.id, path, json.dumps(ask.told)), found.stored)
+        for path, ask in asks
+        if ask is not None and ask.values is None
+    ]
+
+
+def _check_status(run: StoredRun) -> None:
+    """Raise Refused for a run that cannot be resumed, before its flow is imported."""
+    told = {
+        "running": "is being executed by somebody else",
+        "completed": "has completed; there is nothing to resume",
+    }
+    if run.status in told:
+        raise Refused([Problem(f"run {run.id} {told[run.status]}")])
+
+
+def flow_of(run: StoredRun, file: str | None) -> Flow:
+    """Load the flow of a run, from where the run says that it is unless somebody knows better."""
+    target = file or run.target
+    if not target:
+        problem = f"run {run.id} does not say where its flow {run.flow!r} is; give it with --flow FILE"
+        raise Refused([Problem(problem)], ExitCode.USAGE)
+    try:
+        flow = load(target, imports=True)
+        with refusing(target):
+            flow.compile()
+    except Refused as refused:
+        if file is not None:
+            raise
+        advice = Problem(
+            f"run {run.id} has its flow from {target}; if it is elsewhere now, give it with --flow FILE"
+        )
+        raise Refused([*refused.problems, advice], refused.code, refused.trace) from refused.__cause__
+    if file is not None:
+        flow.target = target_kept(file)
+    return flow

@@ -1,0 +1,168 @@
+"""`dataflow runs`: list the runs in the store, show one, delete some (S12)."""
+
+from __future__ import annotations
+
+import re
+import sys
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from dataflow.cli.exits import ExitCode, Problem, Refused
+from dataflow.cli.storage import (
+    DEFAULT_STORE,
+    JsonObjectOption,
+    RunArgument,
+    StoreOption,
+    find_run,
+    open_store,
+    refusing_runs,
+)
+from dataflow.cli.streams import tell, write
+from dataflow.cli.texts import duration, moment, table
+from dataflow.wording import counted, visible
+
+if TYPE_CHECKING:
+    from collections import Counter
+
+    from dataflow.stores import StoredRun
+
+__all__ = ["runs"]
+
+runs = typer.Typer(rich_markup_mode=None, invoke_without_command=True)
+
+#: The statuses of runs that nobody is waiting for.
+ENDED: Final = ("completed", "failed", "cancelled")
+STATUSES: Final = (*ENDED, "paused", "interrupted")
+_AGE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([smhdw])")
+_UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+@runs.callback()
+def list_runs(context: typer.Context, as_json: JsonObjectOption = False, store: StoreOption = None) -> None:
+    """List the runs in the store, the newest first, or show or delete some.
+
+    A run that somebody's process was executing when it ended is `interrupted`.
+    """
+    if context.invoked_subcommand is not None:
+        context.obj = store if context.obj is None else context.obj
+        if as_json or store is not None:
+            text = (
+                f"--json and --store stand behind the command: dataflow runs {context.invoked_subcommand} ..."
+            )
+            raise Refused([Problem(text)], ExitCode.USAGE)
+        return
+    from collections import Counter
+
+    place = open_store(store)
+    with refusing_runs():
+        found = place.runs()
+        asks: Counter[str] = Counter(ask.run for ask in place.asks() if not ask.is_answered)
+    if as_json:
+        from dataflow.cli.carrying import write_json  # each of these only where it is needed
+        from dataflow.cli.past_runs import record_object
+
+        write_json(sys.stdout, {"runs": [{**record_object(run), "asks": asks[run.id]} for run in found]})
+    elif found:
+        head = ("RUN", "FLOW", "STATUS", "BEGAN", "LASTED", "ASKS")
+        write(sys.stdout, visible("\n".join(table([head, *(_row(run, asks) for run in found)]))))
+    else:
+        tell(f"no runs in {DEFAULT_STORE if store is None else store}")
+
+
+def _row(run: StoredRun, asks: Counter[str]) -> tuple[str, ...]:
+    until = datetime.now(UTC) if run.status == "running" else run.updated
+    lasted = duration((until - run.created).total_seconds())
+    count = asks[run.id]
+    return run.id, run.flow, run.status, moment(run.created), lasted, f"{count} open" if count else ""
+
+
+@runs.command()
+def show(
+    run: RunArgument,
+    path: Annotated[
+        str | None, typer.Argument(metavar="PATH", help="The path of a node in it.", show_default=False)
+    ] = None,
+    as_json: JsonObjectOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Show a run with its nodes and asks, or all that is stored of one firing of it.
+
+    Everything is read from the store; the flow is not imported.
+    """
+    from dataflow.cli.carrying import write_json  # as above
+    from dataflow.cli.past_runs import firing_object, firing_text, read_run, run_object, run_text
+
+    place = open_store(store)
+    found = read_run(place, find_run(place, run, store))
+    if path is not None:
+        with refusing_runs():
+            described = firing_object(found, place, path)
+        write_json(sys.stdout, described) if as_json else write(sys.stdout, firing_text(found, described))
+        return
+    from dataflow.cli.ask_texts import asks_of  # as above
+
+    asks = asks_of(place, found.run.id)
+    write_json(sys.stdout, run_object(found, asks)) if as_json else write(sys.stdout, run_text(found, asks))
+
+
+@runs.command()
+def delete(run: RunArgument, as_json: JsonObjectOption = False, store: StoreOption = None) -> None:
+    """Delete a run that nobody executes, with everything that is stored of it."""
+    place = open_store(store)
+    found = find_run(place, run, store)
+    with refusing_runs():
+        place.delete(found.id)
+    _tell_deleted([found.id], as_json=as_json)
+
+
+@runs.command()
+def prune(
+    older_than: Annotated[
+        str, typer.Option(metavar="AGE", help="How long nothing was written to them: 30d, 12h, 90m, 2w.")
+    ],
+    status: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="STATUS",
+            help=f"Of this status, which may be given several times: {', '.join(STATUSES)}; "
+            f"{', '.join(ENDED)} by default.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: JsonObjectOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Delete runs that have ended and to which nothing was written for a time."""
+    from dataflow.stores.pruning import prune as prune_store  # as above
+
+    unknown = [one for one in status or () if one not in STATUSES]
+    if unknown:
+        text = f"--status {unknown[0]}: there is no such status to prune; choices: {', '.join(STATUSES)}"
+        raise Refused([Problem(text)], ExitCode.USAGE)
+    with refusing_runs():
+        deleted = prune_store(open_store(store), _age(older_than), status or ENDED)
+    _tell_deleted(deleted, as_json=as_json)
+
+
+def _age(text: str) -> timedelta:
+    found = _AGE.fullmatch(text.strip())
+    try:
+        if found is not None:
+            return timedelta(**{_UNITS[found[2]]: float(found[1])})
+    except OverflowError:
+        pass
+    problem = f"--older-than {text}: write a number and a unit, as in 30d, 12h, 90m or 2w"
+    raise Refused([Problem(problem)], ExitCode.USAGE)
+
+
+def _tell_deleted(ids: list[str], *, as_json: bool) -> None:
+    if as_json:
+        from dataflow.cli.carrying import write_json  # as above
+
+        write_json(sys.stdout, {"deleted": ids})
+        return
+    if ids:
+        write(sys.stdout, "\n".join(ids))
+    tell(f"deleted {counted(len(ids), 'run')}")

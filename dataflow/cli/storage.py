@@ -1,0 +1,111 @@
+"""The store and the run that a command is about: found, or refused with what there is (S20)."""
+
+from __future__ import annotations
+
+import shlex
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
+
+import typer
+
+from dataflow.cli.exits import ExitCode, Problem, Refused
+from dataflow.cli.texts import one_line
+from dataflow.errors import AnswerRefused, DataflowError, FlowEdited, RunTaken
+from dataflow.wording import listed, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from dataflow.stores import Store, StoredRun
+
+__all__ = [
+    "DEFAULT_STORE",
+    "AnswersArgument",
+    "JsonObjectOption",
+    "RunArgument",
+    "StoreOption",
+    "command_for",
+    "find_run",
+    "open_store",
+    "refusing_runs",
+]
+
+DEFAULT_STORE: Final = ".dataflow/runs.db"
+
+StoreOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--store", metavar="PATH", help=f"The store, {DEFAULT_STORE} by default.", show_default=False
+    ),
+]
+JsonObjectOption: TypeAlias = Annotated[bool, typer.Option("--json", help="Write one JSON object.")]
+RunArgument: TypeAlias = Annotated[
+    str,
+    typer.Argument(
+        metavar="RUN", help="The id of a run, or a part of one that no other has.", show_default=False
+    ),
+]
+
+AnswersArgument: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="ASK=VALUE",
+        help="An answer: text as it stands for an ask of type str, else JSON; "
+        "ASK=@FILE takes the text of a file, ASK=- standard input.",
+        show_default=False,
+    ),
+]
+
+
+def open_store(path: str | None) -> Store:
+    """Return the store at a path; its file is made when the first run is written."""
+    from dataflow.stores import Store  # brings sqlite3 when it is used
+
+    return Store.sqlite(Path(DEFAULT_STORE if path is None else path))
+
+
+def find_run(store: Store, part: str, path: str | None) -> StoredRun:
+    """Find the run that has this id, or alone has this part of it; raises Refused, as a usage error."""
+    with refusing_runs():
+        runs = {run.id: run for run in store.runs()}
+    if part in runs:
+        return runs[part]
+    found = [id for id in runs if part and part in id]
+    if len(found) == 1:
+        return runs[found[0]]
+    where = DEFAULT_STORE if path is None else path
+    if found:
+        text = f"run {part!r} could be any of {len(found)}: {listed(found, len(found))}"
+    elif runs:
+        text = f"there is no run {part!r} in {where}; choices: {listed(nearest(runs, part), len(runs))}"
+    else:
+        text = f"there is no run {part!r}: {where} has no runs"
+    raise Refused([Problem(one_line(text, 1000))], ExitCode.USAGE)
+
+
+@contextmanager
+def refusing_runs() -> Iterator[None]:
+    """Raise what stores and runs in them refuse as Refused, on one line."""
+    try:
+        yield
+    except FlowEdited as error:
+        parts = {"added": error.added, "removed": error.removed, "changed": error.changed}
+        told = "; ".join(f"{name}: {', '.join(some)}" for name, some in parts.items() if some)
+        text = (
+            f"run {error.run} stays as it was, since the flow was edited meanwhile: {told}; give --edited "
+            "keep to let what was settled stand, or --edited recompute to run it again"
+        )
+        raise Refused([Problem(one_line(text, 2000))]) from error
+    except RunTaken as error:
+        raise Refused([Problem(f"run {error.run} {error.reason}")]) from error
+    except AnswerRefused as error:
+        raise Refused([Problem(one_line(str(error)))], ExitCode.USAGE) from error
+    except DataflowError as error:
+        raise Refused([Problem(one_line(str(error), 2000))]) from error
+
+
+def command_for(verb: str, run: str, *more: str, store: str | None = None) -> str:
+    """Write a command about a run, to be told to somebody."""
+    options = () if store is None else ("--store", store)
+    return shlex.join(["dataflow", *verb.split(), run, *more, *options])

@@ -1,0 +1,55 @@
+"""`dataflow why`: tell why a port of a stored run is what it is, back to the decision or failure (S3.3)."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from dataflow.cli.storage import (
+    JsonObjectOption,
+    RunArgument,
+    StoreOption,
+    find_run,
+    open_store,
+)
+from dataflow.cli.streams import write
+from dataflow.wording import visible
+
+__all__ = ["why"]
+
+
+def why(
+    run: RunArgument,
+    port: Annotated[
+        str,
+        typer.Argument(
+            metavar="PORT", help="A node, node.port or an output of the flow.", show_default=False
+        ),
+    ],
+    file: Annotated[
+        str | None,
+        typer.Option(
+            "--flow", metavar="FILE", help="The flow, if it is no longer where it was.", show_default=False
+        ),
+    ] = None,
+    as_json: JsonObjectOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Tell why a node or port of a run is what it is, back to the decision or failure.
+
+    What the journal does not tell, chains of skips and outputs, is told with the flow, which is imported.
+    """
+    from dataflow.cli.past_runs import read_run  # these only where they are needed
+    from dataflow.cli.reasons import Reasons
+
+    place = open_store(store)
+    found = read_run(place, find_run(place, run, store))
+    text = Reasons(place, found, file).why(port)
+    if as_json:
+        from dataflow.cli.carrying import write_json  # as above
+
+        write_json(sys.stdout, {"run": found.run.id, "port": port, "why": text.split("\n")})
+    else:
+        write(sys.stdout, visible(text))

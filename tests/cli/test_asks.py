@@ -1,0 +1,256 @@
+"""Asks on the command line: told when a run pauses, listed, answered, and the run resumed."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from time import perf_counter
+
+import pytest
+
+from dataflow.cli.answers import check_answer
+from dataflow.cli.ask_texts import type_text
+from dataflow.errors import ValueMismatch
+from dataflow.stores import Batch, Record, Store, StoredRun
+from tests.cli.conftest import Cli
+from tests.cli.test_runs import run_of
+
+PUBLISH = {"prompt": "Publish it?", "schema": {"type": "boolean"}, "show": "hello Ada", "expires": None}
+
+
+def test_a_run_that_pauses_tells_its_asks_and_how_to_go_on(cli: Cli) -> None:
+    done = cli("run", ":review")
+    run = cli("runs", "--json").json["runs"][0]["run"]
+    assert (done.code, done.out) == (3, "")
+    *_, publish, shown, title, go_on, last = done.err.splitlines()
+    assert publish == "open  publish  bool  Publish it?"
+    assert shown == "    hello Ada"
+    assert title.startswith("open  title  str  expires 2")
+    assert title.endswith("Z  Under which title?")
+    assert go_on == f"go on with: dataflow resume {run} publish=... title=..."
+    assert last == "paused: 2 open asks"
+
+
+def test_a_paused_run_has_its_asks_in_the_object_of_json(cli: Cli) -> None:
+    done = cli("run", ":review", "--json")
+    assert (done.code, done.json["status"]) == (3, "paused")
+    publish, title = done.json["asks"]
+    assert publish == {"id": "publish", **PUBLISH}
+    assert datetime.fromisoformat(title["expires"]).tzinfo == UTC
+
+
+def test_a_paused_run_that_is_not_kept_says_so(cli: Cli) -> None:
+    done = cli("run", ":review", "--no-store")
+    assert done.code == 3
+    assert "the run is not kept, so it cannot go on" in done.err
+
+
+def test_open_asks_of_all_runs_are_listed(cli: Cli) -> None:
+    first, second = run_of(cli, ":review"), run_of(cli, ":review", "--input", "name=Bob")
+    lines = cli("asks").out.splitlines()
+    assert sum(line.startswith((first, second)) for line in lines) == 4
+    assert f"{second}  publish  bool  Publish it?" in lines
+    assert "    hello Bob" in lines
+    listed = cli("asks", "--json").json["asks"]
+    assert {"run": first, "id": "publish", **PUBLISH, "answered": False} in listed
+
+
+def test_an_answer_waits_for_the_run_to_be_resumed(cli: Cli) -> None:
+    run = run_of(cli, ":review")
+    done = cli("answer", run[-8:], "publish=true")
+    assert (done.code, done.out) == (0, "")
+    assert done.err.splitlines() == [
+        "answered publish; still open: title",
+        f"go on with: dataflow resume {run}",
+    ]
+    assert "publish  bool  Publish it?  (answered; the run has not gone on yet)" in cli("asks").out
+    assert cli("asks").err == "1 open ask\n"
+    assert cli("resume", run, "title=my words", "--json").json["outputs"] == {
+        "title": "MY WORDS",
+        "publish": True,
+    }
+
+
+def test_who_has_answered_is_shown(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOGNAME", "ada")
+    run = run_of(cli, ":review")
+    cli("answer", run, "publish=false", "title=x")
+    assert cli("resume", run).code == 0
+    ask = cli("runs", "show", run, "publish", "--json").json["ask"]
+    assert (ask["answer"], ask["by"]) == ({"out": False}, "ada")
+
+
+@pytest.mark.parametrize(
+    ("answers", "told"),
+    [
+        (["publish=maybe"], "ask 'publish' (bool): expected bool, written as JSON; 'maybe' is no JSON"),
+        (["publish=1"], "ask 'publish' (bool): expected bool, found int 1"),
+        (["pblish=true"], "has no open ask 'pblish'; choices: publish, title"),
+        (["publish"], "publish: write ASK=VALUE; open asks: publish, title"),
+        (["title=x", "title=y"], "ask 'title': given twice"),
+        (["title=@nowhere"], "ask 'title' (str): cannot be read: No such file or directory: nowhere"),
+        (["title=-", "publish=-"], "standard input can be read for one answer only"),
+    ],
+)
+@pytest.mark.parametrize("command", ["answer", "resume"])
+def test_if_one_answer_is_refused_none_counts(cli: Cli, command: str, answers: list[str], told: str) -> None:
+    run = run_of(cli, ":review")
+    done = cli(command, run, *answers)
+    assert done.code == 2
+    assert told in done.err
+    assert [ask["answered"] for ask in cli("asks", "--json").json["asks"]] == [False, False]
+    assert cli("runs", "--json").json["runs"][0]["status"] == "paused"
+
+
+def test_no_answer_is_wrong_usage(cli: Cli) -> None:
+    done = cli("answer", run_of(cli, ":review"))
+    told = "error: nothing is answered: write ASK=VALUE; open asks: publish, title\n"
+    assert (done.code, done.err) == (2, told)
+
+
+def test_a_good_answer_beside_a_bad_one_does_not_count(cli: Cli) -> None:
+    run = run_of(cli, ":review")
+    assert cli("answer", run, "title=good", "publish=7").code == 2
+    assert [ask["answered"] for ask in cli("asks", "--json").json["asks"]] == [False, False]
+
+
+def test_a_second_answer_is_refused_and_the_open_asks_are_listed(cli: Cli) -> None:
+    run = run_of(cli, ":review")
+    cli("answer", run, "publish=true")
+    done = cli("answer", run, "publish=false")
+    assert (done.code, done.err) == (
+        2,
+        f"error: ask 'publish' of run {run} has been answered; still open: title\n",
+    )
+
+
+def test_a_text_may_come_from_a_file_or_be_anything(cli: Cli, folder: Path) -> None:
+    (folder / "title.txt").write_text("from a file")
+    run = run_of(cli, ":review")
+    assert cli("resume", run, "title=@title.txt", "publish=true", "--output", "title").out == "FROM A FILE\n"
+    other = run_of(cli, ":review")
+    assert cli("resume", other, "title=17 = x", "publish=true", "--output", "title").out == "17 = X\n"
+
+
+def test_a_run_may_be_resumed_with_some_answers_and_pauses_again(cli: Cli) -> None:
+    run = run_of(cli, ":review")
+    done = cli("resume", run, "title=x")
+    assert (done.code, done.out) == (3, "title: X\n")
+    assert done.last == "paused: 1 open ask"
+
+
+def test_a_completed_run_is_not_resumed(cli: Cli) -> None:
+    run = run_of(cli, ":greet", "Ada")
+    done = cli("resume", run, "--json")
+    assert (done.code, done.last) == (1, f"error: run {run} has completed; there is nothing to resume")
+    assert done.json["failures"][0]["message"] == f"run {run} has completed; there is nothing to resume"
+
+
+def test_a_failed_run_is_resumed_where_it_has_failed(cli: Cli, folder: Path) -> None:
+    run = run_of(cli, ":retried")
+    assert cli("runs", "--json").json["runs"][0]["status"] == "failed"
+    (folder / "trusted").touch()
+    done = cli("resume", run)
+    assert (done.code, done.out) == (0, "out: 1\n")
+    assert [line.split()[1] for line in done.err.splitlines()[:-1]] == ["only_on_trusted"]
+
+
+def test_a_flow_that_is_no_longer_there_may_be_given(cli: Cli, folder: Path) -> None:
+    text = (
+        "from dataflow import Flow\nwith Flow('asking') as asking:\n"
+        "    asking.output('out', asking.ask(int, 'How many?', name='many').out)\n"
+    )
+    (folder / "asking.py").write_text(text)
+    run = run_of(cli, "asking.py")
+    (folder / "asking.py").rename("moved.py")
+    done = cli("resume", run, "many=3")
+    assert done.code == 1
+    assert done.last == (
+        f"error: run {run} has its flow from {folder / 'asking.py'}; if it is elsewhere now, "
+        "give it with --flow FILE"
+    )
+    assert cli("resume", run, "many=3", "--flow", "moved.py").out == "out: 3\n"
+
+
+def test_an_edited_flow_is_refused_with_what_to_say(cli: Cli, folder: Path) -> None:
+    text = (
+        "from dataflow import Flow\n"
+        "async def one() -> int: return 1\n"
+        "async def two(x: int) -> int: return x\n"
+        "with Flow('edited') as edited:\n"
+        "    first = edited.add({}).out\n"
+        "    edited.output('out', edited.add(two, x=first).out)\n"
+        "    edited.output('many', edited.ask(int, 'How many?', name='many').out)\n"
+    )
+    (folder / "edited.py").write_text(text.format("one"))
+    run = run_of(cli, "edited.py")
+    (folder / "new").mkdir()
+    (folder / "new/edited.py").write_text(text.format("two, x=7"))
+    done = cli("resume", run, "many=3", "--flow", "new/edited.py")
+    assert done.code == 1
+    assert f"run {run} stays as it was" in done.last
+    assert "give --edited keep to let what was settled stand, or --edited recompute" in done.last
+    done = cli("resume", run, "many=3", "--flow", "new/edited.py", "--edited", "recompute", "--json")
+    assert (done.code, done.json["outputs"]) == (0, {"out": 7, "many": 3})
+
+
+def test_a_thousand_open_asks_are_listed_soon(cli: Cli, folder: Path) -> None:
+    """The bound is far from what it takes, and far below what reading each journal would."""
+    store, now = Store.sqlite(folder / "many.db"), datetime.now(UTC)
+    data = json.dumps({**PUBLISH, "given": {}, "time": now.isoformat()})
+    filling = [Record(seq, "node_started", "x", "{}") for seq in range(11, 500)]
+    for number in range(100):
+        run = f"20260101T000000Z-{number:08x}"
+        hold = store.begin(StoredRun(run, "f", "", "paused", now, now))
+        asks = [Record(seq, "ask_opened", f"a{seq}", data) for seq in range(1, 11)]
+        store.commit(run, Batch([*asks, *filling]))
+        hold.release()
+    began = perf_counter()
+    assert len(store.asks()) == 1000
+    assert perf_counter() - began < 5
+    assert cli("asks", "--store", "many.db").err == "1,000 open asks\n"
+
+
+@pytest.mark.parametrize(
+    ("schema", "text"),
+    [
+        ({"type": "integer"}, "int"),
+        ({"anyOf": [{"type": "string"}, {"type": "null"}]}, "str | None"),
+        ({"enum": ["a", "b"]}, "Literal['a', 'b']"),
+        (
+            {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "integer"}}},
+            "{a: str, b: int}",
+        ),
+        ({"type": "wrong"}, "JSON"),
+        ({}, "Any"),
+    ],
+)
+def test_the_type_of_an_answer_is_named(schema: dict[str, object], text: str) -> None:
+    assert type_text(schema) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ({"a": "x"}, None),
+        ({"a": "x", "b": 1}, None),
+        ({"b": 1}, "an object with 'a'"),
+        ({"a": 1}, "'a': expected str, found int 1"),
+        ({"a": "x", "c": 1}, "found 'c'"),
+        ("x", "found str 'x'"),
+    ],
+)
+def test_an_answer_for_several_ports_is_checked_field_by_field(value: object, told: str | None) -> None:
+    schema = {
+        "type": "object",
+        "properties": {"a": {"type": "string"}, "b": {"type": "integer"}},
+        "required": ["a"],
+        "additionalProperties": False,
+    }
+    if told is None:
+        check_answer(value, schema)
+        return
+    with pytest.raises(ValueMismatch) as refused:
+        check_answer(value, schema)
+    assert told in str(refused.value)

@@ -1,0 +1,290 @@
+"""Runs in the store: listed, shown, deleted, cancelled, and why their ports are what they are."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dataflow.stores import Store
+from tests.cli.conftest import Cli
+
+
+def run_of(cli: Cli, flow: str, *arguments: str) -> str:
+    """Run a flow, however it ends, and return the id of the run."""
+    found: str = cli("run", flow, "--json", *arguments).json["run"]
+    return found
+
+
+def nodes_of(cli: Cli, run: str) -> dict[str, Any]:
+    return {node["path"]: node for node in cli("runs", "show", run, "--json").json["nodes"]}
+
+
+def test_a_run_is_kept_with_the_whole_path_of_its_flow(cli: Cli, folder: Path) -> None:
+    run = run_of(cli, ":greet", "Ada")
+    assert [(found.id, found.status) for found in Store.sqlite(folder / ".dataflow/runs.db").runs()] == [
+        (run, "completed")
+    ]
+    (listed,) = cli("runs", "--json").json["runs"]
+    assert (listed["flow"], listed["asks"]) == ("greet", 0)
+    assert Path(listed["target"].removesuffix(":greet")).is_absolute()
+
+
+def test_a_run_without_a_store_leaves_nothing(cli: Cli, folder: Path) -> None:
+    assert cli("run", ":greet", "Ada", "--no-store").code == 0
+    assert not list(folder.iterdir())
+    done = cli("runs")
+    assert (done.code, done.out, done.err) == (0, "", "no runs in .dataflow/runs.db\n")
+
+
+def test_a_store_may_be_anywhere(cli: Cli, folder: Path) -> None:
+    run = run_of(cli, ":greet", "Ada", "--store", "there/kept.db")
+    assert not Path(".dataflow").exists()
+    assert run in cli("runs", "--store", "there/kept.db").out
+    assert cli("runs", "show", run, "--store", "there/kept.db").code == 0
+    done = cli("run", ":greet", "Ada", "--store", "x.db", "--no-store")
+    assert (done.code, done.err) == (2, "error: --store does not go with --no-store\n")
+
+
+def test_runs_are_listed_with_flow_status_and_open_asks(cli: Cli) -> None:
+    first, second = run_of(cli, ":review"), run_of(cli, ":several")
+    head, *lines = [line.split() for line in cli("runs").out.splitlines()]
+    assert head == ["RUN", "FLOW", "STATUS", "BEGAN", "LASTED", "ASKS"]
+    assert {(line[0], line[1], line[2]) for line in lines} == {
+        (first, "review", "paused"),
+        (second, "several", "failed"),
+    }
+    assert [line[-2:] for line in lines if line[0] == first] == [["2", "open"]]
+
+
+@pytest.mark.parametrize(
+    ("part", "told"),
+    [
+        ("nowhere", "there is no run 'nowhere' in .dataflow/runs.db; choices: 2"),
+        ("2", "run '2' could be any of 2: 2"),
+        ("", "there is no run ''"),
+    ],
+)
+def test_a_run_that_is_not_there_or_not_told_apart_is_wrong_usage(cli: Cli, part: str, told: str) -> None:
+    run_of(cli, ":greet", "Ada")
+    run_of(cli, ":greet", "Ada")
+    for command in (("runs", "show"), ("runs", "delete"), ("resume",), ("answer",), ("cancel",)):
+        done = cli(*command, part)
+        assert (done.code, done.err.startswith(f"error: {told}")) == (2, True)
+
+
+def test_a_store_without_runs_says_so(cli: Cli) -> None:
+    done = cli("resume", "x", "--store", "x.db")
+    assert (done.code, done.err) == (2, "error: there is no run 'x': x.db has no runs\n")
+
+
+def test_a_part_of_an_id_will_do(cli: Cli) -> None:
+    run = run_of(cli, ":greet", "Ada")
+    run_of(cli, ":several")
+    assert f"run     {run}" in cli("runs", "show", run[-8:]).out
+
+
+def test_a_run_is_shown_as_a_tree_without_its_flow(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = run_of(cli, ":rounds")
+    monkeypatch.setattr("dataflow.cli.targets.load", None)  # nothing loads it
+    shown = cli("runs", "show", run)
+    assert shown.code == 0
+    nodes = shown.out[shown.out.index("nodes\n") :].splitlines()[1:]
+    names = [(len(line) - len(line.lstrip()), line.split()[0]) for line in nodes]
+    assert (2, "split") in names
+    assert (2, "refine") in names
+    assert (4, "[0]") in names
+    assert (6, "shout") in names
+    assert (8, "[3]") in names
+    states = {line.split()[1] for line in nodes if len(line.split()) > 1}
+    assert states == {"done"}
+
+
+def test_of_many_items_those_are_shown_that_are_not_done(cli: Cli, folder: Path) -> None:
+    (folder / "items.py").write_text(
+        "from dataflow import Flow, collect, each\n"
+        "async def check(number: int) -> int:\n"
+        "    if number == 70: raise ValueError('seventy')\n"
+        "    return number\n"
+        "with Flow('items') as items:\n"
+        "    found = items.add(check, number=each(list(range(100)), on_error='skip'))\n"
+        "    items.output('all', collect(found.out))\n"
+    )
+    run = run_of(cli, "items.py")
+    shown = cli("runs", "show", run).out
+    assert "[70]" in shown
+    assert "check[70] failed: ValueError: seventy" in shown
+    assert "[9]" in shown
+    assert "[50]" not in shown
+    assert "and 89 done" in shown
+
+
+def test_a_firing_is_shown_with_what_it_gave_and_how_it_failed(cli: Cli) -> None:
+    run = run_of(cli, ":several")
+    failed = cli("runs", "show", run, "fail").out
+    assert "state   failed" in failed
+    assert "ValueError: left" in failed
+    assert "raise ValueError(x or" in failed
+    found = cli("runs", "show", run, "fail", "--json").json
+    assert (found["failure"]["type"], found["inputs"]) == ("ValueError", None)
+    other = run_of(cli, ":rounds")
+    assert cli("runs", "show", other, "refine[1]/shout[3]", "--json").json["outputs"] == {
+        "out": {"value": "FOX"}
+    }
+
+
+def test_inputs_of_a_firing_are_known_if_it_was_traced(cli: Cli) -> None:
+    run = run_of(cli, ":greet", "Ada", "--trace")
+    assert cli("runs", "show", run, "hello", "--json").json["inputs"] == {"name": "Ada", "times": 1}
+
+
+def test_a_node_that_is_not_there_is_wrong_usage(cli: Cli) -> None:
+    run = run_of(cli, ":review")
+    done = cli("runs", "show", run, "helo")
+    assert done.code == 2
+    assert done.err.startswith(f"error: run {run} has no node 'helo'; choices: hello, ")
+    done = cli("runs", "show", run, "shout")
+    assert done.err == f"error: node 'shout' of run {run} has not begun\n"
+
+
+def test_values_are_shown_readable_whatever_their_type(cli: Cli, folder: Path) -> None:
+    (folder / "kinds.py").write_text(
+        "from dataclasses import dataclass\nfrom datetime import date\nfrom typing import Any\n"
+        "from dataflow import Flow\n"
+        "@dataclass\nclass Point:\n    x: int\n    seen: date\n"
+        "async def point() -> Point: return Point(1, date(2026, 1, 2))\n"
+        "async def kinds() -> Any:\n"
+        "    return {'t': (1, 2), 's': {3}, '$': 'dollar', 'b': b'ab', 'long': 'x' * 20000}\n"
+        "with Flow('kinds') as flow:\n"
+        "    flow.output('point', flow.add(point).out)\n"
+        "    flow.output('kinds', flow.add(kinds).out)\n"
+    )
+    run = run_of(cli, "kinds.py")
+    assert cli("runs", "show", run, "point", "--json").json["outputs"]["out"] == {
+        "value": {"x": 1, "seen": "2026-01-02"}
+    }
+    value = cli("runs", "show", run, "kinds", "--json").json["outputs"]["out"]["value"]
+    assert value == {"t": [1, 2], "s": [3], "$": "dollar", "b": "b'ab'", "long": "x" * 20000}
+
+
+def test_a_run_is_deleted(cli: Cli) -> None:
+    run, other = run_of(cli, ":greet", "Ada"), run_of(cli, ":greet", "Ada")
+    done = cli("runs", "delete", run)
+    assert (done.code, done.out, done.err) == (0, f"{run}\n", "deleted 1 run\n")
+    assert [found["run"] for found in cli("runs", "--json").json["runs"]] == [other]
+
+
+def test_runs_that_have_ended_are_pruned_and_others_if_they_are_named(cli: Cli) -> None:
+    paused, failed, done = run_of(cli, ":review"), run_of(cli, ":several"), run_of(cli, ":greet", "Ada")
+    assert cli("runs", "prune", "--older-than", "1h", "--json").json == {"deleted": []}
+    pruned = cli("runs", "prune", "--older-than", "0s", "--status", "failed", "--json").json
+    assert pruned == {"deleted": [failed]}
+    assert cli("runs", "prune", "--older-than", "0s").out == f"{done}\n"
+    assert cli("runs", "prune", "--older-than", "0d", "--status", "paused").out == f"{paused}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--older-than", "soon"], "--older-than soon: write a number and a unit, as in 30d, 12h, 90m or 2w"),
+        (
+            ["--older-than", "1d", "--status", "old"],
+            "--status old: there is no such status to prune; choices: ",
+        ),
+    ],
+)
+def test_what_cannot_be_pruned_is_wrong_usage(cli: Cli, arguments: list[str], told: str) -> None:
+    done = cli("runs", "prune", *arguments)
+    assert done.code == 2
+    assert told in done.err
+
+
+def test_a_paused_run_is_cancelled_and_may_be_resumed(cli: Cli) -> None:
+    run = run_of(cli, ":review")
+    done = cli("cancel", run[-8:])
+    assert (done.code, done.err) == (0, f"cancelled {run}; it can go on with: dataflow resume {run}\n")
+    assert cli("runs", "show", run, "--json").json["status"] == "cancelled"
+    assert nodes_of(cli, run)["publish"]["state"] == "cancelled"
+    assert cli("asks", "--json").json == {"asks": []}
+    refused = cli("answer", run, "title=x")
+    assert (refused.code, refused.err) == (
+        2,
+        f"error: run {run} has no open ask 'title'; there are none\n",
+    )
+    assert cli("resume", run, "publish=true", "title=x").code == 0
+
+
+def test_a_run_that_has_ended_is_not_cancelled(cli: Cli) -> None:
+    run = run_of(cli, ":greet", "Ada")
+    done = cli("cancel", run)
+    assert (done.code, done.err) == (1, f"error: run {run} is completed; there is nothing to cancel\n")
+
+
+def test_why_goes_back_to_the_decision(cli: Cli) -> None:
+    run = run_of(cli, ":skips")
+    assert (
+        cli("why", run, "skip.out").out == "'skip.out' has no value\n  because skip: port 'out' not emitted\n"
+    )
+    assert cli("why", run, "out").out == "output 'out' has no value\n  because skip: port 'out' not emitted\n"
+    assert cli("why", run, "skip").out == "skip is done\n"
+
+
+def test_why_goes_back_to_the_failure(cli: Cli) -> None:
+    run = run_of(cli, ":several")
+    assert cli("why", run, "fail").out == "fail is failed\n  because fail failed: ValueError: left\nside\n"
+    told = cli("why", run, "left", "--json").json["why"]
+    assert told[0] == "output 'left' has no value"
+
+
+def test_why_without_the_flow_tells_as_much_as_the_journal(cli: Cli, folder: Path) -> None:
+    flow = folder / "skipping.py"
+    flow.write_text(
+        "from dataflow import Flow, Maybe, SKIP\n"
+        "async def skip() -> Maybe[int]: return SKIP\n"
+        "async def same(x: int) -> int: return x\n"
+        "with Flow('skipping') as flow:\n"
+        "    flow.output('end', flow.add(same, x=flow.add(skip).out).out)\n"
+    )
+    run = run_of(cli, "skipping.py")
+    whole = "same is skipped\n  because same: port 'x' has no value\n  because skip: port 'out' not emitted\n"
+    assert cli("why", run, "same").out == whole
+    Path("elsewhere").mkdir()
+    flow.rename("elsewhere/skipping.py")
+    done = cli("why", run, "same")
+    assert (done.code, done.out) == (0, "same is skipped\n  because port 'x' has no value\n")
+    assert done.err.startswith("note: this is as far as the journal tells, for lack of its flow: ")
+    assert cli("why", run, "end").code == 2
+    assert cli("why", run, "same", "--flow", "elsewhere/skipping.py").out == whole
+
+
+def test_ports_that_cannot_be_stored_are_told_before_the_run(cli: Cli, folder: Path) -> None:
+    done = cli("run", ":opaques")
+    assert (done.code, done.out) == (1, "")
+    first, last = done.err.splitlines()
+    assert "port 'opaque.out' cannot be stored: " in first
+    assert last == "error: --no-store runs it without keeping it"
+    assert cli("runs").err == "no runs in .dataflow/runs.db\n"
+    assert cli("run", ":opaques", "--no-store").code == 0
+
+
+def test_a_value_that_cannot_be_stored_fails_its_node_and_says_what_to_do(cli: Cli) -> None:
+    done = cli("run", ":hides")
+    assert done.code == 1
+    assert "what cannot be stored can be run without keeping it: --no-store" in done.err.splitlines()
+    assert done.last.startswith("failed: hidden: ValueRefused: hidden.out: ")
+    assert cli("run", ":hides", "--no-store").code == 0
+
+
+def test_a_store_that_cannot_be_read_is_told_on_one_line(cli: Cli, folder: Path) -> None:
+    (folder / "text.db").write_text("no database, but long enough to be taken for one " * 20)
+    for command in (["runs"], ["asks"], ["run", ":greet", "Ada"], ["resume", "x"]):
+        done = cli(*command, "--store", "text.db")
+        assert (done.code, len(done.err.splitlines())) == (1, 1)
+        assert "text.db: file is not a database" in done.err
+
+
+def test_a_pulled_port_is_not_kept(cli: Cli, folder: Path) -> None:
+    assert cli("run", ":greet", "Ada", "--pull", "hello").code == 0
+    assert json.loads(cli("runs", "--json").out) == {"runs": []}
