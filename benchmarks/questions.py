@@ -11,11 +11,13 @@ from benchmarks import (
     fan_out,
     fixed_cost,
     importing,
+    journaling,
     layered,
     listening,
     loop,
     mapping,
     memory,
+    resuming,
     sleepers,
     suspending,
 )
@@ -38,6 +40,8 @@ QUESTIONS: Final[dict[str, Question]] = {
         *building.QUESTIONS,
         listening.QUESTION,
         memory.QUESTION,
+        *journaling.QUESTIONS,
+        resuming.QUESTION,
         *importing.QUESTIONS,
     )
 }

@@ -1,4 +1,4 @@
-"""Timing: the median of five warm runs, the garbage of the last one out of the way; and how a cost grows."""
+"""Timing: the median of five warm runs, the garbage of the last one out of the way; how a cost compares and grows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,17 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 if TYPE_CHECKING:
     from benchmarks.functions import Sleep
 
-__all__ = ["Work", "WrongResult", "exponent", "microseconds", "run_on", "seconds", "sleep_on", "whole"]
+__all__ = [
+    "Work",
+    "WrongResult",
+    "exponent",
+    "microseconds",
+    "run_on",
+    "seconds",
+    "sleep_on",
+    "times_as_long",
+    "whole",
+]
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -33,13 +43,21 @@ class WrongResult(Exception):
         super().__init__(f"expected {expected!r}, found {found!r}")
 
 
+def nothing() -> None:
+    """Be what has to be done before most works."""
+
+
 @dataclass(frozen=True, slots=True)
 class Work:
-    """Something to time, what it comes to, and how many firings, nodes or runs it is."""
+    """Something to time, what it comes to, and how many firings, nodes or runs it is.
+
+    `prepare` is called before each time that it is compared, and is not timed.
+    """
 
     run: Callable[[], Awaitable[object]]
     expected: object
     units: int
+    prepare: Callable[[], object] = nothing
 
     async def play(self) -> None:
         """Do it once; raises WrongResult."""
@@ -75,6 +93,26 @@ async def seconds(work: Work) -> float:
 def microseconds(work: Work, backend: str) -> float:
     """Time the work on an event loop and return what a unit of it costs; raises WrongResult."""
     return run_on(backend, seconds, work) / work.units * MICROSECONDS
+
+
+async def times_as_long(works: tuple[Work, Work]) -> float:
+    """Return how many times as long the first work takes as the second; raises WrongResult.
+
+    They are done in turn, so that whatever else the machine does meets both.
+    """
+    for work in works:
+        await _once(work)  # what is loaded on first use is loaded now
+    turns = [[await _once(work) for work in works] for _ in range(REPEATS)]
+    ours, other = (statistics.median(times) for times in zip(*turns, strict=True))
+    return ours / other
+
+
+async def _once(work: Work) -> float:
+    work.prepare()
+    gc.collect()
+    begun = perf_counter()
+    await work.play()
+    return perf_counter() - begun
 
 
 def exponent(sizes: tuple[int, int], costs: tuple[float, float]) -> float:
