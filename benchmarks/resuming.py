@@ -1,4 +1,4 @@
-"""How many times as long as reading its records a run takes that goes on where it has paused, near its end."""
+"""How many times as long as reading its records it takes to go on with a run that paused near its end."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from benchmarks.question import Question, Way
 from benchmarks.stored import read_records
 from benchmarks.timing import Work, run_on, times_as_long
 from dataflow import Flow
-from dataflow.storing import kept_of
 from dataflow.stores import Store
+from dataflow.storing import kept_of
 
 __all__ = ["QUESTION", "works_in"]
 

@@ -81,7 +81,7 @@ def value_flow(name: str, value: Any) -> Flow:
     kind = of_a_class if isinstance(value, of_a_class) else Any
     ports = Ports({}, {"out": kind})
     with Flow(name) as f:
-        given = f.add(node(give, ports=lambda _: ports))
+        given = f.add(node(ports=lambda _: ports)(give))
         f.output("o", f.add(look, x=given.out, go=f.add(asking(bool)).out).out)
     return f
 

@@ -38,7 +38,7 @@ def asking(type: object = int, name: str = "ask", **told: Any) -> Node[..., Any]
         return NodeOutput(status="paused", metadata={"ask": {"prompt": PROMPT, **shown, **told}})
 
     ports = Ports({"show": Port(Any, default=None)}, {"out": Port(type)})
-    return node(ask, name=name, ports=lambda _: ports)
+    return node(name=name, ports=lambda _: ports)(ask)
 
 
 one_ask = asking()

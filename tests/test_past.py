@@ -14,7 +14,7 @@ from dataflow.states import RunStatus
 from dataflow.stores import Record
 
 BEGUN = datetime(2026, 1, 1, tzinfo=UTC)
-OPENED = {"prompt": "?", "schema": {}, "show": None, "expires": None, "given": {}}
+OPENED: dict[str, object] = {"prompt": "?", "schema": {}, "show": None, "expires": None, "given": {}}
 ENDED = {"ports": {"out": {"value": 1}}, "metadata": {}}
 
 

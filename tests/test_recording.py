@@ -31,13 +31,15 @@ def raw(output: Callable[[], NodeOutput], **ports: object) -> Node[..., Any]:
     async def give() -> NodeOutput:
         return output()
 
-    return node(give, ports=lambda _: Ports({}, {name: Port(kind) for name, kind in ports.items()}))
+    return node(ports=lambda _: Ports({}, {name: Port(kind) for name, kind in ports.items()}))(give)
 
 
 #: Raw nodes that give what cannot be stored, and what is told of it.
 REFUSED: dict[str, tuple[Callable[[], NodeOutput], str]] = {
     "an output": (lambda: NodeOutput({"a": object(), "out": 1}), "give.a: object"),
-    "metadata": (lambda: NodeOutput({"a": 1, "out": 1}, metadata={"m": object()}), 'metadata of give["m"]: object'),
+    "metadata": (
+        lambda: NodeOutput({"a": 1, "out": 1}, metadata={"m": object()}), 'metadata of give["m"]: object'
+    ),
     "metadata beside an ask": (
         lambda: NodeOutput({"a": 1}, status="paused", metadata={"ask": {}, "m": object()}),
         'metadata of give["m"]: object',
@@ -132,7 +134,7 @@ class TestRefused:
         store = Store.memory()
         with Flow("default") as f:
             f.add(node(default=object())(fail))
-        with pytest.raises(FlowInvalid, match="the default of node 'fail': fail.out: object"):
+        with pytest.raises(FlowInvalid, match=r"the default of node 'fail': fail\.out: object"):
             await f.using(store=store).run()
         assert store.runs() == []
 
@@ -166,7 +168,7 @@ class TestBroken:
         return f.using(store=store)
 
     async def test_the_refusal_is_raised(self) -> None:
-        with pytest.raises(DataflowError, match="node_finished of .*: object cannot be stored"):
+        with pytest.raises(DataflowError, match=r"node_finished of .*: object cannot be stored"):
             await self.flow(Store.memory()).run()
 
     async def test_it_is_not_called_completed(self) -> None:

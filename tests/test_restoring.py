@@ -182,7 +182,7 @@ class TestWhatStands:
             return NodeOutput({"out": 1}, metadata={"cost": (1, 2)})
 
         with Flow("metadata") as f:
-            told = f.add(node(tell, ports=lambda _: Ports({}, {"out": Port(int)})))
+            told = f.add(node(ports=lambda _: Ports({}, {"out": Port(int)}))(tell))
             f.output("o", f.add(add, a=told.out, b=f.add(one_ask).out).out)
         flow = f.using(store=Store.memory())
         result = await flow.resume(await flow.run(), {"ask": 1})

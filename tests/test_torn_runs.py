@@ -20,7 +20,7 @@ def ten_nodes(folder: Path, copy: Path | None = None) -> Flow:
 
     The last of them copies the files of the store, which has all before it.
     """
-    counted = node(add, effect=True)
+    counted = node(effect=True)(add)
 
     @node(effect=True)
     async def last(a: int, b: int) -> int:

@@ -51,10 +51,10 @@ class Ledger(MemoryStore):
                 self._came += [_Written(record, batch.blobs) for record in batch.records]
             return left
 
-    def answer(self, run: str, answer: Answer) -> None:
+    def answer(self, run: str, *answers: Answer) -> None:
         with self._order:
-            super().answer(run, answer)
-            self._came.append(answer)
+            super().answer(run, *answers)
+            self._came += answers
 
     def journal(self) -> list[Record]:
         return list(self.records(self.run)) if self.run else []

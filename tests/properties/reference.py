@@ -60,8 +60,8 @@ def _first(tokens: list[Any]) -> Any:
 class Reference:
     """Reads flows of the types `t.<function>` and the built-in branches.
 
-    `functions` are named as types are; `call(path, attempt, function, *arguments)` calls one, and `answer` gives
-    the answer to the ask of a path.
+    `functions` are named as types are; `call(path, attempt, function, *arguments)` calls one, and `answer`
+    gives the answer to the ask of a path.
     """
 
     def __init__(

@@ -36,8 +36,9 @@ class Sitting:
     """One sitting of a run, and what becomes of it.
 
     Of the open asks so many are answered, by `resume` or, those that follow, through the inbox. Those that
-    open meanwhile are answered as `live` says. It is cancelled after so many events. In the end what is behind
-    a record that `kept` chooses is lost, as if the process had died then; or the store `breaks` after so many.
+    open meanwhile are answered as `live` says. It is cancelled after so many events. In the end what is
+    behind a record that `kept` chooses is lost, as if the process had died then; or the store `breaks` after
+    so many.
     """
 
     resumed: int = 0
