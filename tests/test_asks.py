@@ -8,12 +8,12 @@ import pytest
 
 from dataflow import AnswerRefused, DataflowError, Flow, NodeFailed, RunFailed, RunTaken
 from dataflow.asks import Request, ports_left, read_answer, read_request, schema_of
-from dataflow.ports import SKIP, OutPort
+from dataflow.ports import SKIP, OutPort, PortKind
 from dataflow.stores import Store
 from tests.stored_runs import asking, asking_flow, earlier, one_ask, retold
 
-NUMBER, TEXT = OutPort("n", int, "data"), OutPort("t", str, "data")
-MAYBE = OutPort("m", str, "data", conditional=True)
+NUMBER, TEXT = OutPort("n", int, "data"), OutPort("t", str, PortKind.DATA)
+MAYBE = OutPort("m", str, PortKind.DATA, conditional=True)
 
 #: Descriptions of asks that cannot be, and what is told of each.
 WRONG: dict[str, tuple[object, str]] = {
@@ -71,7 +71,7 @@ class TestAnswers:
             read_answer("a", left, value)
 
     def test_ports_are_left_that_the_node_left_out(self) -> None:
-        ports = {"n": NUMBER, "t": TEXT, "m": MAYBE, "context": OutPort("context", object, "context")}
+        ports = {"n": NUMBER, "t": TEXT, "m": MAYBE, "context": OutPort("context", object, PortKind.CONTEXT)}
         assert ports_left(ports, {"n": 1, "m": SKIP}) == [TEXT, MAYBE]
 
     def test_the_schema_is_that_of_the_only_port(self) -> None:
@@ -147,7 +147,5 @@ class TestGone:
             f.output("o", f.add(asking(int, expires=600, default="many")).out)
         paused = await f.using(store=store).run()
         later = retold(store, paused.run_id, earlier(700))
-        with pytest.raises(
-            RunFailed, match="has a default that is no answer: expected int, found str 'many'"
-        ):
+        with pytest.raises(RunFailed, match="has a default that is no answer: expected int"):
             await f.using(store=later).resume(paused.run_id)
