@@ -128,11 +128,16 @@ async def prepare_stored(
 
 
 def _scheduler(plan: FlowPlan, settings: Settings, run: str, hold: Hold, kept: Kept, seq: int) -> Scheduler:
-    """Make the scheduler of a run that is written down."""
+    """Make the scheduler of a run that is written down, and that is given up where there is no writer."""
     assert settings.store is not None, "the flow has a store"
     call = caller()
     reporter = Reporter(run, call=call, seq=seq)
-    recording = Recording(reporter, Journal(settings.store, run, hold, call), kept.classes)
+    try:
+        journal = Journal(settings.store, run, hold, call)
+    except BaseException:  # no more threads can be started
+        hold.release()
+        raise
+    recording = Recording(reporter, journal, kept.classes)
     reporter.record(recording)
     scheduler = Scheduler(plan, settings, reporter, anyio.current_time)
     scheduler.recording, scheduler.is_plain = recording, False
