@@ -219,9 +219,7 @@ class Scheduler:
             elif ended:
                 self.pushing.end(ended.popleft())
             elif self.restoring is not None and self._newly:
-                ready, self._newly = self._newly, []
-                if len(ready) > 1:
-                    ready.sort(key=_declared_order)
+                ready, self._newly = sorted(self._newly, key=_declared_order), []
                 self.restoring.settle(ready)
             elif self.restoring is not None and (one := self.restoring.first_to_close(failed)) is not None:
                 failed.remove(one)
