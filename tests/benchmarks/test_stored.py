@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from benchmarks import journaling, resuming
+from benchmarks import journaling, open_asks, resuming
 from benchmarks.stored import AT_ONCE, write_records
 from benchmarks.timing import Work, WrongResult, run_on
 from dataflow.stores import Record, Store
@@ -77,3 +77,7 @@ def test_a_reader_that_misses_a_value_is_told(tmp_path: Path) -> None:
     wrong = Work(reading.run, reading.units + 1, 1)
     with pytest.raises(WrongResult, match="expected 21, found 20"):
         run_on("asyncio", Work.play, wrong)
+
+
+def test_the_asks_of_all_runs_are_listed(tmp_path: Path) -> None:
+    run_on("asyncio", Work.play, open_asks.listing(tmp_path, 2 * open_asks.ASKS_OF_RUN))
