@@ -149,16 +149,17 @@ class Restoring:
     def _done(self, frame: Frame, node: PlanNode, firing: PastFiring) -> None:
         if firing.metadata:
             frame.note_metadata(node.index, self._read(firing.metadata))
-        tokens = {port: told for port, told in firing.ports.items() if not port.startswith("$")}
-        if isinstance(node.action, Call):
-            outputs = {
-                port: self._read(told["value"]) if "value" in told else SKIP for port, told in tokens.items()
-            }
-            self.scheduler.releasing.succeeded(frame, node, node.action, outputs)
+        action = node.action
+        if isinstance(action, Call):
+            outputs = {}
+            for port, told in firing.ports.items():
+                if port[:1] != "$":
+                    outputs[port] = self._read(told["value"]) if "value" in told else SKIP
+            self.scheduler.releasing.succeeded(frame, node, action, outputs)
             return
         path = frame.path_of(node)
-        for port, told in tokens.items():
-            if port in node.outputs:
+        for port, told in firing.ports.items():
+            if port in node.outputs and port[:1] != "$":
                 self.scheduler.put(frame, node.outputs[port], self._token(path, told))
         self.scheduler.releasing.opener_done(frame, node)
 
