@@ -104,7 +104,8 @@ async def times_as_long(works: tuple[Work, Work]) -> float:
         await _once(work)  # what is loaded on first use is loaded now
     turns = [[await _once(work) for work in works] for _ in range(REPEATS)]
     ours, other = (statistics.median(times) for times in zip(*turns, strict=True))
-    return ours / other
+    quotient: float = ours / other
+    return quotient
 
 
 async def _once(work: Work) -> float:

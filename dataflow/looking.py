@@ -33,7 +33,7 @@ async def look_at(plan: FlowPlan, settings: Settings, store: Store, run: str) ->
     past = await call_in_thread(_read, (store, run))
     reader = Reader(kept_of(plan).classes, store.blob)
     scheduler = Scheduler(plan, settings, Reporter(run), anyio.current_time)
-    restoring = scheduler.restoring = Restoring(scheduler, past, reader.read)
+    restoring = scheduler.restoring = Restoring(scheduler, past, (), reader.read)
     scheduler.start(reader.read(past.told["inputs"]))
     while scheduler.has_more or (scheduler.has_items and restoring.has_items_left):
         await checkpoint()

@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.asks import Request
+from dataflow.events import EventKind
 from dataflow.failure import Failure
 from dataflow.names import node_of_path
 from dataflow.plan import Call, FlowOf, MapOf
@@ -34,7 +35,11 @@ class Restoring:
     `read` gives back a value that the codec wrote. What was told once is not told again.
     """
 
-    def __init__(self, scheduler: Scheduler, past: Past, read: Callable[[Any], Any]) -> None:
+    def __init__(
+        self, scheduler: Scheduler, past: Past, forgotten: Collection[str], read: Callable[[Any], Any]
+    ) -> None:
+        self._asked = tuple(past.open_asks)  # asks that somebody may still want to answer
+        past.forget(forgotten)
         self.scheduler = scheduler
         self.past = past
         self._read = read
@@ -74,6 +79,9 @@ class Restoring:
         for id in self._reopened:
             if id in scheduler.asking.open:
                 scheduler.asking.tell(scheduler.asking.open[id])
+        for id in self._asked:
+            if id not in scheduler.asking.open:
+                scheduler.reporter.emit(EventKind.ASK_CLOSED, id, {"reason": "what has led to it was edited"})
 
     def demanded_before(self, frame: Frame) -> list[int]:
         """List the ports of what somebody has asked for before, who may not ask again (S8.3)."""

@@ -12,6 +12,7 @@ import anyio
 from anyio.lowlevel import checkpoint
 
 from dataflow.backend import caller
+from dataflow.entering import read_inputs
 from dataflow.errors import AnswerRefused, FlowInvalid, RunTaken, StoreError, ValueRefused
 from dataflow.events import Reporter
 from dataflow.forgetting import forgotten_by
@@ -209,10 +210,10 @@ async def _restored(
     reader = Reader(kept.classes, store.blob)
     stored = reader.read(past.told["shape"])
     forgotten, warnings = forgotten_by(plan, kept.shape, past, stored, edited)
-    past.forget(forgotten)
-    restoring = scheduler.restoring = Restoring(scheduler, past, reader.read)
+    inputs = _inputs_of(plan, reader.read(past.told["inputs"]))
+    restoring = scheduler.restoring = Restoring(scheduler, past, forgotten, reader.read)
     recording.begin_again(restoring.recalling)
-    held = scheduler.start(reader.read(past.told["inputs"]))
+    held = scheduler.start(inputs)
     while scheduler.has_more or (scheduler.has_items and restoring.has_items_left):
         await checkpoint()
         held += scheduler.advance() if scheduler.has_more else scheduler.begin_items()
@@ -233,3 +234,9 @@ async def _restored(
     if stored != kept.shape:  # what was edited was let in, and is the flow of this run from now on
         told["shape"] = kept.shape
     return Prepared(scheduler, Again(read, held, told, warnings, past.elapsed), recording)
+
+
+def _inputs_of(plan: FlowPlan, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a run was given, as far as the flow takes it; raises FlowInvalid if that is not enough."""
+    declared = plan.wiring.inputs
+    return read_inputs(plan.name, declared, {name: given[name] for name in given if name in declared})
