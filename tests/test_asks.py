@@ -12,7 +12,7 @@ from dataflow.ports import SKIP, OutPort, PortKind
 from dataflow.stores import Store
 from tests.stored_runs import asking, asking_flow, earlier, one_ask, retold
 
-NUMBER, TEXT = OutPort("n", int, "data"), OutPort("t", str, PortKind.DATA)
+NUMBER, TEXT = OutPort("n", int, PortKind.DATA), OutPort("t", str, PortKind.DATA)
 MAYBE = OutPort("m", str, PortKind.DATA, conditional=True)
 
 #: Descriptions of asks that cannot be, and what is told of each.
