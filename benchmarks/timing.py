@@ -1,4 +1,4 @@
-"""Timing: the median of five warm runs, without the garbage of the last one; how a cost compares and grows."""
+"""Timing: the median of five warm runs, without the garbage of the last; how a cost compares and grows."""
 
 from __future__ import annotations
 

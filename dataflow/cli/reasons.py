@@ -19,7 +19,7 @@ from dataflow.cli.storage import refusing_runs
 from dataflow.cli.streams import tell
 from dataflow.looking import look_at
 from dataflow.states import NodeState
-from dataflow.storing import kept_of
+from dataflow.storable import storable_of
 from dataflow.wording import choices, nearest
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class Reasons:
         run = self._found.run
         flow = flow_of(run, self._file)
         with refusing_runs():
-            shape = kept_of(flow.compile()).shape
+            shape = storable_of(flow.compile()).shape
         if self._found.stored.readable(self._found.past.told.get("shape")) != shape:
             raise Refused([Problem(f"flow {run.flow!r} has been edited since run {run.id} began")])
         return flow
