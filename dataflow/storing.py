@@ -20,7 +20,7 @@ from dataflow.replaying import replay
 from dataflow.restoring import Restoring
 from dataflow.run import Prepared
 from dataflow.scheduler import Scheduler
-from dataflow.starting import Afresh, Again
+from dataflow.starting import NewStart, ResumedStart, ResumeWarning
 from dataflow.states import RunStatus
 from dataflow.storable import storable_of, throwaway_writer
 from dataflow.stores import StoredRun
@@ -29,7 +29,7 @@ from dataflow.values import Reader
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from dataflow.asking import Reading
+    from dataflow.asking import ReadAnswer
     from dataflow.past import Past
     from dataflow.plan import FlowPlan
     from dataflow.policy import Edited, Settings
@@ -57,7 +57,7 @@ async def prepare_stored(
     hold = await owned(partial(store.begin, noted), lambda hold: hold.release())
     scheduler = _scheduler(plan, settings, run_id, hold, storable, 0)
     told = {"target": target, "shape": storable.shape, **({"pulled": pulled} if pulled else {})}
-    return Prepared(scheduler, Afresh(inputs, told), scheduler.recording)
+    return Prepared(scheduler, NewStart(inputs, told), scheduler.recording)
 
 
 def _scheduler(
@@ -138,25 +138,27 @@ async def _restored(
     assert recording is not None
     reader = Reader(storable.classes, store.blob, repr(store))
     stored = reader.read(past.told["shape"])
-    forgotten, warnings = forgotten_by(plan, storable.shape, past, stored, edited)
+    forgotten, changed_code = forgotten_by(plan, storable.shape, past, stored, edited)
     past.forget(forgotten)
+    warnings = [ResumeWarning("code_changed", text) for text in changed_code]
     restoring = scheduler.restoring = Restoring(scheduler, past, reader.read)
     recording.begin_again(restoring.recalling)
     held = await replay(scheduler, restoring, reader.read(past.told["inputs"]))
-    read: dict[str, Reading] = {}
+    read: dict[str, ReadAnswer] = {}
     for answer in inbox:
         try:
-            read[answer.ask] = scheduler.asking.read_json(answer.ask, answer.value), answer.by
+            read[answer.ask] = scheduler.asking.read_json(answer.ask, answer.value, answer.by)
         except AnswerRefused as error:
-            warnings.append(("answer_refused", str(error), [answer.ask]))
+            warnings.append(ResumeWarning("answer_refused", str(error), [answer.ask]))
     for id, value in answers.items():
         if id in read:
             raise AnswerRefused(id, "it has been answered already, and that answer waits in the inbox")
-        read[id] = scheduler.asking.read(id, value), "resume"
+        read[id] = scheduler.asking.read(id, value, "resume")
     if past.is_torn:
-        warnings.append(("torn_record", "the newest record of the run was cut off and is dropped", []))
+        text = "the newest record of the run was cut off and is dropped"
+        warnings.append(ResumeWarning("torn_record", text))
     scheduler.warnings = list(dict.fromkeys([*(text for *_, text in past.warnings), *scheduler.warnings]))
     told: dict[str, Any] = {"forgotten": sorted(forgotten)} if forgotten else {}
     if stored != storable.shape:  # what was edited was let in, and is the flow of this run from now on
         told["shape"] = storable.shape
-    return Prepared(scheduler, Again(read, held, told, warnings, past.elapsed), recording)
+    return Prepared(scheduler, ResumedStart(read, held, told, warnings, past.elapsed), recording)
