@@ -8,6 +8,7 @@ from typing import Final
 __all__ = [
     "CANCELLED",
     "DONE",
+    "ENDED",
     "FAILED",
     "NOT_RUN",
     "PAUSED",
@@ -50,6 +51,9 @@ class RunStatus(StrEnum):
     FAILED = "failed"
     CANCELLED = "cancelled"
 
+
+#: How a run has ended for good, until somebody resumes it.
+ENDED: Final = (RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELLED)
 
 #: The states as numbers, for the byte that a frame has for each of its nodes.
 STATES: Final = tuple(NodeState)

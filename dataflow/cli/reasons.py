@@ -14,7 +14,7 @@ import anyio
 
 from dataflow.cli.exits import ExitCode, Problem, Refused
 from dataflow.cli.past_tree import state_of
-from dataflow.cli.resume import flow_of
+from dataflow.cli.run_flows import flow_of
 from dataflow.cli.storage import refusing_runs
 from dataflow.cli.streams import tell
 from dataflow.looking import look_at
@@ -41,7 +41,7 @@ class _Told(NamedTuple):
 
 
 class Reasons:
-    """What tells it: the journal, and the flow where that is not enough."""
+    """Tells the reasons of one run; `file` is where its flow is, if not where the run says."""
 
     def __init__(self, store: Store, found: PastRun, file: str | None) -> None:
         self._store = store
@@ -49,6 +49,7 @@ class Reasons:
         self._file = file
 
     def why(self, port: str) -> str:
+        """Tell why a node, port or output is what it is; raises Refused for one that there is not."""
         told = self._journaled(port)
         if told is not None and not told.is_skip:
             return told.text

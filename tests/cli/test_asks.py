@@ -222,6 +222,7 @@ def test_a_thousand_open_asks_are_listed_soon(cli: Cli, folder: Path) -> None:
             {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "integer"}}},
             "{a: str, b: int}",
         ),
+        ({"type": "object", "properties": {"a": True}}, "{a: Any}"),
         ({"type": "wrong"}, "JSON"),
         ({}, "Any"),
     ],
