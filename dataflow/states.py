@@ -1,4 +1,4 @@
-"""The states of runs and nodes (S18)."""
+"""The states of runs and nodes, and how runs and loops end (S18, S19)."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ __all__ = [
     "STATES",
     "TIMED_OUT",
     "WAITING",
+    "LoopEnd",
     "NodeState",
     "RunStatus",
 ]
@@ -50,6 +51,15 @@ class RunStatus(StrEnum):
     COMPLETED = "completed"
     FAILED = "failed"
     CANCELLED = "cancelled"
+
+
+class LoopEnd(StrEnum):
+    """Why a loop has ended (S19)."""
+
+    CONDITION = "condition"
+    EXHAUSTED = "exhausted"
+    LIMIT = "max_iterations"
+    FAILED = "failed"
 
 
 #: How a run has ended for good, until somebody resumes it.

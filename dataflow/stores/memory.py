@@ -42,6 +42,8 @@ class _Entry:
 
 
 class _Held:
+    """A run that is owned."""
+
     def __init__(self, entry: _Entry, guard: Lock) -> None:
         self._entry: _Entry | None = entry
         self._guard = guard
