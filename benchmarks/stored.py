@@ -64,7 +64,7 @@ def read_records(store: Store, run: str, classes: Classes) -> Work:
     """Read the records of a run, and decode them and the values that the ports of its nodes were given."""
 
     async def read() -> int:
-        reader = Reader(classes, store.blob, repr(store))
+        reader = Reader(classes, store.blob, str(store))
         count = 0
         for record in store.records(run):
             count += 1

@@ -31,7 +31,7 @@ def cancel_stored(store: Store, run: str, reason: str = "cancelled") -> None:
     try:
         past = fold(run, store.records(run))
         if past.status in ENDED:
-            raise RunTaken(repr(store), run, f"is {past.status.value}; there is nothing to cancel")
+            raise RunTaken(str(store), run, f"is {past.status.value}; there is nothing to cancel")
         told = enumerate(_told(past, reason), past.seq + 1)
         now = datetime.now(UTC).isoformat()
         records = [

@@ -112,13 +112,13 @@ def _take(store: Store, run: str) -> tuple[Hold, Past, Sequence[Answer]]:
     try:
         now = store.find(run)
         if now.updated != before.updated:
-            raise RunTaken(repr(store), run, "has been resumed by somebody else")
+            raise RunTaken(str(store), run, "has been resumed by somebody else")
         if now.status == RunStatus.COMPLETED.value:
-            raise RunTaken(repr(store), run, "has completed; there is nothing to resume")
+            raise RunTaken(str(store), run, "has completed; there is nothing to resume")
         past = fold(run, store.records(run))
         if not past.told:
             reason = f"run {run} ended before anything of it was written; start it anew"
-            raise StoreError(repr(store), reason)
+            raise StoreError(str(store), reason)
         return hold, past, store.inbox(run)
     except BaseException:
         hold.release()
@@ -136,7 +136,7 @@ async def _restored(
     store, recording, plan = scheduler.settings.store, scheduler.recording, scheduler.plan
     assert store is not None
     assert recording is not None
-    reader = Reader(storable.classes, store.blob, repr(store))
+    reader = Reader(storable.classes, store.blob, str(store))
     stored = reader.read(past.told["shape"])
     forgotten, changed_code = forgotten_by(plan, storable.shape, past, stored, edited)
     past.forget(forgotten)

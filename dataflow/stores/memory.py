@@ -65,6 +65,9 @@ class MemoryStore(Store):
     def __repr__(self) -> str:
         return "Store.memory()"
 
+    def __str__(self) -> str:
+        return _NAME
+
     def begin(self, run: StoredRun) -> Hold:
         """Note a new run and own it."""
         with self._guard:

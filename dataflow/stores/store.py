@@ -86,7 +86,10 @@ class Hold(Protocol):
 
 
 class Store(ABC):
-    """A place where runs live. One object may be used by many runs, threads and event loops at once."""
+    """A place where runs live. One object may be used by many runs, threads and event loops at once.
+
+    Errors name it by its text, as `str` gives it.
+    """
 
     @abstractmethod
     def begin(self, run: StoredRun) -> Hold:
