@@ -17,6 +17,7 @@ from benchmarks import (
     loop,
     mapping,
     memory,
+    open_asks,
     resuming,
     sleepers,
     suspending,
@@ -42,6 +43,7 @@ QUESTIONS: Final[dict[str, Question]] = {
         memory.QUESTION,
         *journaling.QUESTIONS,
         resuming.QUESTION,
+        open_asks.QUESTION,
         *importing.QUESTIONS,
     )
 }

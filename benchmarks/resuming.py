@@ -1,4 +1,4 @@
-"""How many times as long as reading its records it takes to go on with a run that paused near its end."""
+"""How many times as long as reading its records it takes a run to go on that has paused near its end."""
 
 from __future__ import annotations
 

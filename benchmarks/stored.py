@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks.timing import Work
+from dataflow.events import EventKind
 from dataflow.run import new_run_id
 from dataflow.stores.schema import SCHEMA
 from dataflow.values import Reader
@@ -61,17 +62,17 @@ def rows(run: str, batch: Sequence[Decoded]) -> Iterator[tuple[str, int, str, st
 
 
 def read_records(store: Store, run: str, classes: Classes) -> Work:
-    """Read the records of a run, and decode them and the values that the ports of its nodes were given."""
+    """Read the records of a run, and keep what its nodes gave: no run goes on without these values."""
 
     async def read() -> int:
         reader = Reader(classes, store.blob, str(store))
-        count = 0
+        values: dict[str, dict[str, Any]] = {}
         for record in store.records(run):
-            count += 1
             told = json.loads(record.data)
-            for port in told.get("ports", {}).values():
-                reader.read(port.get("value"))
-        return count
+            if record.kind == EventKind.NODE_FINISHED:
+                ports = told["ports"]
+                values[record.path] = {port: reader.read(given["value"]) for port, given in ports.items()}
+        return len(values)
 
-    count = sum(1 for _ in store.records(run))
-    return Work(read, count, count)
+    ended = sum(record.kind == EventKind.NODE_FINISHED for record in store.records(run))
+    return Work(read, ended, ended)

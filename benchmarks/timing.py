@@ -1,4 +1,4 @@
-"""Timing: the median of five warm runs, without the garbage of the last; how a cost compares and grows."""
+"""Timing: the median of five warm runs, the garbage of the last one out of the way; comparing, and growth."""
 
 from __future__ import annotations
 
@@ -103,8 +103,9 @@ async def times_as_long(works: tuple[Work, Work]) -> float:
     for work in works:
         await _once(work)  # what is loaded on first use is loaded now
     turns = [[await _once(work) for work in works] for _ in range(REPEATS)]
-    ours, other = (float(statistics.median(times)) for times in zip(*turns, strict=True))
-    return ours / other
+    ours, other = (statistics.median(times) for times in zip(*turns, strict=True))
+    quotient: float = ours / other
+    return quotient
 
 
 async def _once(work: Work) -> float:

@@ -67,8 +67,8 @@ class Asking:
 
     @property
     def asks(self) -> tuple[Ask, ...]:
-        """The open asks, in the order in which they opened."""
-        return tuple(one.ask for one in self.open.values())
+        """The open asks in the order of their nodes, whichever opened first (S14.1)."""
+        return tuple(one.ask for one in sorted(self.open.values(), key=_place))
 
     def pause(self, frame: Frame, node: PlanNode, call: Call, output: NodeOutput) -> None:
         """Open the ask of a raw node that paused; raises NodeFailed for one that cannot be."""
@@ -207,6 +207,15 @@ class Asking:
             self.scheduler.timers.drop(one.timer)
         self._over[path] = f"it was closed: {reason}"
         self.scheduler.report(EventKind.ASK_CLOSED, frame, node, reason=reason)
+
+
+def _place(one: OpenAsk) -> list[tuple[int, int]]:
+    """Return where an ask stands: node and item or round, from the root frame inwards."""
+    frame, places = one.frame, [(one.node.index, 0)]
+    while frame.parent is not None:
+        places.append((frame.owner, frame.name if isinstance(frame.name, int) else frame.position))
+        frame = frame.parent
+    return places[::-1]
 
 
 def _check_written(recording: Recording, node: str, request: Request) -> None:

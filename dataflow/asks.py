@@ -140,8 +140,9 @@ def _read(id: str, port: OutPort, value: object, where: str) -> object:
     except ValueMismatch as mismatch:
         try:
             return check_json(value, port.type)
-        except ValueMismatch:
-            raise AnswerRefused(id, f"{where}{mismatch}") from None
+        except ValueMismatch as as_json:  # of the two the one that looked deeper into the value
+            told = max(mismatch, as_json, key=lambda one: len(one.place))
+            raise AnswerRefused(id, f"{where}{told}") from None
 
 
 def told_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:

@@ -33,7 +33,7 @@ async def look_at(plan: FlowPlan, settings: Settings, store: Store, run: str) ->
     past = await call_in_thread(_read, (store, run))
     reader = Reader(storable_of(plan).classes, store.blob, str(store))
     scheduler = Scheduler(plan, settings, Reporter(run), anyio.current_time)
-    restoring = scheduler.restoring = Restoring(scheduler, past, reader.read)
+    restoring = scheduler.restoring = Restoring(scheduler, past, (), reader.read)
     await replay(scheduler, restoring, reader.read(past.told["inputs"]))
     return Result(run, past.status.value, {}, _plan=plan, _root=scheduler.root)
 

@@ -23,10 +23,14 @@ __all__ = ["Past", "PastAsk", "PastFiring", "fold"]
 BEGINNING: Final = frozenset(
     {EventKind.NODE_STARTED, EventKind.LOOP_ROUND, EventKind.MAP_OPENED, EventKind.ASK_OPENED}
 )
-KINDS: Final = frozenset(EventKind)
 #: The types that loops, maps and flow nodes are reported with.
 OPENERS: Final = frozenset({"loop", "map", "flow"})
 _PLACES: Final = re.compile(r"[/\[~]")  # where the path of what is around ends
+
+# A journal may have a million records, and a dictionary finds a member sooner than its enum.
+_KINDS: Final = {kind.value: kind for kind in EventKind}
+_STATES: Final = {state.value: state for state in NodeState}
+_decoded: Final = json.JSONDecoder().decode
 
 
 @dataclass(slots=True, eq=False)
@@ -179,10 +183,10 @@ def fold(run: str, records: Iterable[Record]) -> Past:
 def _fold(past: Past, record: Record) -> bool:
     """Take in one record; tells whether it could be read."""
     try:
-        data = json.loads(record.data)
-        time = datetime.fromisoformat(data["time"])
-        if record.kind in KINDS:
-            _take(past, EventKind(record.kind), record.path, data, time)
+        data = _decoded(record.data)
+        kind, time = _KINDS.get(record.kind), datetime.fromisoformat(data["time"])
+        if kind is not None:
+            _take(past, kind, record.path, data, time)
     except (ValueError, KeyError, TypeError, RecursionError):
         return False
     past.last = time
@@ -237,7 +241,7 @@ def _of_ask(firing: PastFiring, kind: EventKind, data: Mapping[str, Any], time: 
 
 
 def _ended(firing: PastFiring, data: Mapping[str, Any], time: datetime) -> None:
-    state, firing.ports, firing.metadata = NodeState(data["state"]), data["ports"], data["metadata"]
+    state, firing.ports, firing.metadata = _STATES[data["state"]], data["ports"], data["metadata"]
     firing.state, firing.reason = state, data.get("reason", "")
     firing.failure = data.get("failure")
     firing.is_running, firing.ended, firing.next_at = False, time, None

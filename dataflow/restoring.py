@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.asking import ReadAnswer
 from dataflow.asks import Request
+from dataflow.events import EventKind
 from dataflow.failure import Failure
 from dataflow.names import node_of_path
 from dataflow.plan import Call, FlowOf, MapOf
@@ -35,7 +36,11 @@ class Restoring:
     `read` gives back a value that the codec wrote. What was told once is not told again.
     """
 
-    def __init__(self, scheduler: Scheduler, past: Past, read: Callable[[Any], Any]) -> None:
+    def __init__(
+        self, scheduler: Scheduler, past: Past, forgotten: Collection[str], read: Callable[[Any], Any]
+    ) -> None:
+        self._asked = tuple(past.open_asks)  # asks that somebody may still want to answer
+        past.forget(forgotten)
         self.scheduler = scheduler
         self.past = past
         self._read = read
@@ -75,6 +80,9 @@ class Restoring:
         for id in self._reopened:
             if id in scheduler.asking.open:
                 scheduler.asking.tell(scheduler.asking.open[id])
+        for id in self._asked:
+            if id not in scheduler.asking.open:
+                scheduler.reporter.emit(EventKind.ASK_CLOSED, id, {"reason": "what has led to it was edited"})
 
     def demanded_before(self, frame: Frame) -> list[int]:
         """List the ports of what somebody has asked for before, who may not ask again (S8.3)."""
@@ -150,16 +158,17 @@ class Restoring:
     def _done(self, frame: Frame, node: PlanNode, firing: PastFiring) -> None:
         if firing.metadata:
             frame.note_metadata(node.index, self._read(firing.metadata))
-        tokens = {port: told for port, told in firing.ports.items() if not port.startswith("$")}
-        if isinstance(node.action, Call):
-            outputs = {
-                port: self._read(told["value"]) if "value" in told else SKIP for port, told in tokens.items()
-            }
-            self.scheduler.releasing.succeeded(frame, node, node.action, outputs)
+        action = node.action
+        if isinstance(action, Call):
+            outputs = {}
+            for port, told in firing.ports.items():
+                if port[:1] != "$":
+                    outputs[port] = self._read(told["value"]) if "value" in told else SKIP
+            self.scheduler.releasing.succeeded(frame, node, action, outputs)
             return
         path = frame.path_of(node)
-        for port, told in tokens.items():
-            if port in node.outputs:
+        for port, told in firing.ports.items():
+            if port in node.outputs and port[:1] != "$":
                 self.scheduler.put(frame, node.outputs[port], self._token(path, told))
         self.scheduler.releasing.opener_done(frame, node)
 

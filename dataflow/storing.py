@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from dataflow.backend import caller
+from dataflow.entering import read_inputs
 from dataflow.errors import AnswerRefused, RunTaken, StoreError
 from dataflow.events import Reporter
 from dataflow.forgetting import forgotten_by
@@ -63,11 +64,16 @@ async def prepare_stored(
 def _scheduler(
     plan: FlowPlan, settings: Settings, run: str, hold: Hold, storable: Storable, seq: int
 ) -> Scheduler:
-    """Make the scheduler of a run that is written down."""
+    """Make the scheduler of a run that is written down, and that is given up where there is no writer."""
     assert settings.store is not None, "the flow has a store"
     call = caller()
     reporter = Reporter(run, call=call, seq=seq)
-    recording = Recording(reporter, Journal(settings.store, run, hold, call), storable.classes)
+    try:
+        journal = Journal(settings.store, run, hold, call)
+    except BaseException:  # no more threads can be started
+        hold.release()
+        raise
+    recording = Recording(reporter, journal, storable.classes)
     reporter.record(recording)
     scheduler = Scheduler(plan, settings, reporter, anyio.current_time)
     scheduler.recording, scheduler.is_plain = recording, False
@@ -139,11 +145,11 @@ async def _restored(
     reader = Reader(storable.classes, store.blob, str(store))
     stored = reader.read(past.told["shape"])
     forgotten, changed_code = forgotten_by(plan, storable.shape, past, stored, edited)
-    past.forget(forgotten)
     warnings = [ResumeWarning("code_changed", text) for text in changed_code]
-    restoring = scheduler.restoring = Restoring(scheduler, past, reader.read)
+    inputs = _inputs_of(plan, reader.read(past.told["inputs"]))
+    restoring = scheduler.restoring = Restoring(scheduler, past, forgotten, reader.read)
     recording.begin_again(restoring.recalling)
-    held = await replay(scheduler, restoring, reader.read(past.told["inputs"]))
+    held = await replay(scheduler, restoring, inputs)
     read: dict[str, ReadAnswer] = {}
     for answer in inbox:
         try:
@@ -162,3 +168,9 @@ async def _restored(
     if stored != storable.shape:  # what was edited was let in, and is the flow of this run from now on
         told["shape"] = storable.shape
     return Prepared(scheduler, ResumedStart(read, held, told, warnings, past.elapsed), recording)
+
+
+def _inputs_of(plan: FlowPlan, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a run was given, as far as the flow takes it; raises FlowInvalid if that is not enough."""
+    declared = plan.wiring.inputs
+    return read_inputs(plan.name, declared, {name: given[name] for name in given if name in declared})

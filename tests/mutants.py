@@ -220,7 +220,7 @@ MUTANTS: Final = (
     Mutant(
         "a value that is not kept stays",
         "settling.py",
-        " or not scheduler.keep:",
+        " or not scheduler.is_plain:",
         ":",
         (SETTLING.format("a_value_that_is_not_kept_is_let_go"),),
     ),

@@ -213,3 +213,17 @@ async def test_a_flow_is_not_left_to_somebody_who_resumes_it_at_the_same_time() 
         for _ in range(5):
             group.start_soon(resume)
     assert sorted(ended) == ["42", *["RunTaken"] * 4]
+
+
+async def test_a_run_that_no_thread_can_be_started_for_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    store, start = Store.memory(), threading.Thread.start
+
+    def refused(thread: threading.Thread) -> None:
+        if thread.name.startswith("dataflow journal"):
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", refused)
+    with pytest.raises(RuntimeError, match="can't start new thread"):
+        await asking_flow(store).run()
+    assert nobody_owns(store)

@@ -175,7 +175,7 @@ def _tell_asks(result: Result, options: Options) -> None:
         command = command_for("resume", result.run_id, store=options.store)
         tell(f"go on with: {command} {visible(' '.join(answers_needed(asks[:MOST_TOLD])))}")
     else:
-        tell("the run is not kept, so it cannot go on: run it without --no-store and --pull to answer")
+        tell("the run is not kept, so it cannot go on: run it without --no-store to answer")
 
 
 def _tell_failures(failures: Sequence[Failure], *, tracebacks: bool) -> None:

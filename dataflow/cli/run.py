@@ -59,7 +59,7 @@ def run(
     """Run a flow and write its outputs; progress, warnings and failures go to standard error.
 
     The run is kept in the store: `dataflow runs` lists it, and a run that has paused, failed, was cancelled
-    or interrupted goes on with `dataflow resume`. A run of --pull is not kept.
+    or interrupted goes on with `dataflow resume`.
 
     Ctrl-C and SIGTERM cancel the run, a second one ends the process at once.
 
@@ -75,7 +75,7 @@ def run(
         pulled=tuple(dict.fromkeys(pull or ())),
         max_concurrency=max_concurrency,
         store=store,
-        is_kept=not no_store and not pull,
+        is_kept=not no_store,
     )
     interrupts = context.ensure_object(Interrupts)
     with result_stream(alone=options.as_json or options.is_bare) as out, shown_logs():

@@ -50,6 +50,8 @@ class Reader:
 
     def read(self, data: Json) -> Any:
         """Read a value; raises StoreError for what no writer has written, SecretMissing as `Secret` does."""
+        if type(data) in _SCALARS:
+            return data
         try:
             return self._value(data)
         except Unreadable as error:

@@ -60,6 +60,12 @@ ASKS: Final = (
         outputs={"all": "x-0|y-1"}, runs={"both": 2, "joined": 1},
     ),
     AskCase(
+        id="an item that asks is in flight", rule="S7.2", flow=partial(items, keyed=False, most=1),
+        inputs={"names": ["x", "y"]}, first=("ask[0]",),
+        asked={"ask[0]": ("x", "0"), "ask[1]": ("y", "1")}, outputs={"all": "x-0|y-1"},
+        runs={"both": 2, "joined": 1},
+    ),
+    AskCase(
         id="a question a round, until one says bye", rule="S11.1", flow=talk, first=("talk[0]/ask",),
         asked={
             "talk[0]/ask": ("", "hello"), "talk[1]/ask": ("hello", "go on"), "talk[2]/ask": ("go on", "bye"),

@@ -60,7 +60,7 @@ async def test_a_falsy_answer_comes_back_as_what_it_is(
         (str, None, "expected str, found None"),
         (list[int], [1, "2"], "[1]: expected int, found str '2'"),
         (Literal["red", "blue"], "green", "expected Literal['red', 'blue'], found str 'green'"),
-        (Size, {"width": 1}, "expected Size, found dict {'width': 1}"),
+        (Size, {"width": 1}, ".height: expected a value, found nothing"),
     ],
 )
 @each_place
@@ -160,7 +160,7 @@ async def test_one_answer_that_does_not_fit_keeps_all_of_them_out(place: Place, 
     with pytest.raises(AnswerRefused, match="'two'"):
         await home.resume(flow, paused, {"one": "a", "two": 2})
     result = await home.resume(flow, paused, {"two": "b"})
-    assert [ask.id for ask in result.asks] == ["one", "three"]
+    assert sorted(ask.id for ask in result.asks) == ["one", "three"]
 
 
 @each_place
@@ -169,7 +169,8 @@ async def test_an_ask_that_is_not_there_is_refused_with_those_that_are(place: Pl
     paused = await home.placed(flow).run()
     with pytest.raises(AnswerRefused) as caught:
         await home.resume(flow, paused, {"four": "a"})
-    assert caught.value.reason == "there is no such ask; choices: one, two, three"
+    told, _, names = caught.value.reason.partition("choices: ")
+    assert (told, sorted(names.split(", "))) == ("there is no such ask; ", ["one", "three", "two"])
 
 
 @each_place

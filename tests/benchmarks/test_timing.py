@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.timing import MOST_PLAYS, Work, WrongResult, exponent, seconds
+from benchmarks.timing import MOST_PLAYS, Work, WrongResult, exponent, seconds, times_as_long
 
 
 @pytest.mark.parametrize(
@@ -47,3 +47,26 @@ async def test_short_work_is_done_several_times_for_each_of_the_five(monkeypatch
 
     await seconds(Work(run, None, 1))
     assert len(done) == 2 + 5 * MOST_PLAYS
+
+
+def noting(done: list[str], name: str) -> Work:
+    """Make a work that notes when it is prepared and done."""
+
+    async def run() -> None:
+        done.append(name)
+
+    return Work(run, None, 1, lambda: done.append(f"prepare {name}"))
+
+
+async def test_works_that_are_compared_are_done_in_turn_each_prepared_before() -> None:
+    done: list[str] = []
+    assert await times_as_long((noting(done, "a"), noting(done, "b"))) > 0
+    assert done == ["prepare a", "a", "prepare b", "b"] * (1 + 5)
+
+
+async def test_what_comes_to_a_wrong_result_is_not_compared() -> None:
+    async def run() -> int:
+        return 2
+
+    with pytest.raises(WrongResult, match="expected 1, found 2"):
+        await times_as_long((Work(run, 2, 1), Work(run, 1, 1)))

@@ -46,6 +46,7 @@ def test_a_run_pauses_in_one_process_and_is_listed_answered_and_resumed_in_other
 def test_a_run_that_was_killed_is_interrupted_and_goes_on() -> None:
     with started("run", f"{EXAMPLES}:killed", "--events") as process:
         read_until(process.stdout, WAITING)
+        read_until(process.stderr, "begun")
         assert [run["status"] for run in runs()] == ["running"]
         process.send_signal(signal.SIGKILL)
         process.wait()
@@ -64,6 +65,7 @@ def test_a_run_that_was_killed_is_interrupted_and_goes_on() -> None:
 def test_a_run_that_was_killed_can_be_cancelled() -> None:
     with started("run", f"{EXAMPLES}:killed", "--events") as process:
         read_until(process.stdout, WAITING)
+        read_until(process.stderr, "begun")
         process.send_signal(signal.SIGKILL)
         process.wait()
     (run,) = runs()

@@ -9,6 +9,8 @@ from typing import Any, Final
 import anyio
 
 from dataflow import Config, DataflowError, Flow, NodeOutput, Ports, RunFailed, collect, each, flow, node
+from dataflow.cancelling import cancel_stored
+from dataflow.stores import Store
 from tests.behaviour.flow_parts import inc
 from tests.messages.telling import Row, Stimulus, failing, wired
 
@@ -126,7 +128,20 @@ def clashing(f: Flow) -> None:
     f.output("out", collect(f.add(inc, x=step.out.out).out))
 
 
+def cancelled_twice() -> None:
+    store, flow = Store.memory(), Flow("f")
+    flow.output("out", flow.ask(int, "How many?").out)
+    run = flow.using(store=store).run_sync().run_id
+    cancel_stored(store, run)
+    cancel_stored(store, run)
+
+
 ROWS: Final = [
+    Row(
+        "a run that is cancelled twice",
+        cancelled_twice,
+        "store Store.memory(): run … is cancelled; there is nothing to cancel",
+    ),
     Row(
         "an ask that is no mapping",
         paused_with("Why?"),

@@ -161,7 +161,7 @@ outputs:
         tmp_path,
     )
     paused = await flow.run()
-    assert [(ask.id, ask.prompt) for ask in paused.asks] == [("said", "You"), ("other", "")]
+    assert sorted((ask.id, ask.prompt) for ask in paused.asks) == [("other", ""), ("said", "You")]
     result = await flow.resume(paused, {"said": "hello", "other": 0})
     context: ExecutionContext = result["context"]
     assert (context.system_instructions, list(context.message_history)) == ("be short", [])

@@ -36,9 +36,8 @@ class Sitting:
     """One sitting of a run, and what becomes of it.
 
     Of the open asks so many are answered, by `resume` or, those that follow, through the inbox. Those that
-    open meanwhile are answered as `live` says. It is cancelled after so many events. In the end what is
-    behind a record that `kept` chooses is lost, as if the process had died then; or the store `breaks` after
-    so many.
+    open meanwhile are answered as `live` says. It is cancelled after so many events. In the end what follows
+    a record that `kept` chooses is lost, as if the process had died then; or the store `breaks` there.
     """
 
     resumed: int = 0
@@ -195,7 +194,7 @@ class Life:
             differ = {path: both for path, both in differ.items() if both[1] == "done"}
         assert not differ
         missing = {path: state for path, state in diary.states.items() if path not in told}
-        played = Played(result, self.fired, self.failures, missing, wholes)
+        played = Played(result, self.fired, self.failures, missing, bool(self.mended), wholes)
         if result.status == "failed" and is_cancelled:
             hold_part(self.expected, played)
         elif result.status in ("completed", "failed"):

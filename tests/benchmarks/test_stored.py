@@ -1,0 +1,83 @@
+"""What durable runs are compared with does the same to the same records, and so do the runs."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from benchmarks import journaling, open_asks, resuming
+from benchmarks.stored import AT_ONCE, write_records
+from benchmarks.timing import Work, WrongResult, run_on
+from dataflow.stores import Record, Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+BACKENDS: Final = pytest.mark.parametrize("backend", ["asyncio", "trio"])
+CASES: Final = pytest.mark.parametrize(
+    "case_of", [journaling.chain_case, journaling.map_case], ids=["chain", "map"]
+)
+
+
+async def play_both(works: tuple[Work, Work]) -> None:
+    """Do each work twice, prepared as it is when it is measured."""
+    for work in (*works, *works):
+        work.prepare()
+        await work.play()
+
+
+def rows_of(path: Path, query: str) -> list[Any]:
+    """Ask an SQLite file."""
+    with closing(sqlite3.connect(path)) as connection:
+        return connection.execute(query).fetchall()
+
+
+@BACKENDS
+@CASES
+def test_a_run_in_a_store_and_its_records_alone_come_to_the_result(
+    case_of: Callable[[int], journaling.Case], backend: str, tmp_path: Path
+) -> None:
+    run_on(backend, play_both, journaling.works_in(tmp_path, case_of(20)))
+
+
+@CASES
+def test_the_same_records_are_written_in_both_ways(
+    case_of: Callable[[int], journaling.Case], tmp_path: Path
+) -> None:
+    run_on("asyncio", play_both, journaling.works_in(tmp_path, case_of(20)))
+    query = "SELECT kind, count(*) FROM records GROUP BY run, kind ORDER BY run, kind"
+    ours, written = rows_of(tmp_path / "runs.db", query), rows_of(tmp_path / "written.db", query)
+    assert len(written) > 2
+    assert ours == written[: len(written) // 2] * 3  # one more run told which records there are
+
+
+def test_the_data_of_records_are_written_as_they_were(tmp_path: Path) -> None:
+    records = [Record(seq, "piece", "a", f'{{"v":{seq}}}') for seq in range(AT_ONCE + 1)]
+    run_on("asyncio", Work.play, write_records(records, tmp_path / "written.db"))
+    found = rows_of(tmp_path / "written.db", "SELECT seq, kind, path, data FROM records ORDER BY seq")
+    assert [(*place, json.loads(data)) for *place, data in found] == [
+        (record.seq, record.kind, record.path, json.loads(record.data)) for record in records
+    ]
+
+
+@BACKENDS
+def test_a_run_that_has_paused_goes_on_to_its_result_again_and_again(backend: str, tmp_path: Path) -> None:
+    run_on(backend, play_both, resuming.works_in(tmp_path, 20))
+    assert [run.status for run in Store.sqlite(tmp_path / "paused.db").runs()] == ["paused"]
+    assert [run.status for run in Store.sqlite(tmp_path / "copied.db").runs()] == ["completed"]
+
+
+def test_a_reader_that_misses_a_value_is_told(tmp_path: Path) -> None:
+    _, reading = resuming.works_in(tmp_path, 20)
+    wrong = Work(reading.run, reading.units + 1, 1)
+    with pytest.raises(WrongResult, match="expected 21, found 20"):
+        run_on("asyncio", Work.play, wrong)
+
+
+def test_the_asks_of_all_runs_are_listed(tmp_path: Path) -> None:
+    run_on("asyncio", Work.play, open_asks.listing(tmp_path, 2 * open_asks.ASKS_OF_RUN))
