@@ -61,14 +61,17 @@ class Asking:
 
     def __init__(self, scheduler: Scheduler) -> None:
         self.scheduler = scheduler
-        self.open: dict[str, OpenAsk] = {}  # by id, in the order in which they opened
+        self.open: dict[str, OpenAsk] = {}  # by id
         self._over: dict[str, str] = {}  # asks that take no answer any more, and why
         self._promised: set[str] = set()  # asks with an answer that was accepted and is about to be taken
 
     @property
     def asks(self) -> tuple[Ask, ...]:
         """The open asks in the order of their nodes, whichever opened first (S14.1)."""
-        return tuple(one.ask for one in sorted(self.open.values(), key=_place))
+        return tuple(one.ask for one in self._in_order())
+
+    def _in_order(self) -> list[OpenAsk]:
+        return sorted(self.open.values(), key=_place)
 
     def pause(self, frame: Frame, node: PlanNode, call: Call, output: NodeOutput) -> None:
         """Open the ask of a raw node that paused; raises NodeFailed for one that cannot be."""
@@ -120,7 +123,7 @@ class Asking:
 
     def watch_again(self) -> None:
         """Count the time of all open asks anew, in a run that goes on after a pause; what is over expires."""
-        for one in tuple(self.open.values()):
+        for one in self._in_order():
             if one.timer is not None:
                 self.scheduler.timers.drop(one.timer)
             if self._is_over(one):
@@ -135,7 +138,8 @@ class Asking:
         """Read an answer that somebody gives to an open ask; raises AnswerRefused."""
         one = self.open.get(id)
         if one is None:
-            raise AnswerRefused(id, self._over.get(id) or f"there is no such ask; {choices(self.open)}")
+            ids = [ask.id for ask in self.asks]
+            raise AnswerRefused(id, self._over.get(id) or f"there is no such ask; {choices(ids)}")
         if id in self._promised:
             raise AnswerRefused(id, ANSWERED)
         if self._is_over(one):
