@@ -13,8 +13,8 @@ from benchmarks.question import Question, Way
 from benchmarks.stored import read_records
 from benchmarks.timing import Work, run_on, times_as_long
 from dataflow import Flow
+from dataflow.storable import storable_of
 from dataflow.stores import Store
-from dataflow.storing import kept_of
 
 __all__ = ["QUESTION", "works_in"]
 
@@ -52,7 +52,7 @@ def works_in(folder: Path, nodes: int) -> tuple[Work, Work]:
         return dict((await again.resume(run_id, {"ask": True})).outputs)
 
     resumed = Work(resume, {"number": nodes, "answer": True}, nodes, copy)
-    return resumed, read_records(store, run_id, kept_of(flow.compile()).classes)
+    return resumed, read_records(store, run_id, storable_of(flow.compile()).classes)
 
 
 def ratio(backend: str, size: int) -> float:

@@ -65,7 +65,7 @@ def read_records(store: Store, run: str, classes: Classes) -> Work:
     """Read the records of a run, and keep what its nodes gave: no run goes on without these values."""
 
     async def read() -> int:
-        reader = Reader(classes, store.blob)
+        reader = Reader(classes, store.blob, str(store))
         values: dict[str, dict[str, Any]] = {}
         for record in store.records(run):
             told = json.loads(record.data)

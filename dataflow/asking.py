@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from dataflow.asks import Ask, ports_left, read_answer, read_request, schema_of
 from dataflow.errors import AnswerRefused, NodeFailed, ValueRefused
@@ -30,12 +30,16 @@ if TYPE_CHECKING:
     from dataflow.scheduler import Scheduler
     from dataflow.timers import Timer
 
-__all__ = ["Asking", "OpenAsk", "Reading"]
+__all__ = ["Asking", "OpenAsk", "ReadAnswer"]
 
 ANSWERED: Final = "it has been answered already"
 
-#: What an answer gives the ports that are left, and who gave it.
-Reading: TypeAlias = "tuple[Mapping[str, Any], str]"
+
+class ReadAnswer(NamedTuple):
+    """An answer that was read and fits: what it gives the ports that are left, and who gave it."""
+
+    values: Mapping[str, Any]
+    by: str
 
 
 @dataclass(slots=True, eq=False)
@@ -57,30 +61,26 @@ class Asking:
 
     def __init__(self, scheduler: Scheduler) -> None:
         self.scheduler = scheduler
-        self.open: dict[str, OpenAsk] = {}  # by id, in the order in which they opened
+        self.open: dict[str, OpenAsk] = {}  # by id
         self._over: dict[str, str] = {}  # asks that take no answer any more, and why
         self._promised: set[str] = set()  # asks with an answer that was accepted and is about to be taken
 
     @property
     def asks(self) -> tuple[Ask, ...]:
         """The open asks in the order of their nodes, whichever opened first (S14.1)."""
-        return tuple(one.ask for one in sorted(self.open.values(), key=_place))
+        return tuple(one.ask for one in self._in_order())
+
+    def _in_order(self) -> list[OpenAsk]:
+        return sorted(self.open.values(), key=_place)
 
     def pause(self, frame: Frame, node: PlanNode, call: Call, output: NodeOutput) -> None:
         """Open the ask of a raw node that paused; raises NodeFailed for one that cannot be."""
         request = read_request(node.id, output.metadata)
         given = outputs_given(node.id, call.type, output)
         if self.scheduler.recording is not None:
-            self._check(self.scheduler.recording, node.id, request)
+            _check_written(self.scheduler.recording, node.id, request)
             self.scheduler.recording.prepare(node.id, given)
         self.open_ask(frame, node, call, request, given, self.scheduler.reporter.now())
-
-    def _check(self, recording: Recording, node: str, request: Request) -> None:
-        """Raise ValueRefused for what cannot be written of an ask."""
-        recording.check(request.show, f"{node}: what its ask shows")
-        recording.check(request.schema, f"{node}: the schema of its ask")
-        if request.default is not MISSING:
-            recording.check(request.default, f"{node}: the default of its ask")
 
     def open_ask(
         self,
@@ -123,7 +123,7 @@ class Asking:
 
     def watch_again(self) -> None:
         """Count the time of all open asks anew, in a run that goes on after a pause; what is over expires."""
-        for one in tuple(self.open.values()):
+        for one in self._in_order():
             if one.timer is not None:
                 self.scheduler.timers.drop(one.timer)
             if self._is_over(one):
@@ -134,11 +134,12 @@ class Asking:
     def _is_over(self, one: OpenAsk) -> bool:
         return one.ask.expires is not None and one.ask.expires <= self.scheduler.reporter.now()
 
-    def read(self, id: str, value: object) -> Mapping[str, Any]:
-        """Return what an answer gives the ports that are left; raises AnswerRefused."""
+    def read(self, id: str, value: object, by: str) -> ReadAnswer:
+        """Read an answer that somebody gives to an open ask; raises AnswerRefused."""
         one = self.open.get(id)
         if one is None:
-            raise AnswerRefused(id, self._over.get(id) or f"there is no such ask; {choices(self.open)}")
+            ids = [ask.id for ask in self.asks]
+            raise AnswerRefused(id, self._over.get(id) or f"there is no such ask; {choices(ids)}")
         if id in self._promised:
             raise AnswerRefused(id, ANSWERED)
         if self._is_over(one):
@@ -149,34 +150,35 @@ class Asking:
                 self.scheduler.recording.check(values, id)
             except ValueRefused as refused:
                 raise AnswerRefused(id, str(refused)) from refused
-        return values
+        return ReadAnswer(values, by)
 
-    def read_json(self, id: str, text: str) -> Mapping[str, Any]:
+    def read_json(self, id: str, text: str, by: str) -> ReadAnswer:
         """Read an answer that was left as JSON text, which anybody may have written; raises AnswerRefused."""
         try:
             value = json.loads(text)
         except (ValueError, RecursionError) as error:
             raise AnswerRefused(id, f"it is no JSON that can be read: {error}") from error
-        return self.read(id, value)
+        return self.read(id, value, by)
 
     def promise(self, ids: Iterable[str]) -> None:
         """Accept answers that were read; until they are taken nothing else comes before them."""
         self._promised.update(ids)
 
-    def take(self, id: str, values: Mapping[str, Any], by: str) -> list[FiringId]:
+    def take(self, id: str, answer: ReadAnswer) -> list[FiringId]:
         """Take an answer as a step of its own, unless its ask was closed; returns the newly ready firings."""
         self._promised.discard(id)
         if id not in self.open:
             return []
-        return self.scheduler.take_step(partial(self.answer, id, values, by))
+        return self.scheduler.take_step(partial(self.answer, id, answer))
 
-    def answer(self, id: str, values: Mapping[str, Any], by: str) -> None:
+    def answer(self, id: str, answer: ReadAnswer) -> None:
         """Fill the ports of a node with an answer that was read, and settle it."""
         one = self.open.pop(id)
         self._over[id] = ANSWERED
         if one.timer is not None:
             self.scheduler.timers.drop(one.timer)
         frame, node = one.frame, one.node
+        values, by = answer
         self.scheduler.report(EventKind.ASK_ANSWERED, frame, node, by=by, values=separate(dict(values)))
         outputs = {**one.given, **{name: separate(value) for name, value in values.items()}}
         self.scheduler.releasing.succeeded(frame, node, one.call, outputs)
@@ -191,7 +193,7 @@ class Asking:
             except AnswerRefused as refused:
                 self._fail(one, f"has a default that is no answer: {refused.reason}")
             else:
-                self.answer(one.ask.id, values, "default")
+                self.answer(one.ask.id, ReadAnswer(values, "default"))
         else:
             self._fail(one, f"got no answer within {one.request.expires:g} s")
 
@@ -218,3 +220,11 @@ def _place(one: OpenAsk) -> list[tuple[int, int]]:
         places.append((frame.owner, frame.name if isinstance(frame.name, int) else frame.position))
         frame = frame.parent
     return places[::-1]
+
+
+def _check_written(recording: Recording, node: str, request: Request) -> None:
+    """Raise ValueRefused for what cannot be written of an ask."""
+    recording.check(request.show, f"{node}: what its ask shows")
+    recording.check(request.schema, f"{node}: the schema of its ask")
+    if request.default is not MISSING:
+        recording.check(request.default, f"{node}: the default of its ask")

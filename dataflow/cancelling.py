@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from dataflow.errors import RunTaken
 from dataflow.events import EventKind
 from dataflow.past import fold
-from dataflow.states import NodeState, RunStatus
+from dataflow.states import ENDED, NodeState, RunStatus
 from dataflow.stores import Batch, Record
 
 if TYPE_CHECKING:
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from dataflow.stores import Store
 
 __all__ = ["cancel_stored"]
-
-#: The runs that have come to an end, which they keep.
-ENDED: Final = frozenset({RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELLED})
 
 
 def cancel_stored(store: Store, run: str, reason: str = "cancelled") -> None:
@@ -34,7 +31,7 @@ def cancel_stored(store: Store, run: str, reason: str = "cancelled") -> None:
     try:
         past = fold(run, store.records(run))
         if past.status in ENDED:
-            raise RunTaken(repr(store), run, f"is {past.status.value}; there is nothing to cancel")
+            raise RunTaken(str(store), run, f"is {past.status.value}; there is nothing to cancel")
         told = enumerate(_told(past, reason), past.seq + 1)
         now = datetime.now(UTC).isoformat()
         records = [

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from dataflow.errors import FlowEdited
-from dataflow.shape import Entry
+from dataflow.shape import NodeShape
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from dataflow.shape import Shape
+    from dataflow.shape import FlowShape
 
 __all__ = ["CODE", "Edits", "check_edits", "compare"]
 
@@ -49,18 +49,20 @@ class Edits:
         return frozenset(address for address, parts in self.changed.items() if parts != (CODE,))
 
 
-def compare(stored: Shape, present: Shape) -> Edits:
+def compare(stored: FlowShape, present: FlowShape) -> Edits:
     """Tell what was edited; a node that was removed and one added with an equal entry are one, renamed."""
     old, new = stored.entries, present.entries
     added = [address for address in new if address not in old]
     removed = [address for address in old if address not in new]
-    alike: dict[Entry, deque[str]] = {}
+    alike: dict[NodeShape, deque[str]] = {}
     for address in added:
         alike.setdefault(new[address], deque()).append(address)
     renamed = {address: alike[old[address]].popleft() for address in removed if alike.get(old[address])}
     taken = set(renamed.values())
     changed = {
-        address: tuple(name for name in Entry._fields if getattr(entry, name) != getattr(new[address], name))
+        address: tuple(
+            name for name in NodeShape._fields if getattr(entry, name) != getattr(new[address], name)
+        )
         for address, entry in old.items()
         if address in new and new[address] != entry
     }

@@ -18,7 +18,7 @@ from dataflow.workers import Workers
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from dataflow.asking import Reading
+    from dataflow.asking import ReadAnswer
     from dataflow.frames import FiringId
     from dataflow.recording import Recording
     from dataflow.scheduler import Scheduler
@@ -76,16 +76,16 @@ class Engine:
         if self._has_concluded:
             told = "has paused: resume it with the answer" if self.status is RunStatus.PAUSED else "has ended"
             raise AnswerRefused(next(iter(answers), ""), f"run {self.reporter.run} {told}")
-        self.take({id: (self.scheduler.asking.read(id, value), "run") for id, value in answers.items()})
+        self.take({id: self.scheduler.asking.read(id, value, "run") for id, value in answers.items()})
 
-    def take(self, answers: Mapping[str, Reading]) -> None:
+    def take(self, answers: Mapping[str, ReadAnswer]) -> None:
         """Have a worker go on with what answers make ready; what is closed meanwhile takes none."""
         self.scheduler.asking.promise(answers)
 
         def first() -> list[FiringId]:
             newly: list[FiringId] = []
-            for id, (values, by) in answers.items():
-                newly += self.scheduler.asking.take(id, values, by)
+            for id, answer in answers.items():
+                newly += self.scheduler.asking.take(id, answer)
             return newly
 
         self.workers.begin(first)
@@ -140,13 +140,13 @@ class Engine:
             return
         if self.reporter.is_listening:
             self.reporter.emit(EventKind.RUN_PAUSED, "", told)
-        self.has_paused()
+        self.end_paused()
 
-    def is_left_paused(self) -> None:
+    def note_paused(self) -> None:
         """Note that the run has paused for good: it is not to be cancelled or answered any more."""
         self._has_concluded = True
 
-    def has_paused(self) -> None:
+    def end_paused(self) -> None:
         """End the sitting: the run has paused, and that is told."""
         self._has_concluded = True
         self.end(RunStatus.PAUSED)

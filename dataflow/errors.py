@@ -12,7 +12,7 @@ DataflowError
 ├── ValueRefused       a value cannot be stored so that the same value comes back
 ├── SecretMissing      a secret cannot be looked up, or is too short to be one
 ├── StoreError         a store cannot be read or written, or has no such run
-│   └── RunTaken       somebody else is executing the run
+│   └── RunTaken       somebody else is executing the run, or there is nothing left to go on with
 ├── FlowEdited         what a run has settled is no longer what the flow says
 ├── AnswerRefused      an answer fits no open ask, or is not of its type
 ├── ExpressionError    an expression or template cannot be read, or not be evaluated
@@ -252,7 +252,7 @@ class StoreError(DataflowError):
 
 
 class RunTaken(StoreError):
-    """Raised when somebody else is executing a run, or has resumed it in the meantime (S11.2)."""
+    """Raised for a run that somebody else is executing or has resumed, or that has ended (S11.2)."""
 
     def __init__(self, store: str, run: str, reason: str = "is being executed by somebody else") -> None:
         self.run = run
@@ -273,12 +273,16 @@ class FlowEdited(DataflowError):
         self.added = tuple(added)
         self.removed = tuple(removed)
         self.changed = tuple(changed)
-        parts = {"added": self.added, "removed": self.removed, "changed": self.changed}
-        told = "; ".join(f"{name}: {', '.join(some)}" for name, some in parts.items() if some)
         super().__init__(
-            f"run {run} stays as it was, since the flow was edited meanwhile: {told}; resume it with "
+            f"run {run} stays as it was, since the flow was edited meanwhile: {self.edits}; resume it with "
             "edited='keep' to let what was settled stand, or edited='recompute' to run it again"
         )
+
+    @property
+    def edits(self) -> str:
+        """All that was edited, as text."""
+        parts = {"added": self.added, "removed": self.removed, "changed": self.changed}
+        return "; ".join(f"{name}: {', '.join(some)}" for name, some in parts.items() if some)
 
 
 class AnswerRefused(DataflowError):

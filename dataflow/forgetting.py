@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 from dataflow.dependents import dependents
 from dataflow.edits import check_edits, compare
-from dataflow.shape import Shape, address_of
+from dataflow.scope_tree import address_of
+from dataflow.shape import FlowShape
 from dataflow.states import NodeState
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from dataflow.past import Past
     from dataflow.plan import FlowPlan
     from dataflow.policy import Edited
@@ -20,21 +19,19 @@ __all__ = ["forgotten_by"]
 
 #: What a firing has come to that stands when the run is resumed.
 SETTLED: Final = frozenset({NodeState.DONE, NodeState.FAILED, NodeState.TIMED_OUT})
-#: A warning: its code, its text, and the asks whose answers are dropped with it.
-Told: TypeAlias = "tuple[str, str, Sequence[str]]"
 
 
 def forgotten_by(
     plan: FlowPlan, present: str, past: Past, stored: str, edited: Edited
-) -> tuple[set[str], list[Told]]:
-    """Find out what was edited meanwhile: the firings to forget, and what to warn of (S11.4).
+) -> tuple[set[str], list[str]]:
+    """Find out what was edited meanwhile: the firings to forget, and warnings of changed code (S11.4).
 
     `present` and `stored` are the shapes of the flow as it is now, and as it was. Raises FlowEdited.
     """
     forgotten = _after_failures(plan, past)
     if stored == present:
         return forgotten, []
-    edits = compare(Shape.read(stored), Shape.read(present))
+    edits = compare(FlowShape.read(stored), FlowShape.read(present))
     standing = {
         address_of(path)
         for path, firing in past.firings.items()
@@ -44,8 +41,7 @@ def forgotten_by(
         again = dependents(plan, edits.altered)
         forgotten |= {path for path in past.firings if address_of(path) in again}
         standing -= again
-    told = check_edits(past.run, edits, standing if edited == "refuse" else ())
-    return forgotten, [("code_changed", text, ()) for text in told]
+    return forgotten, check_edits(past.run, edits, standing if edited == "refuse" else ())
 
 
 def _after_failures(plan: FlowPlan, past: Past) -> set[str]:

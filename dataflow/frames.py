@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import StrEnum
 from math import inf
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from dataflow.failure import Failure
     from dataflow.plan import PlanNode, ScopePlan
     from dataflow.policy import Errors
+    from dataflow.states import LoopEnd
     from dataflow.tokens import Errored, Skip
 
 
@@ -36,20 +36,11 @@ _NONE: Final[Any] = _Nothing()
 _NOBODY: Final[Any] = frozenset()
 _NO_VALUES: Final[Any] = ()
 
-__all__ = ["FiringId", "Frame", "LoopEnd", "Opened", "OpenedFlow", "OpenedLoop", "OpenedMap", "Unhandled"]
+__all__ = ["FiringId", "Frame", "Opened", "OpenedFlow", "OpenedLoop", "OpenedMap", "Unhandled"]
 
 
 #: Which firing: the frame it is in and the number of its node.
 FiringId: TypeAlias = "tuple[Frame, int]"
-
-
-class LoopEnd(StrEnum):
-    """Why a loop has ended (S19)."""
-
-    CONDITION = "condition"
-    EXHAUSTED = "exhausted"
-    LIMIT = "max_iterations"
-    FAILED = "failed"
 
 
 @dataclass(frozen=True, slots=True, order=True)

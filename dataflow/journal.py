@@ -183,7 +183,7 @@ class Journal:
 def _told(store: Store, error: BaseException) -> StoreError:
     if isinstance(error, StoreError):
         return error
-    told = StoreError(repr(store), f"{type(error).__name__}: {text_of_error(error)}")
+    told = StoreError(str(store), f"{type(error).__name__}: {text_of_error(error)}")
     told.__cause__ = error
     return told
 

@@ -13,7 +13,7 @@ from dataflow.errors import AnswerRefused, DataflowError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from dataflow.asking import Reading
+    from dataflow.asking import ReadAnswer
     from dataflow.backend import Event
     from dataflow.engine import Engine
     from dataflow.recording import Recording
@@ -57,14 +57,14 @@ class Keeping:
                 self.broken = self.broken or error
             goes_on = bool(answers) or self.broken is not None or engine.cancel_reason is not None
             if not goes_on:
-                engine.is_left_paused()
+                engine.note_paused()
                 await self.close()
             self.is_pausing = False
         if goes_on:
             engine.scheduler.timing.go_on()
             self._go_on(answers)
         else:
-            engine.has_paused()
+            engine.end_paused()
         self._decided.set()
 
     def _go_on(self, answers: Sequence[Answer]) -> None:
@@ -85,14 +85,14 @@ class Keeping:
 
     def _take(self, answers: Sequence[Answer]) -> bool:
         """Take what has come in the inbox, each once; tells whether any of it was an answer."""
-        taken: dict[str, Reading] = {}
+        taken: dict[str, ReadAnswer] = {}
         for answer in answers:
             if answer.ask in self._arrived:
                 continue
             self._arrived.add(answer.ask)
             try:
-                read = self._engine.scheduler.asking.read_json(answer.ask, answer.value)
-                taken[answer.ask] = read, answer.by
+                read = self._engine.scheduler.asking.read_json(answer.ask, answer.value, answer.by)
+                taken[answer.ask] = read
             except AnswerRefused as error:
                 self._engine.scheduler.warn("", "answer_refused", str(error), taken=[answer.ask])
         if taken:

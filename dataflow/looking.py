@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import anyio
-from anyio.lowlevel import checkpoint
 
 from dataflow.events import Reporter
 from dataflow.past import fold
+from dataflow.replaying import replay
 from dataflow.restoring import Restoring
 from dataflow.result import Result
 from dataflow.scheduler import Scheduler
-from dataflow.storing import kept_of
+from dataflow.storable import storable_of
 from dataflow.threads import call_in_thread
 from dataflow.values import Reader
 
@@ -31,15 +31,11 @@ async def look_at(plan: FlowPlan, settings: Settings, store: Store, run: str) ->
     The plan must be that of the run's flow. Raises StoreError.
     """
     past = await call_in_thread(_read, (store, run))
-    reader = Reader(kept_of(plan).classes, store.blob)
+    reader = Reader(storable_of(plan).classes, store.blob, str(store))
     scheduler = Scheduler(plan, settings, Reporter(run), anyio.current_time)
     restoring = scheduler.restoring = Restoring(scheduler, past, (), reader.read)
-    scheduler.start(reader.read(past.told["inputs"]))
-    while scheduler.has_more or (scheduler.has_items and restoring.has_items_left):
-        await checkpoint()
-        _ = scheduler.advance() if scheduler.has_more else scheduler.begin_items()
-    status = past.status.value
-    return Result(run, status, {}, _plan=plan, _root=scheduler.root)
+    await replay(scheduler, restoring, reader.read(past.told["inputs"]))
+    return Result(run, past.status.value, {}, _plan=plan, _root=scheduler.root)
 
 
 def _read(store: Store, run: str) -> Past:

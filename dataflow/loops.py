@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from dataflow.deciding import checked_answer
 from dataflow.errors import LoopLimit
 from dataflow.events import EventKind
-from dataflow.frames import LoopEnd, OpenedLoop, Unhandled
+from dataflow.frames import OpenedLoop, Unhandled
 from dataflow.plan import LoopOf
 from dataflow.separation import separate
-from dataflow.states import NOT_RUN, RUNNING, WAITING
+from dataflow.states import NOT_RUN, RUNNING, WAITING, LoopEnd
 from dataflow.tokens import Errored, Skip, is_dead
 from dataflow.wording import counted
 

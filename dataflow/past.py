@@ -10,26 +10,22 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.errors import StoreError
 from dataflow.events import EventKind
-from dataflow.states import NodeState, RunStatus
+from dataflow.states import LoopEnd, NodeState, RunStatus
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from dataflow.stores.store import Record
 
+__all__ = ["Past", "PastAsk", "PastFiring", "fold"]
+
 #: What tells that all around goes on.
 BEGINNING: Final = frozenset(
     {EventKind.NODE_STARTED, EventKind.LOOP_ROUND, EventKind.MAP_OPENED, EventKind.ASK_OPENED}
 )
-_PLACES: Final = re.compile(r"[/\[~]")
-
-__all__ = ["Past", "PastAsk", "PastFiring", "fold"]
-
-#: Why loops have ended (S19).
-CONDITION: Final = "condition"
-FAILED: Final = "failed"
 #: The types that loops, maps and flow nodes are reported with.
 OPENERS: Final = frozenset({"loop", "map", "flow"})
+_PLACES: Final = re.compile(r"[/\[~]")  # where the path of what is around ends
 
 # A journal may have a million records, and a dictionary finds a member sooner than its enum.
 DONE: Final = NodeState.DONE.value
@@ -68,14 +64,17 @@ class PastFiring:
 
     @property
     def is_opener(self) -> bool:
+        """Whether it is a loop, map or flow node."""
         return self.type in OPENERS
 
     @property
     def is_answered(self) -> bool:
+        """Whether it has asked and was answered."""
         return self.ask is not None and self.ask.values is not None
 
     @property
     def is_closed(self) -> bool:
+        """Whether it has asked and takes no answer any more."""
         return self.ask is not None and self.ask.closed is not None
 
 
@@ -105,8 +104,9 @@ class Past:
     @property
     def since_sitting(self) -> float:
         """The seconds from the beginning of the newest sitting to the newest record."""
-        known = self.sitting is not None and self.last is not None
-        return (self.last - self.sitting).total_seconds() if known else 0.0  # type: ignore[operator]  # as told
+        if self.sitting is None or self.last is None:
+            return 0.0
+        return (self.last - self.sitting).total_seconds()
 
     @property
     def open_asks(self) -> dict[str, PastAsk]:
@@ -126,8 +126,8 @@ class Past:
         """Tell whether the test let another round of a loop follow after so many; None if nobody knows."""
         if self.rounds.get(path, 0) > rounds:
             return True
-        reason, iterations = self.exits.get(path, (FAILED, -1))
-        return None if iterations != rounds or reason == FAILED else reason != CONDITION
+        reason, iterations = self.exits.get(path, (LoopEnd.FAILED, -1))
+        return None if iterations != rounds or reason == LoopEnd.FAILED else reason != LoopEnd.CONDITION
 
     def attempt_at_flow(self, path: str) -> int:
         """Return the attempt at a flow node that goes on, or is to begin."""

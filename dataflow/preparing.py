@@ -11,7 +11,7 @@ from dataflow.errors import DataflowError
 from dataflow.events import Reporter
 from dataflow.run import Prepared
 from dataflow.scheduler import Scheduler
-from dataflow.starting import Afresh, Again
+from dataflow.starting import NewStart, ResumedStart
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,7 +26,7 @@ __all__ = ["prepare_again", "prepare_anew"]
 async def prepare_anew(plan: FlowPlan, inputs: dict[str, Any], settings: Settings, run_id: str) -> Prepared:
     """Prepare a new run, which takes the inputs over and empties the dict (S8.5)."""
     scheduler = Scheduler(plan, settings, Reporter(run_id, call=caller()), anyio.current_time)
-    return Prepared(scheduler, Afresh(inputs))
+    return Prepared(scheduler, NewStart(inputs))
 
 
 async def prepare_again(plan: FlowPlan, result: Result, answers: Mapping[str, object]) -> Prepared:
@@ -45,9 +45,9 @@ async def prepare_again(plan: FlowPlan, result: Result, answers: Mapping[str, ob
         raise DataflowError(
             f"run {result.run_id} belongs to flow {scheduler.plan.name!r}, not to flow {plan.name!r}"
         )
-    read = {id: (scheduler.asking.read(id, value), "resume") for id, value in answers.items()}
+    read = {id: scheduler.asking.read(id, value, "resume") for id, value in answers.items()}
     paused.take()
     reporter = Reporter(result.run_id, call=caller(), seq=scheduler.reporter.seq)
     scheduler.reporter = reporter
     scheduler.timing.go_on(anyio.current_time)
-    return Prepared(scheduler, Again(read))
+    return Prepared(scheduler, ResumedStart(read))

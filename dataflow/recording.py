@@ -10,6 +10,8 @@ from dataflow.events import EventKind
 from dataflow.journal import Entry
 from dataflow.markers import SKIP
 from dataflow.redaction import redacted
+from dataflow.states import RunStatus
+from dataflow.values import Writer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,8 +20,6 @@ if TYPE_CHECKING:
     from dataflow.journal import Journal
     from dataflow.stores.store import Answer
     from dataflow.values import Classes
-
-from dataflow.values import Writer
 
 __all__ = ["Recording", "Told"]
 
@@ -114,9 +114,9 @@ class Recording:
         self._blobs.clear()
         match kind:
             case EventKind.RUN_RESUMED:
-                status: str | None = "running"
+                status: str | None = RunStatus.RUNNING.value
             case EventKind.RUN_PAUSED:
-                status = "paused"
+                status = RunStatus.PAUSED.value
             case EventKind.RUN_FINISHED:
                 status = data["status"]
             case _:
@@ -125,23 +125,31 @@ class Recording:
         return Entry(event.seq, kind.value, event.path, written, blobs, status, taken)
 
     def _written(self, kind: EventKind, data: Mapping[str, Any], place: str) -> dict[str, Any]:
-        write = self._writer.write
         if kind is EventKind.NODE_FINISHED and self._prepared:
-            prepared, self._prepared = self._prepared, {}
-            ports = {
-                port: {"value": prepared[port]} if port in prepared and "value" in told else told
-                for port, told in data["ports"].items()
-            }
-            kept = {port: told for port, told in ports.items() if port not in prepared}
-            rest = write({**data, "ports": kept}, place)
-            rest["ports"].update({_escaped(port): told for port, told in ports.items() if port in prepared})
-            return rest  # type: ignore[no-any-return]  # an object is written as an object
+            return self._end_written(data, place)
         if kind is EventKind.NODE_STARTED and "inputs" in data:
             try:
-                return write(dict(data), place)  # type: ignore[no-any-return]  # as above
+                return self._object(data, place)
             except ValueRefused:  # the inputs are told only if somebody asks for them
                 data = {name: told for name, told in data.items() if name != "inputs"}
-        return write(dict(data), place)  # type: ignore[no-any-return]  # as above
+        return self._object(data, place)
+
+    def _end_written(self, data: Mapping[str, Any], place: str) -> dict[str, Any]:
+        """Write the end of a node of whose ports the values are written already."""
+        prepared, self._prepared = self._prepared, {}
+        ports = {
+            port: {"value": prepared[port]} if port in prepared and "value" in told else told
+            for port, told in data["ports"].items()
+        }
+        kept = {port: told for port, told in ports.items() if port not in prepared}
+        rest = self._object({**data, "ports": kept}, place)
+        rest["ports"].update({_escaped(port): told for port, told in ports.items() if port in prepared})
+        return rest
+
+    def _object(self, data: Mapping[str, Any], place: str) -> dict[str, Any]:
+        """Write what has names for keys, which is written as an object."""
+        written: dict[str, Any] = self._writer.write(dict(data), place)
+        return written
 
     def _later(self, event: Event | None) -> None:
         if self._reporter.has_listeners:

@@ -81,8 +81,8 @@ def told_of_failures(scheduler: Scheduler) -> dict[str, list[str]]:
 
 def told_of_pause(scheduler: Scheduler) -> dict[str, Any]:
     """Tell what is known of a run that pauses."""
-    elapsed = scheduler.timing.elapsed
-    return {"asks": list(scheduler.asking.open), "elapsed": elapsed, **told_of_failures(scheduler)}
+    asks = [ask.id for ask in scheduler.asking.asks]
+    return {"asks": asks, "elapsed": scheduler.timing.elapsed, **told_of_failures(scheduler)}
 
 
 def unsettled_ports(frame: Frame) -> list[str]:

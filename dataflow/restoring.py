@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from dataflow.asking import ReadAnswer
 from dataflow.asks import Request
 from dataflow.events import EventKind
 from dataflow.failure import Failure
@@ -207,7 +208,7 @@ class Restoring:
         finally:
             self.scheduler.reporter.is_listening = True
         if ask.values is not None:
-            asking.answer(path, self._read(ask.values), ask.by)
+            asking.answer(path, ReadAnswer(self._read(ask.values), ask.by))
         elif ask.closed is not None and self.recalling.is_replaying:
             self._reopened.append(path)
         elif ask.closed is not None:

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from dataflow.plan import FlowPlan, PlanNode
     from dataflow.scheduler import Scheduler
 
-__all__ = ["Result", "no_value"]
+__all__ = ["PausedRun", "Result", "no_value"]
 
 T = TypeVar("T")
 
 
-class Halted:
+class PausedRun:
     """A run without a store that has paused; it goes on once."""
 
     __slots__ = ("_scheduler",)
@@ -63,7 +63,7 @@ class Result:
     _plan: FlowPlan = field(kw_only=True, repr=False)
     _root: Frame = field(kw_only=True, repr=False)
     _earlier: Mapping[str, NodeState] = field(kw_only=True, repr=False, default_factory=dict)
-    _paused: Halted | None = field(kw_only=True, repr=False, default=None)
+    _paused: PausedRun | None = field(kw_only=True, repr=False, default=None)
 
     def __getitem__(self, output: str) -> Any:
         """Return an output; raises KeyError telling why it has no value, or which outputs there are."""

@@ -16,7 +16,7 @@ from dataflow.backend import Nursery, cancellation_types, on_asyncio
 from dataflow.engine import Engine
 from dataflow.errors import DataflowError, RunFailed
 from dataflow.pieces import PieceStream
-from dataflow.result import Halted, Result
+from dataflow.result import PausedRun, Result
 from dataflow.separation import separate
 from dataflow.states import RunStatus
 from dataflow.tokens import LET_GO, UNSETTLED, is_dead
@@ -150,7 +150,7 @@ def outcome(engine: Engine) -> Result:
         _plan=engine.plan,
         _root=scheduler.root,
         _earlier={} if scheduler.restoring is None else scheduler.restoring.inner_states,
-        _paused=Halted(scheduler) if is_paused and engine.keeping is None else None,
+        _paused=PausedRun(scheduler) if is_paused and engine.keeping is None else None,
     )
     if engine.status is not RunStatus.FAILED:
         return result

@@ -96,9 +96,6 @@ class Scheduler:
         elif settings.max_concurrency is not None:
             self.admission = RunSlots(settings.max_concurrency)
         self._newly: list[FiringId] = []
-        self._unknown: list[
-            FiringId
-        ] = []  # of them, those of which a journal does not tell what they came to
         self.has_more = False  # the work list was left before its end
         self.is_working = False  # a user's test or key may call back while it is
         self._abort_reason: str | None = None

@@ -19,7 +19,7 @@ from dataflow.wording import choices
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["TYPE_NAMES", "type_of_schema"]
+__all__ = ["TYPE_NAMES", "field_schemas", "type_of_schema"]
 
 _BY_NAME: Final[dict[str, Any]] = {
     "string": str,
@@ -70,6 +70,18 @@ def type_of_schema(schema: Mapping[str, Any] | str) -> object:
     """
     whole = {"type": schema} if isinstance(schema, str) else schema
     return _Reading(whole).type_of(whole)
+
+
+def field_schemas(schema: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the schemas of an object's fields, each with the definitions that it may refer to.
+
+    None if the schema does not tell of any.
+    """
+    fields = schema.get("properties")
+    if not isinstance(fields, dict):
+        return None
+    shared = {key: schema[key] for key in ("$defs", "definitions") if key in schema}
+    return {name: {**part, **shared} if isinstance(part, dict) else part for name, part in fields.items()}
 
 
 class _Reading:

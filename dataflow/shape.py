@@ -12,7 +12,7 @@ from pydantic_core import PydanticUndefined
 from dataflow.code_digests import codes_of, digest_of
 from dataflow.feeding import Feeding
 from dataflow.plan import Call, FlowOf, JoinOf, LoopOf, MapOf
-from dataflow.scope_tree import address_of, scopes_of
+from dataflow.scope_tree import scopes_of
 from dataflow.told_values import told_value
 
 if TYPE_CHECKING:
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from dataflow.plan import FlowPlan, PlanNode
     from dataflow.scope_tree import PlacedScope
 
-__all__ = ["Entry", "Shape", "address_of", "shape_of"]
+__all__ = ["FlowShape", "NodeShape", "shape_of"]
 
 #: Of the text that a shape is written as.
 VERSION: Final = 1
 
 
-class Entry(NamedTuple):
+class NodeShape(NamedTuple):
     """What a flow says about one node; digests stand for all but the type and the version.
 
     `code` covers the node's function, those in its config and those of its joins, empty where there are
@@ -43,13 +43,13 @@ class Entry(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class FlowShape:
     """What a flow says about each of its nodes, by address: the path without rounds, items and attempts.
 
     Settings and outputs of the flow, limits of loops and `max_concurrency` of maps are not in it.
     """
 
-    entries: Mapping[str, Entry]
+    entries: Mapping[str, NodeShape]
 
     def write(self) -> str:
         """Write the shape as JSON; equal shapes have one text."""
@@ -62,13 +62,14 @@ class Shape:
         return json.dumps(document, separators=(",", ":"))
 
     @classmethod
-    def read(cls, text: str) -> Shape:
+    def read(cls, text: str) -> FlowShape:
         """Read what `write` wrote; raises ValueError for anything else."""
         try:
             document: Any = json.loads(text)
             version, texts, nodes = (document[name] for name in ("shape", "texts", "nodes"))
             entries = {
-                address: Entry(*(texts[number] for number in numbers)) for address, numbers in nodes.items()
+                address: NodeShape(*(texts[number] for number in numbers))
+                for address, numbers in nodes.items()
             }
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
             raise ValueError(f"this is no shape of a flow: {type(error).__name__}: {error}") from error
@@ -76,28 +77,23 @@ class Shape:
             raise ValueError(f"a shape of version {version} cannot be read; expected version {VERSION}")
         return cls(entries)
 
-    @property
-    def digest(self) -> str:
-        """What identifies the shape."""
-        return digest_of(self.write())
 
-
-def shape_of(plan: FlowPlan) -> Shape:
+def shape_of(plan: FlowPlan) -> FlowShape:
     """Tell the shape of a compiled flow, of its flow nodes too."""
     describing = _Describing()
-    entries: dict[str, Entry] = {}
+    entries: dict[str, NodeShape] = {}
     for scope in scopes_of(plan):
         for node in scope.plan.nodes:
             if node.is_visible:
                 address, entry = scope.address_of(node), describing.entry(scope, node)
                 known = entries.get(address)
                 entries[address] = entry if known is None else _together(known, entry)
-    return Shape(entries)
+    return FlowShape(entries)
 
 
-def _together(one: Entry, other: Entry) -> Entry:
+def _together(one: NodeShape, other: NodeShape) -> NodeShape:
     """Make one entry of two, in the order of their scopes: outer ones come first."""
-    return Entry(*(" ".join(filter(None, pair)) for pair in zip(one, other, strict=True)))
+    return NodeShape(*(" ".join(filter(None, pair)) for pair in zip(one, other, strict=True)))
 
 
 class _Describing:
@@ -108,12 +104,12 @@ class _Describing:
         self._codes: dict[int, list[str]] = {}  # by the identity of a type
         self._configs: dict[int, tuple[str, list[str]]] = {}  # by the identity of a config
 
-    def entry(self, scope: PlacedScope, node: PlanNode) -> Entry:
+    def entry(self, scope: PlacedScope, node: PlanNode) -> NodeShape:
         type_id, version, codes = self._type(node)
         config, more = self._config(scope, node)
         codes = [*codes, *more]
         wiring = self.feeding.wiring(scope, node, codes)
-        return Entry(type_id, version, config, wiring, digest_of(" ".join(codes)) if codes else "")
+        return NodeShape(type_id, version, config, wiring, digest_of(" ".join(codes)) if codes else "")
 
     def _type(self, node: PlanNode) -> tuple[str, str, list[str]]:
         match node.action:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from dataflow.admission import unused_limits
 from dataflow.events import EventKind
@@ -13,13 +13,21 @@ from dataflow.separation import separate
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from dataflow.asking import Reading
+    from dataflow.asking import ReadAnswer
     from dataflow.frames import FiringId
     from dataflow.scheduler import Scheduler
 
-__all__ = ["Afresh", "Again", "Start"]
+__all__ = ["NewStart", "ResumeWarning", "ResumedStart", "Start"]
 
 LOG: Final = logging.getLogger("dataflow.engine")
+
+
+class ResumeWarning(NamedTuple):
+    """What is to be warned of when a run goes on; `taken` are asks whose answers are dropped with it."""
+
+    code: str
+    text: str
+    taken: Sequence[str] = ()
 
 
 class Start(Protocol):
@@ -36,7 +44,7 @@ class Start(Protocol):
 
 
 @dataclass(slots=True, eq=False)
-class Afresh:
+class NewStart:
     """A new run begins with its inputs; the dict is emptied when they stand in the root (S8.5)."""
 
     inputs: dict[str, Any]
@@ -60,13 +68,13 @@ class Afresh:
 
 
 @dataclass(slots=True, eq=False)
-class Again:
+class ResumedStart:
     """A run goes on where it has paused, with answers that were read and found to fit."""
 
-    answers: Mapping[str, Reading]
+    answers: Mapping[str, ReadAnswer]
     held: list[FiringId] = field(default_factory=list)  # what restoring it has made ready
     told: Mapping[str, Any] = field(default_factory=dict)  # what the record of its going on holds
-    warnings: Sequence[tuple[str, str, Sequence[str]]] = ()  # code, text, asks whose answers are dropped
+    warnings: Sequence[ResumeWarning] = ()
     elapsed: float | None = None  # seconds that it was executed before, where the clock does not know
 
     def announce(self, scheduler: Scheduler) -> None:
@@ -86,8 +94,8 @@ class Again:
         newly, self.held = self.held, []
         scheduler.asking.promise(self.answers)
         newly += scheduler.take_step(scheduler.asking.watch_again)
-        for id, (values, by) in self.answers.items():
-            newly += scheduler.asking.take(id, values, by)
+        for id, answer in self.answers.items():
+            newly += scheduler.asking.take(id, answer)
         self.let_go()
         return newly
 

@@ -1,4 +1,4 @@
-"""The states of runs and nodes (S18)."""
+"""The states of runs and nodes, and how runs and loops end (S18, S19)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Final
 __all__ = [
     "CANCELLED",
     "DONE",
+    "ENDED",
     "FAILED",
     "NOT_RUN",
     "PAUSED",
@@ -17,6 +18,7 @@ __all__ = [
     "STATES",
     "TIMED_OUT",
     "WAITING",
+    "LoopEnd",
     "NodeState",
     "RunStatus",
 ]
@@ -50,6 +52,18 @@ class RunStatus(StrEnum):
     FAILED = "failed"
     CANCELLED = "cancelled"
 
+
+class LoopEnd(StrEnum):
+    """Why a loop has ended (S19)."""
+
+    CONDITION = "condition"
+    EXHAUSTED = "exhausted"
+    LIMIT = "max_iterations"
+    FAILED = "failed"
+
+
+#: How a run has ended for good, until somebody resumes it.
+ENDED: Final = (RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELLED)
 
 #: The states as numbers, for the byte that a frame has for each of its nodes.
 STATES: Final = tuple(NodeState)

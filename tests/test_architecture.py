@@ -26,7 +26,7 @@ ROWS: Final[list[set[str]]] = [
     {"looking"},
     {"entering", "preparing", "run", "storing", "sync"},
     {"result"},
-    {"addressing", "engine", "forgetting", "keeping", "owning"},
+    {"addressing", "engine", "forgetting", "keeping", "owning", "storable"},
     {"workers"},
     {"attempting", "calling", "inline", "isolation", "pieces", "sleepers", "worker"},
     {
@@ -47,6 +47,7 @@ ROWS: Final[list[set[str]]] = [
         "releasing",
         "repeating",
         "recalling",
+        "replaying",
         "reporting",
         "restoring",
         "run_slots",

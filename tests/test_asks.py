@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
 
 import pytest
+from anyio.lowlevel import checkpoint
 
 from dataflow import AnswerRefused, DataflowError, Flow, NodeFailed, RunFailed, RunTaken
 from dataflow.asks import Request, ports_left, read_answer, read_request, schema_of
@@ -149,3 +151,31 @@ class TestGone:
         later = retold(store, paused.run_id, earlier(700))
         with pytest.raises(RunFailed, match="has a default that is no answer: expected int"):
             await f.using(store=later).resume(paused.run_id)
+
+
+class TestOrder:
+    """Open asks stand in the order of their nodes, whichever opened first (S14.1)."""
+
+    async def test_those_of_a_pause_do(self) -> None:
+        store = Store.memory()
+        paused = await opening_early_first(store).run()
+        told = json.loads([*store.records(paused.run_id)][-1].data)
+        assert told["asks"] == ["late", "early"]
+
+    async def test_those_that_could_be_answered_do(self) -> None:
+        flow = opening_early_first(Store.memory())
+        paused = await flow.run()
+        with pytest.raises(AnswerRefused, match="choices: late, early"):
+            await flow.resume(paused.run_id, {"none": 1})
+
+
+async def wait() -> None:
+    await checkpoint()
+
+
+def opening_early_first(store: Store) -> Flow:
+    """Wire two asks of which the second opens first."""
+    with Flow("two") as flow:
+        flow.ask(int, "Late?", show=flow.add(wait).out, name="late")
+        flow.ask(int, "Early?", name="early")
+    return flow.using(store=store)

@@ -9,7 +9,7 @@ import pytest
 from dataflow import Flow, node
 from dataflow.edits import Edits, check_edits, compare
 from dataflow.errors import FlowEdited
-from dataflow.shape import Shape, shape_of
+from dataflow.shape import FlowShape, shape_of
 from tests.quick_nodes import add, inc
 
 RUN = "20261128T120000Z-0a1b2c3d"
@@ -24,7 +24,7 @@ async def dec(x: int) -> int:
     return x - 1
 
 
-def chain(*ids: str, **functions: Any) -> Shape:
+def chain(*ids: str, **functions: Any) -> FlowShape:
     """Make the shape of a chain of nodes; the function of each is `inc` unless another is given."""
     with Flow("chain") as flow:
         last: Any = 1
@@ -46,11 +46,11 @@ STORED = chain("a", "ask", "b")
 SETTLED = {"a"}  # the run waits for the answer
 
 
-def edited(shape: Shape) -> Edits:
+def edited(shape: FlowShape) -> Edits:
     return compare(STORED, shape)
 
 
-def refused(shape: Shape, settled: set[str]) -> FlowEdited:
+def refused(shape: FlowShape, settled: set[str]) -> FlowEdited:
     with pytest.raises(FlowEdited) as caught:
         check_edits(RUN, edited(shape), settled)
     return caught.value
@@ -81,7 +81,7 @@ def test_an_added_node_with_another_entry_is_no_renamed_one() -> None:
 
 
 def test_of_two_equal_nodes_each_is_renamed_once() -> None:
-    def placed(*ids: str) -> Shape:
+    def placed(*ids: str) -> FlowShape:
         with Flow("pair") as flow:
             for id in ids:
                 flow.add(node(name=id)(inc), x=1)
@@ -92,7 +92,7 @@ def test_of_two_equal_nodes_each_is_renamed_once() -> None:
 
 
 def test_what_is_inside_a_renamed_node_is_renamed_with_it() -> None:
-    def nested(name: str) -> Shape:
+    def nested(name: str) -> FlowShape:
         with Flow(name) as flow:
             flow.add(inc, x=flow.input("x", int))
         with Flow("outer") as outer, outer.loop(name=name, limit=2) as loop:

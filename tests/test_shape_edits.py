@@ -21,13 +21,13 @@ from dataflow import (
     race,
 )  # fmt: skip
 from dataflow.context import ExecutionContext
-from dataflow.shape import Entry, Shape, shape_of
+from dataflow.shape import FlowShape, NodeShape, shape_of
 from tests.quick_nodes import Set, add, configured, defaulted, inc
 
 Wire = Callable[[Flow], object]
 
 
-def shape(wire: Wire) -> Shape:
+def shape(wire: Wire) -> FlowShape:
     flow = Flow("versions")
     with flow:
         wire(flow)
@@ -37,7 +37,7 @@ def shape(wire: Wire) -> Shape:
 def differing(one: Wire, other: Wire, address: str) -> tuple[str, ...]:
     """Name what differs between two versions of a node."""
     old, new = shape(one).entries[address], shape(other).entries[address]
-    return tuple(name for name in Entry._fields if getattr(old, name) != getattr(new, name))
+    return tuple(name for name in NodeShape._fields if getattr(old, name) != getattr(new, name))
 
 
 class Asked(Config):

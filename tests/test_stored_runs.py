@@ -5,15 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import re
 import sqlite3
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 import pytest
 
-from dataflow import RunFailed, Secret
-from dataflow.stores import Store
+from dataflow import RunFailed, Secret, StoreError
+from dataflow.stores import Record, Store
 from tests.known_secrets import forgetting
 from tests.stored_flows import (
     REFUSED,
@@ -26,6 +28,7 @@ from tests.stored_flows import (
     told,
     value_flow,
 )
+from tests.stored_runs import asking_flow, retold
 
 VALUES_AGAIN: Final = """
 import json, sys
@@ -94,6 +97,17 @@ class TestValues:
             await value_flow(name, value).using(store=store).run()
         [stored] = store.runs()
         assert "run_paused" not in [record.kind for record in store.records(stored.id)]
+
+    async def test_what_is_no_stored_value_is_told_with_its_store(self) -> None:
+        store = Store.memory()
+        paused = await asking_flow(store).run()
+
+        def spoil(record: Record) -> Record:
+            return replace(record, data=record.data.replace('"inputs":{}', '"inputs":{"$":"nothing"}'))
+
+        spoilt = retold(store, paused.run_id, spoil)
+        with pytest.raises(StoreError, match=re.escape(f"store {spoilt}: a value cannot be read")):
+            await asking_flow(spoilt).resume(paused.run_id, {"ask": 22})
 
 
 class TestSecrets:

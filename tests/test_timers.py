@@ -18,7 +18,7 @@ from dataflow.events import Reporter
 from dataflow.frames import Frame
 from dataflow.policy import Settings
 from dataflow.scheduler import Scheduler
-from dataflow.starting import Afresh
+from dataflow.starting import NewStart
 from dataflow.states import RunStatus
 from dataflow.timers import Timer
 
@@ -128,7 +128,7 @@ def test_a_frame_that_ends_drops_its_timers() -> None:
 async def engine_of(flow: Flow) -> AsyncIterator[Engine]:
     async with Nursery() as spawn:
         scheduler = Scheduler(flow.compile(), Settings(), Reporter("run"), anyio.current_time)
-        engine = Engine(scheduler, Afresh({}), spawn)
+        engine = Engine(scheduler, NewStart({}), spawn)
         yield engine
         await engine.ended.wait()
 

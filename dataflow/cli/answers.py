@@ -10,7 +10,7 @@ from dataflow.cli.exits import ExitCode, Problem, Refused
 from dataflow.cli.given import STDIN, Given, json_of, reason_of
 from dataflow.cli.texts import one_line
 from dataflow.errors import ValueMismatch
-from dataflow.schema_types import type_of_schema
+from dataflow.schema_types import field_schemas, type_of_schema
 from dataflow.wording import choices
 
 if TYPE_CHECKING:
@@ -84,9 +84,8 @@ def check_answer(value: object, schema: Mapping[str, Any]) -> None:
     Of objects the fields are looked into, which their type does not tell.
     """
     check_json(value, _type_of(schema))
-    root = {key: schema[key] for key in ("$defs", "definitions") if key in schema}
-    fields = schema.get("properties")
-    if not isinstance(fields, dict) or not isinstance(value, dict):
+    fields = field_schemas(schema)
+    if fields is None or not isinstance(value, dict):
         return
     for name in schema.get("required", ()):
         if name not in value:
@@ -94,7 +93,7 @@ def check_answer(value: object, schema: Mapping[str, Any]) -> None:
     for name, part in value.items():
         if name in fields:
             try:
-                check_json(part, _type_of({**fields[name], **root}))
+                check_json(part, _type_of(fields[name]))
             except ValueMismatch as error:
                 raise ValueMismatch(error.found, error.expected, f"{name!r}") from error
         elif schema.get("additionalProperties") is False:

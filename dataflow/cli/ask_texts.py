@@ -13,7 +13,7 @@ from dataflow.cli.storage import refusing_runs
 from dataflow.cli.stored import Stored
 from dataflow.cli.texts import moment, one_line
 from dataflow.redaction import redacted
-from dataflow.schema_types import type_of_schema
+from dataflow.schema_types import field_schemas, type_of_schema
 from dataflow.type_names import type_name
 
 if TYPE_CHECKING:
@@ -98,14 +98,12 @@ def ask_lines(ask: ToldAsk, *, names_run: bool = False) -> str:
 
 def type_text(schema: Mapping[str, Any]) -> str:
     """Name the type of an answer; of an object with its fields."""
-    fields = schema.get("properties")
+    fields = field_schemas(schema)
     try:
-        if not isinstance(fields, dict) or not fields:
+        if not fields:
             return type_name(type_of_schema(schema))
-        root = {key: schema[key] for key in ("$defs", "definitions") if key in schema}
         parts = [
-            f"{name}: {type_name(type_of_schema({**part, **root}))}"
-            for name, part in list(fields.items())[:MOST_FIELDS]
+            f"{name}: {type_name(type_of_schema(part))}" for name, part in list(fields.items())[:MOST_FIELDS]
         ]
     except (TypeError, ValueError):
         return "JSON"

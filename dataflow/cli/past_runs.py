@@ -15,6 +15,8 @@ from dataflow.cli.stored import Stored
 from dataflow.cli.texts import duration, moment
 from dataflow.events import EventKind
 from dataflow.past import fold
+from dataflow.shape import FlowShape
+from dataflow.states import ENDED
 from dataflow.wording import choices, nearest, visible
 
 if TYPE_CHECKING:
@@ -39,11 +41,11 @@ class PastRun:
     def not_begun(self) -> Sequence[str]:
         """The nodes of the flow that the journal does not know, but for those in loops and maps."""
         try:
-            shape = json.loads(self.stored.readable(self.past.told.get("shape")))
-            addresses = list(shape["nodes"])
-        except (KeyError, TypeError, ValueError):  # of a run that was not begun, or by another release
+            shape = FlowShape.read(self.stored.readable(self.past.told.get("shape")))
+        except ValueError:  # of a run that was not begun, or by another release
             return ()
-        return [address for address in addresses if "/" not in address and address not in self.past.firings]
+        known = self.past.firings
+        return [address for address in shape.entries if "/" not in address and address not in known]
 
 
 def read_run(store: Store, run: StoredRun) -> PastRun:
@@ -67,8 +69,8 @@ def run_text(found: PastRun, asks: Sequence[ToldAsk]) -> str:
     if inputs:
         lines += ["inputs", *_indented(_values_text(inputs))]
     lines += ["nodes", *(f"  {line}" for line in tree_lines(past, run.status))]
-    ended = run.status in ("completed", "failed", "cancelled")
-    lines += [f"  {name.ljust(24)}  {'not_run' if ended else 'waiting'}" for name in found.not_begun]
+    state = "not_run" if run.status in ENDED else "waiting"
+    lines += [f"  {name.ljust(24)}  {state}" for name in found.not_begun]
     if asks:
         lines += ["asks", *(f"  {line}" for ask in asks for line in ask_lines(ask).split("\n"))]
     if past.warnings:

@@ -14,12 +14,12 @@ import anyio
 
 from dataflow.cli.exits import ExitCode, Problem, Refused
 from dataflow.cli.past_tree import state_of
-from dataflow.cli.resume import flow_of
+from dataflow.cli.run_flows import flow_of
 from dataflow.cli.storage import refusing_runs
 from dataflow.cli.streams import tell
 from dataflow.looking import look_at
 from dataflow.states import NodeState
-from dataflow.storing import kept_of
+from dataflow.storable import storable_of
 from dataflow.wording import choices, nearest
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class _Told(NamedTuple):
 
 
 class Reasons:
-    """What tells it: the journal, and the flow where that is not enough."""
+    """Tells the reasons of one run; `file` is where its flow is, if not where the run says."""
 
     def __init__(self, store: Store, found: PastRun, file: str | None) -> None:
         self._store = store
@@ -49,6 +49,7 @@ class Reasons:
         self._file = file
 
     def why(self, port: str) -> str:
+        """Tell why a node, port or output is what it is; raises Refused for one that there is not."""
         told = self._journaled(port)
         if told is not None and not told.is_skip:
             return told.text
@@ -101,7 +102,7 @@ class Reasons:
         run = self._found.run
         flow = flow_of(run, self._file)
         with refusing_runs():
-            shape = kept_of(flow.compile()).shape
+            shape = storable_of(flow.compile()).shape
         if self._found.stored.readable(self._found.past.told.get("shape")) != shape:
             raise Refused([Problem(f"flow {run.flow!r} has been edited since run {run.id} began")])
         return flow

@@ -19,31 +19,25 @@ from dataflow.cli.options import (
     TracebackOption,
     TraceOption,
 )
+from dataflow.cli.run_flows import flow_of
 from dataflow.cli.sitting import Sitting
-from dataflow.cli.storage import AnswersArgument, RunArgument, StoreOption, find_run, open_store
+from dataflow.cli.storage import AnswersArgument, FlowOption, RunArgument, StoreOption, find_run, open_store
 from dataflow.cli.streams import result_stream
-from dataflow.cli.targets import load, refusing, target_kept
 from dataflow.stores import StoredAsk
 from dataflow.wording import choices
 
 if TYPE_CHECKING:
     from dataflow.cli.ask_texts import ToldAsk
-    from dataflow.flows import Flow
     from dataflow.stores import Store, StoredRun
 
-__all__ = ["flow_of", "resume"]
+__all__ = ["resume"]
 
 
 def resume(
     context: typer.Context,
     run: RunArgument,
     answers: AnswersArgument = None,
-    file: Annotated[
-        str | None,
-        typer.Option(
-            "--flow", metavar="FILE", help="The flow, if it is no longer where it was.", show_default=False
-        ),
-    ] = None,
+    file: FlowOption = None,
     edited: Annotated[
         Literal["refuse", "keep", "recompute"],
         typer.Option(
@@ -125,25 +119,3 @@ def _check_status(run: StoredRun) -> None:
     }
     if run.status in told:
         raise Refused([Problem(f"run {run.id} {told[run.status]}")])
-
-
-def flow_of(run: StoredRun, file: str | None) -> Flow:
-    """Load the flow of a run, from where the run says that it is unless somebody knows better."""
-    target = file or run.target
-    if not target:
-        problem = f"run {run.id} does not say where its flow {run.flow!r} is; give it with --flow FILE"
-        raise Refused([Problem(problem)], ExitCode.USAGE)
-    try:
-        flow = load(target, imports=True)
-        with refusing(target):
-            flow.compile()
-    except Refused as refused:
-        if file is not None:
-            raise
-        advice = Problem(
-            f"run {run.id} has its flow from {target}; if it is elsewhere now, give it with --flow FILE"
-        )
-        raise Refused([*refused.problems, advice], refused.code, refused.trace) from refused.__cause__
-    if file is not None:
-        flow.target = target_kept(file)
-    return flow

@@ -123,10 +123,10 @@ def _compiled(file: str, flow: Flow, options: Options) -> FlowPlan:
 
 def _check_storable(file: str, plan: FlowPlan) -> None:
     """Raise Refused for ports whose types no store can keep (S12.3)."""
-    from dataflow.storing import kept_of  # as above
+    from dataflow.storable import storable_of  # as above
 
     try:
-        kept_of(plan)
+        storable_of(plan)
     except FlowInvalid as error:
         advice = "--no-store runs it without keeping it"
         problems = [*(Problem(problem, file) for problem in error.problems), Problem(advice)]

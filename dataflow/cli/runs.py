@@ -11,16 +11,17 @@ import typer
 
 from dataflow.cli.exits import ExitCode, Problem, Refused
 from dataflow.cli.storage import (
-    DEFAULT_STORE,
     JsonObjectOption,
     RunArgument,
     StoreOption,
     find_run,
     open_store,
     refusing_runs,
+    store_path,
 )
 from dataflow.cli.streams import tell, write
 from dataflow.cli.texts import duration, moment, table
+from dataflow.states import ENDED
 from dataflow.wording import counted, visible
 
 if TYPE_CHECKING:
@@ -32,8 +33,6 @@ __all__ = ["runs"]
 
 runs = typer.Typer(rich_markup_mode=None, invoke_without_command=True)
 
-#: The statuses of runs that nobody is waiting for.
-ENDED: Final = ("completed", "failed", "cancelled")
 STATUSES: Final = (*ENDED, "paused", "interrupted")
 _AGE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([smhdw])")
 _UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
@@ -46,7 +45,6 @@ def list_runs(context: typer.Context, as_json: JsonObjectOption = False, store: 
     A run that somebody's process was executing when it ended is `interrupted`.
     """
     if context.invoked_subcommand is not None:
-        context.obj = store if context.obj is None else context.obj
         if as_json or store is not None:
             text = (
                 f"--json and --store stand behind the command: dataflow runs {context.invoked_subcommand} ..."
@@ -68,7 +66,7 @@ def list_runs(context: typer.Context, as_json: JsonObjectOption = False, store: 
         head = ("RUN", "FLOW", "STATUS", "BEGAN", "LASTED", "ASKS")
         write(sys.stdout, visible("\n".join(table([head, *(_row(run, asks) for run in found)]))))
     else:
-        tell(f"no runs in {DEFAULT_STORE if store is None else store}")
+        tell(f"no runs in {store_path(store)}")
 
 
 def _row(run: StoredRun, asks: Counter[str]) -> tuple[str, ...]:

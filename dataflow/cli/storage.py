@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 import typer
@@ -20,8 +19,8 @@ if TYPE_CHECKING:
     from dataflow.stores import Store, StoredRun
 
 __all__ = [
-    "DEFAULT_STORE",
     "AnswersArgument",
+    "FlowOption",
     "JsonObjectOption",
     "RunArgument",
     "StoreOption",
@@ -29,6 +28,7 @@ __all__ = [
     "find_run",
     "open_store",
     "refusing_runs",
+    "store_path",
 ]
 
 DEFAULT_STORE: Final = ".dataflow/runs.db"
@@ -40,6 +40,12 @@ StoreOption: TypeAlias = Annotated[
     ),
 ]
 JsonObjectOption: TypeAlias = Annotated[bool, typer.Option("--json", help="Write one JSON object.")]
+FlowOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--flow", metavar="FILE", help="The flow, if it is no longer where it was.", show_default=False
+    ),
+]
 RunArgument: TypeAlias = Annotated[
     str,
     typer.Argument(
@@ -58,11 +64,16 @@ AnswersArgument: TypeAlias = Annotated[
 ]
 
 
+def store_path(given: str | None) -> str:
+    """Return the path of the store: what was given, else that in the current folder."""
+    return DEFAULT_STORE if given is None else given
+
+
 def open_store(path: str | None) -> Store:
     """Return the store at a path; its file is made when the first run is written."""
     from dataflow.stores import Store  # brings sqlite3 when it is used
 
-    return Store.sqlite(Path(DEFAULT_STORE if path is None else path))
+    return Store.sqlite(store_path(path))
 
 
 def find_run(store: Store, part: str, path: str | None) -> StoredRun:
@@ -74,7 +85,7 @@ def find_run(store: Store, part: str, path: str | None) -> StoredRun:
     found = [id for id in runs if part and part in id]
     if len(found) == 1:
         return runs[found[0]]
-    where = DEFAULT_STORE if path is None else path
+    where = store_path(path)
     if found:
         text = f"run {part!r} could be any of {len(found)}: {listed(found, len(found))}"
     elif runs:
@@ -90,11 +101,9 @@ def refusing_runs() -> Iterator[None]:
     try:
         yield
     except FlowEdited as error:
-        parts = {"added": error.added, "removed": error.removed, "changed": error.changed}
-        told = "; ".join(f"{name}: {', '.join(some)}" for name, some in parts.items() if some)
         text = (
-            f"run {error.run} stays as it was, since the flow was edited meanwhile: {told}; give --edited "
-            "keep to let what was settled stand, or --edited recompute to run it again"
+            f"run {error.run} stays as it was, since the flow was edited meanwhile: {error.edits}; give "
+            "--edited keep to let what was settled stand, or --edited recompute to run it again"
         )
         raise Refused([Problem(one_line(text, 2000))]) from error
     except RunTaken as error:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from dataflow.cli.storage import (
+    FlowOption,
     JsonObjectOption,
     RunArgument,
     StoreOption,
@@ -28,12 +29,7 @@ def why(
             metavar="PORT", help="A node, node.port or an output of the flow.", show_default=False
         ),
     ],
-    file: Annotated[
-        str | None,
-        typer.Option(
-            "--flow", metavar="FILE", help="The flow, if it is no longer where it was.", show_default=False
-        ),
-    ] = None,
+    file: FlowOption = None,
     as_json: JsonObjectOption = False,
     store: StoreOption = None,
 ) -> None:

@@ -202,10 +202,8 @@ def _other_version(version: int) -> str:
 def _write_empty(path: Path) -> None:
     """Write a file with the tables and nothing in them, and give it its name when it is complete."""
     unfinished = _beside(path, "-new")
-    for left_over in (
-        path,
-        unfinished,
-    ):  # the log of a file that is gone would be taken for that of the new one
+    # The log of a file that is gone would be taken for that of the new one.
+    for left_over in (path, unfinished):
         _beside(left_over, "-wal").unlink(missing_ok=True)
         _beside(left_over, "-shm").unlink(missing_ok=True)
     unfinished.unlink(missing_ok=True)

@@ -42,6 +42,8 @@ class _Entry:
 
 
 class _Held:
+    """A run that is owned."""
+
     def __init__(self, entry: _Entry, guard: Lock) -> None:
         self._entry: _Entry | None = entry
         self._guard = guard
@@ -62,6 +64,9 @@ class MemoryStore(Store):
 
     def __repr__(self) -> str:
         return "Store.memory()"
+
+    def __str__(self) -> str:
+        return _NAME
 
     def begin(self, run: StoredRun) -> Hold:
         """Note a new run and own it."""

@@ -69,6 +69,9 @@ class SqliteStore(Store):
     def __repr__(self) -> str:
         return f"Store.sqlite({self._name!r})"
 
+    def __str__(self) -> str:
+        return self._name
+
     def begin(self, run: StoredRun) -> Hold:
         """Note a new run and own it."""
         self._database.create()

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Answer", "Batch", "Hold", "Record", "Store", "StoredAsk", "StoredRun"]
 
-
 #: The records that say how an ask stands, and those of them after which it takes no answer (S11.2).
 ASK_OPENED: Final = "ask_opened"
 ASK_ENDED: Final = ("ask_answered", "ask_closed")
@@ -74,9 +73,7 @@ class Batch:
     """What is committed at once, or not at all."""
 
     records: Sequence[Record] = ()
-    blobs: Mapping[str, bytes] = field(
-        default_factory=dict
-    )  # by SHA-256 in hex, whichever runs have them too
+    blobs: Mapping[str, bytes] = field(default_factory=dict)  # by SHA-256 in hex, also those of other runs
     status: str | None = None  # of the run from now on
     taken: Sequence[str] = ()  # asks whose answers have left the inbox
 
@@ -89,7 +86,10 @@ class Hold(Protocol):
 
 
 class Store(ABC):
-    """A place where runs live. One object may be used by many runs, threads and event loops at once."""
+    """A place where runs live. One object may be used by many runs, threads and event loops at once.
+
+    Errors name it by its text, as `str` gives it.
+    """
 
     @abstractmethod
     def begin(self, run: StoredRun) -> Hold:

@@ -20,7 +20,7 @@ def missing_run(store: str, run: str, there: Sequence[str]) -> StoreError:
 
 
 def already_answered(ask: str) -> AnswerRefused:
-    """Return the error for the second answer to one ask."""
+    """Return the error for an answer to an ask that takes none any more."""
     return AnswerRefused(ask, "it has been answered or closed")
 
 

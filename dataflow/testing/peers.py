@@ -26,9 +26,8 @@ class Peer(AbstractContextManager["Peer"]):
     """Another process with the same store; it ends with the block."""
 
     def __init__(self, cases: type[StoreCases], place: Path) -> None:
-        spawning = multiprocessing.get_context(
-            "spawn"
-        )  # as unlike this process as one that somebody else starts
+        # As unlike this process as one that somebody else starts.
+        spawning = multiprocessing.get_context("spawn")
         self._ours, theirs = spawning.Pipe()
         self._process = spawning.Process(target=_serve, args=(theirs, cases, place), daemon=True)
         self._process.start()

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["OWN", "Classes", "class_name", "classes_of"]
 
+#: Generic types that grow as they refer to themselves have no end.
+MOST_TYPES: Final = 100_000
 #: Classes of the engine; they have the names under which they are public, wherever they stand.
 OWN: Final = (ExecutionContext, Failure, Message, Secret, Signal)
 
@@ -75,10 +77,6 @@ def _reached(types: Iterable[object]) -> list[type]:
         if len(seen) < MOST_TYPES:
             waiting += _next(annotation)[::-1]
     return found
-
-
-#: Generic types that grow as they refer to themselves have no end.
-MOST_TYPES: Final = 100_000
 
 
 def _next(annotation: Any) -> list[object]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from enum import Enum, Flag
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import Any, Protocol
 
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
@@ -13,17 +12,11 @@ from pydantic_core import PydanticUndefined
 from dataflow.ports import Signal
 from dataflow.secret import Secret
 from dataflow.values.fields import is_named_tuple
+from dataflow.values.parts import ABSENT, Fields, caches_of, has_other_base, more_of, slots_of, with_more
 from dataflow.values.refusing import Refused, Unreadable, reason_against
 from dataflow.wording import choices
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
 __all__ = ["Form", "form_of"]
-
-_ABSENT: Final = object()
-#: What typing notes on an instance that a parametrised class has made; says nothing about its value.
-_NOTED: Final = "__orig_class__"
 
 
 class Form(Protocol):
@@ -110,22 +103,22 @@ class NamedTupleForm:
 
     def __init__(self, kind: type) -> None:
         self.kind: Any = kind
-        self.fields = _Fields(kind, kind._fields, dict.fromkeys(kind._fields))  # type: ignore[attr-defined]
+        self.fields = Fields(kind, kind._fields)  # type: ignore[attr-defined]
 
     def apart(self, value: Any) -> dict[str, Any]:
         names = self.kind._fields
         if tuple.__len__(value) != len(names):
             raise Refused("it has more or fewer items than its class has fields")
         parts = {"v": dict(zip(names, tuple.__iter__(value), strict=True))}
-        return parts | _more(value, names)
+        return parts | more_of(value, names)
 
     def together(self, parts: dict[str, Any]) -> object:
         values = self.fields.complete(_dict(parts, "v"), self._default)
         made = tuple.__new__(self.kind, [values[name] for name in self.kind._fields])
-        return _with_more(made, parts)
+        return with_more(made, _dict(parts, "more", {}))
 
     def _default(self, name: str) -> object:
-        return self.kind._field_defaults.get(name, _ABSENT)
+        return self.kind._field_defaults.get(name, ABSENT)
 
 
 class DataclassForm:
@@ -136,10 +129,10 @@ class DataclassForm:
     def __init__(self, kind: Any) -> None:
         self.kind = kind
         self.known = {field.name: field for field in dataclasses.fields(kind)}
-        self.fields = _Fields(kind, self.known, self.known)
-        self.caches = _caches(kind)
-        self.slots = _slots(kind) - set(self.known)
-        self.has_other_base = _has_other_base(kind)
+        self.fields = Fields(kind, self.known)
+        self.caches = caches_of(kind)
+        self.slots = slots_of(kind) - set(self.known)
+        self.has_other_base = has_other_base(kind)
 
     def apart(self, value: Any) -> dict[str, Any]:
         if self.has_other_base:
@@ -154,7 +147,7 @@ class DataclassForm:
         parts: dict[str, Any] = {"v": fields}
         if unset:
             parts["unset"] = unset
-        return parts | _more(value, self.known, self.caches, self.slots)
+        return parts | more_of(value, self.known, self.caches, self.slots)
 
     def together(self, parts: dict[str, Any]) -> object:
         unset = _names(parts, "unset")
@@ -162,13 +155,13 @@ class DataclassForm:
         made = object.__new__(self.kind)
         for name, value in values.items():
             object.__setattr__(made, name, value)
-        return _with_more(made, parts)
+        return with_more(made, _dict(parts, "more", {}))
 
     def _default(self, name: str) -> object:
         field = self.known[name]
         if field.default is not dataclasses.MISSING:
             return field.default
-        return _ABSENT if field.default_factory is dataclasses.MISSING else field.default_factory()
+        return ABSENT if field.default_factory is dataclasses.MISSING else field.default_factory()
 
 
 class ModelForm:
@@ -178,9 +171,9 @@ class ModelForm:
 
     def __init__(self, kind: type[BaseModel]) -> None:
         self.kind = kind
-        self.fields = _Fields(kind, kind.model_fields, kind.model_fields)
-        self.caches = _caches(kind)
-        self.slots = _slots(kind) - _slots(BaseModel)
+        self.fields = Fields(kind, kind.model_fields)
+        self.caches = caches_of(kind)
+        self.slots = slots_of(kind) - slots_of(BaseModel)
 
     def apart(self, value: BaseModel) -> dict[str, Any]:
         held = vars(value)
@@ -197,7 +190,7 @@ class ModelForm:
         if value.__pydantic_private__ is not None:
             private = value.__pydantic_private__
             parts["private"] = {name: one for name, one in private.items() if one is not PydanticUndefined}
-        return parts | _more(value, names, self.caches, self.slots)
+        return parts | more_of(value, names, self.caches, self.slots)
 
     def together(self, parts: dict[str, Any]) -> object:
         unset = _names(parts, "unset")
@@ -207,14 +200,12 @@ class ModelForm:
         object.__setattr__(made, "__pydantic_fields_set__", set(_names(parts, "set")))
         object.__setattr__(made, "__pydantic_extra__", self._extra(parts))
         object.__setattr__(made, "__pydantic_private__", self._private(parts))
-        return _with_more(made, parts)
+        return with_more(made, _dict(parts, "more", {}))
 
     def _default(self, name: str) -> object:
         field = self.kind.model_fields[name]
         return (
-            _ABSENT
-            if field.is_required()
-            else field.get_default(call_default_factory=True, validated_data={})
+            ABSENT if field.is_required() else field.get_default(call_default_factory=True, validated_data={})
         )
 
     def _extra(self, parts: dict[str, Any]) -> dict[str, Any] | None:
@@ -233,92 +224,14 @@ class ModelForm:
         return {name: value for name, value in made.items() if value is not PydanticUndefined}
 
 
-class _Fields:
-    """Completes the fields that were stored to those that the class has today."""
-
-    __slots__ = ("kind", "known", "names")
-
-    def __init__(self, kind: type, names: Iterable[str], known: Mapping[str, object]) -> None:
-        self.kind = kind
-        self.names = tuple(names)
-        self.known = known
-
-    def complete(
-        self, stored: dict[str, Any], default: Callable[[str], object], unset: Iterable[str] = ()
-    ) -> dict[str, Any]:
-        lost = next((name for name in stored if name not in self.known), None)
-        if lost is not None:
-            raise Unreadable(f"class {self.kind.__qualname__} has no field {lost!r} any more")
-        if len(stored) == len(self.names):
-            return stored
-        return dict(self._completed(stored, default, set(unset)))
-
-    def _completed(
-        self, stored: dict[str, Any], default: Callable[[str], object], unset: set[str]
-    ) -> Iterator[tuple[str, Any]]:
-        for name in self.names:
-            if name in stored:
-                yield name, stored[name]
-            elif name not in unset:
-                value = default(name)
-                if value is _ABSENT:
-                    what = f"has a field {name!r} now, which the stored value lacks"
-                    raise Unreadable(f"class {self.kind.__qualname__} {what}; give it a default")
-                yield name, value
-
-
-def _more(
-    value: Any, fields: Iterable[str], caches: frozenset[str] = frozenset(), slots: Iterable[str] = ()
-) -> dict[str, Any]:
-    """Find what an instance holds besides its fields; nothing that a cached property would compute again."""
-    held = getattr(value, "__dict__", {})
-    more = {name: held[name] for name in held if name not in fields and name not in caches and name != _NOTED}
-    more |= {name: getattr(value, name) for name in sorted(slots) if hasattr(value, name)}
-    return {"more": more} if more else {}
-
-
-def _with_more(made: Any, parts: dict[str, Any]) -> object:
-    for name, value in _dict(parts, "more", {}).items():
-        object.__setattr__(made, name, value)
-    return made
-
-
-def _caches(kind: type) -> frozenset[str]:
-    members = (item for base in kind.__mro__ for item in vars(base).items())
-    return frozenset(name for name, member in members if isinstance(member, cached_property))
-
-
-def _slots(kind: type) -> set[str]:
-    found: set[str] = set()
-    for base in kind.__mro__:
-        given = vars(base).get("__slots__", ())
-        names = [given] if isinstance(given, str) else given
-        found.update(_mangled(name, base.__name__) for name in names)
-    return found - {"__dict__", "__weakref__"}
-
-
-def _mangled(name: str, kind: str) -> str:
-    is_private = name.startswith("__") and not name.endswith("__")
-    return f"_{kind.lstrip('_')}{name}" if is_private else name
-
-
-def _has_other_base(kind: type) -> bool:
-    """Tell whether an instance is also a dict, an exception or the like, and holds what no field tells."""
-    try:
-        object.__new__(kind)
-    except TypeError:
-        return not getattr(kind, "__abstractmethods__", None)
-    return False
-
-
 def _only(parts: dict[str, Any], kind: type) -> Any:
-    found = parts.get("v", _ABSENT)
+    found = parts.get("v", ABSENT)
     if type(found) is not kind or len(parts) != 1:
         raise Unreadable(f"expected one {kind.__name__}")
     return found
 
 
-def _dict(parts: dict[str, Any], key: str, otherwise: object = _ABSENT) -> dict[str, Any]:
+def _dict(parts: dict[str, Any], key: str, otherwise: object = ABSENT) -> dict[str, Any]:
     found = parts.get(key, otherwise)
     if type(found) is not dict or not all(type(name) is str for name in found):
         raise Unreadable(f"expected names with values under {key!r}")

@@ -36,9 +36,7 @@ class Reader:
 
     __slots__ = ("_classes", "_get_blob", "_parts", "_readers", "_store")
 
-    def __init__(
-        self, classes: Classes, get_blob: Callable[[str], bytes], store: str = "(without a name)"
-    ) -> None:
+    def __init__(self, classes: Classes, get_blob: Callable[[str], bytes], store: str) -> None:
         self._classes = classes
         self._get_blob = get_blob
         self._store = store

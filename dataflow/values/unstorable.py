@@ -30,6 +30,8 @@ from dataflow.values.refusing import reason_against
 
 __all__ = ["unstorable"]
 
+#: How deep types are looked into; what lies deeper leaves it open.
+MOST_LEVELS: Final = 50
 _CALLABLE: Any = Callable  # to a type checker a special form, at run time a class
 _STORED: Final = frozenset({*BY_TYPE, *OWN, bool, NoneType, History, Variables, Tools, list, object})
 
@@ -41,10 +43,6 @@ def unstorable(annotation: object) -> str | None:
     from leaves it open, and so do protocols and abstract containers.
     """
     return _Look().at(annotation, MOST_LEVELS)
-
-
-#: How deep types are looked into; what lies deeper leaves it open.
-MOST_LEVELS: Final = 50
 
 
 class _Look:

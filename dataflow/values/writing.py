@@ -77,8 +77,6 @@ class Writer:
             return self._list(value, levels)
         return value if value is None or kind is bool else self._other(value, kind, levels)
 
-    # what JSON has
-
     def _list(self, items: list[Any], levels: int) -> list[Json]:
         if not levels:
             raise Refused(TOO_DEEP, items)
@@ -135,8 +133,6 @@ class Writer:
             refused.path.append((mapping, step))
             raise
         return written
-
-    # what is marked by a kind
 
     def _other(self, value: Any, kind: type, levels: int) -> Json:
         try:

@@ -169,8 +169,7 @@ async def test_an_ask_that_is_not_there_is_refused_with_those_that_are(place: Pl
     paused = await home.placed(flow).run()
     with pytest.raises(AnswerRefused) as caught:
         await home.resume(flow, paused, {"four": "a"})
-    told, _, names = caught.value.reason.partition("choices: ")
-    assert (told, sorted(names.split(", "))) == ("there is no such ask; ", ["one", "three", "two"])
+    assert caught.value.reason == "there is no such ask; choices: one, two, three"
 
 
 @each_place

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 from pathlib import Path
-from time import perf_counter
 
 import pytest
 
@@ -195,20 +194,15 @@ def test_an_edited_flow_is_refused_with_what_to_say(cli: Cli, folder: Path) -> N
     assert (done.code, done.json["outputs"]) == (0, {"out": 7, "many": 3})
 
 
-def test_a_thousand_open_asks_are_listed_soon(cli: Cli, folder: Path) -> None:
-    """The bound is far from what it takes, and far below what reading each journal would."""
+def test_open_asks_of_many_runs_are_counted(cli: Cli, folder: Path) -> None:
     store, now = Store.sqlite(folder / "many.db"), datetime.now(UTC)
     data = json.dumps({**PUBLISH, "given": {}, "time": now.isoformat()})
-    filling = [Record(seq, "node_started", "x", "{}") for seq in range(11, 500)]
     for number in range(100):
         run = f"20260101T000000Z-{number:08x}"
         hold = store.begin(StoredRun(run, "f", "", "paused", now, now))
         asks = [Record(seq, "ask_opened", f"a{seq}", data) for seq in range(1, 11)]
-        store.commit(run, Batch([*asks, *filling]))
+        store.commit(run, Batch(asks))
         hold.release()
-    began = perf_counter()
-    assert len(store.asks()) == 1000
-    assert perf_counter() - began < 5
     assert cli("asks", "--store", "many.db").err == "1,000 open asks\n"
 
 
@@ -222,6 +216,7 @@ def test_a_thousand_open_asks_are_listed_soon(cli: Cli, folder: Path) -> None:
             {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "integer"}}},
             "{a: str, b: int}",
         ),
+        ({"type": "object", "properties": {"a": True}}, "{a: Any}"),
         ({"type": "wrong"}, "JSON"),
         ({}, "Any"),
     ],

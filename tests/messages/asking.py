@@ -140,7 +140,7 @@ ROWS: Final = [
     Row(
         "a run that is cancelled twice",
         cancelled_twice,
-        "store Store.memory(): run … is cancelled; there is nothing to cancel",
+        "store in memory: run … is cancelled; there is nothing to cancel",
     ),
     Row(
         "an ask that is no mapping",

@@ -34,7 +34,7 @@ def test_a_long_history_is_written_and_read_without_recursion() -> None:
     blobs: dict[str, bytes] = {}
     context = grown(5_000)[-1]
     stored = json.loads(json.dumps(Writer(CLASSES, blobs.__setitem__).write(context, "a.context")))
-    assert Reader(CLASSES, blobs.__getitem__).read(stored) == context
+    assert Reader(CLASSES, blobs.__getitem__, "runs.db").read(stored) == context
 
 
 def test_what_is_read_shares_its_parts() -> None:
@@ -42,7 +42,7 @@ def test_what_is_read_shares_its_parts() -> None:
     writer = Writer(CLASSES, blobs.__setitem__)
     start = ExecutionContext("c").append(Message("user", "hi"))
     branches = [start.append(Message("assistant", name)) for name in ("a", "b")]
-    reader = Reader(CLASSES, blobs.__getitem__)
+    reader = Reader(CLASSES, blobs.__getitem__, "runs.db")
     one, other = [reader.read(writer.write(branch, "a.context")) for branch in branches]
     assert history_of(one).last.before is history_of(other).last.before
     assert (one, other) == tuple(branches)
@@ -73,4 +73,4 @@ def test_what_was_refused_is_not_taken_for_written() -> None:
     with pytest.raises(ValueRefused):
         writer.write(context, "a.context")
     content.clear()
-    assert Reader(CLASSES, blobs.__getitem__).read(writer.write(context, "a.context")) == context
+    assert Reader(CLASSES, blobs.__getitem__, "runs.db").read(writer.write(context, "a.context")) == context

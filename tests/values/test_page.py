@@ -22,7 +22,7 @@ _, *ROWS = re.findall(r"^\| .+? \| `([^`|]+)`[^|]* \| .+? \|$", PAGE, re.MULTILI
 
 def test_the_table_has_each_kind_once_and_in_order() -> None:
     written = [kind.name for kind in KINDS]
-    special = sorted(Reader(classes_of([]), lambda _: b"")._readers)
+    special = sorted(Reader(classes_of([]), lambda _: b"", "runs.db")._readers)
     assert [row for row in ROWS if row in written] == written
     others = [row for row in ROWS if row not in written and not row.startswith(("dataflow:", "module:"))]
     assert sorted(others) == special

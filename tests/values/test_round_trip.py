@@ -26,7 +26,7 @@ from dataflow.values import Reader
 from tests.values.examples import CLASSES, VALUES, same
 
 folder = Path(sys.argv[1])
-reader = Reader(CLASSES, lambda name: (folder / name).read_bytes())
+reader = Reader(CLASSES, lambda name: (folder / name).read_bytes(), "runs.db")
 stored = json.loads((folder / "values.json").read_bytes())
 print(json.dumps([name for name, data in stored.items() if not same(reader.read(data), VALUES[name])]))
 """
@@ -35,7 +35,7 @@ print(json.dumps([name for name, data in stored.items() if not same(reader.read(
 def through_json(value: object) -> Any:
     blobs: dict[str, bytes] = {}
     text = json.dumps(Writer(CLASSES, blobs.__setitem__).write(value, "a.out"), allow_nan=False)
-    return Reader(CLASSES, blobs.__getitem__).read(json.loads(text))
+    return Reader(CLASSES, blobs.__getitem__, "runs.db").read(json.loads(text))
 
 
 @EACH_VALUE

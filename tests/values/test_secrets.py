@@ -61,13 +61,13 @@ def test_a_secret_is_not_stored_and_comes_back(name: str) -> None:
     text, blobs = stored(HOLDING[name])
     written = "\n".join([text, *(blob.decode("latin-1") for blob in blobs.values())])
     assert not [part for part in PARTS if part in written]
-    assert same(Reader(CLASSES, blobs.__getitem__).read(json.loads(text)), HOLDING[name])
+    assert same(Reader(CLASSES, blobs.__getitem__, "runs.db").read(json.loads(text)), HOLDING[name])
 
 
 def test_the_value_is_looked_up_when_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     text, blobs = stored([f"a {VALUE} b", urllib.parse.quote(VALUE)])
     monkeypatch.setenv(NAME, "another & value")
-    found = Reader(CLASSES, blobs.__getitem__).read(json.loads(text))
+    found = Reader(CLASSES, blobs.__getitem__, "runs.db").read(json.loads(text))
     assert found == ["a another & value b", "another%20%26%20value"]
 
 
@@ -75,12 +75,12 @@ def test_a_secret_that_is_gone_is_named(monkeypatch: pytest.MonkeyPatch) -> None
     text, blobs = stored(f"a {VALUE}")
     monkeypatch.delenv(NAME)
     with forgetting(), pytest.raises(SecretMissing, match=NAME):
-        Reader(CLASSES, blobs.__getitem__).read(json.loads(text))
+        Reader(CLASSES, blobs.__getitem__, "runs.db").read(json.loads(text))
 
 
 def test_what_looks_like_a_mark_stays_what_it_is() -> None:
     text, blobs = stored(f"[secret:{NAME}]")
-    assert Reader(CLASSES, blobs.__getitem__).read(json.loads(text)) == f"[secret:{NAME}]"
+    assert Reader(CLASSES, blobs.__getitem__, "runs.db").read(json.loads(text)) == f"[secret:{NAME}]"
 
 
 def test_a_secret_is_stored_by_its_name_only() -> None:
@@ -93,7 +93,7 @@ def test_a_secret_that_is_a_number_or_an_id_is_not_stored_as_one(value: str) -> 
     held: Any = int(value) if value.isdigit() else UUID(value)
     text, blobs = stored([held, 1])
     assert value not in text
-    assert Reader(CLASSES, blobs.__getitem__).read(json.loads(text)) == [held, 1]
+    assert Reader(CLASSES, blobs.__getitem__, "runs.db").read(json.loads(text)) == [held, 1]
 
 
 @pytest.mark.parametrize("name", VALUES)

@@ -1,0 +1,87 @@
+"""Storable: what the runs of a plan need to live in a store, or why a port rules that out (S12.3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+from weakref import WeakKeyDictionary
+
+from dataflow.errors import FlowInvalid, ValueRefused
+from dataflow.plan import Call
+from dataflow.ports import MISSING
+from dataflow.scope_tree import scopes_of
+from dataflow.shape import shape_of
+from dataflow.values import Writer, classes_of, unstorable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from dataflow.plan import FlowPlan
+    from dataflow.values import Classes
+
+__all__ = ["Storable", "storable_of", "throwaway_writer"]
+
+
+@dataclass(frozen=True, slots=True)
+class Storable:
+    """What follows from a plan alone for all its runs in stores."""
+
+    classes: Classes
+    shape: str  # as `FlowShape.write` writes it
+
+
+_KNOWN: Final[WeakKeyDictionary[FlowPlan, Storable]] = WeakKeyDictionary()
+
+
+def storable_of(plan: FlowPlan) -> Storable:
+    """Tell what runs of a plan need to be stored; raises FlowInvalid if a port or a default rules it out."""
+    known = _KNOWN.get(plan)
+    if known is None:
+        types = list(_types_given(plan))
+        problems = [
+            f"{where} cannot be stored: {reason}"
+            for where, kind in types
+            if (reason := unstorable(kind)) is not None
+        ]
+        classes = classes_of([*(kind for _, kind in types), *_types_taken(plan)])
+        problems += _defaults_refused(plan, classes)
+        if problems:
+            raise FlowInvalid(plan.name, problems)
+        known = _KNOWN[plan] = Storable(classes, shape_of(plan).write())
+    return known
+
+
+def throwaway_writer(classes: Classes) -> Writer:
+    """Make a writer that only finds out whether a value can be written: its blobs go nowhere."""
+    return Writer(classes, lambda _name, _data: None)
+
+
+def _types_given(plan: FlowPlan) -> Iterator[tuple[str, object]]:
+    """Go through the types of what is stored: the inputs of a flow and what its nodes give."""
+    for name, given in plan.wiring.inputs.items():
+        yield f"input {name!r}", given.type
+    for scope in scopes_of(plan):
+        for node in scope.plan.nodes:
+            if isinstance(node.action, Call):
+                for port in node.action.type.outputs.values():
+                    yield f"port '{scope.address_of(node)}.{port.name}'", port.type
+
+
+def _types_taken(plan: FlowPlan) -> Iterator[object]:
+    """Go through the types of the input ports of the nodes, which may name what others give as Any."""
+    for scope in scopes_of(plan):
+        for node in scope.plan.nodes:
+            if isinstance(node.action, Call):
+                yield from (port.type for port in node.action.type.inputs.values())
+
+
+def _defaults_refused(plan: FlowPlan, classes: Classes) -> Iterator[str]:
+    """Tell of the values that nodes give where they fail, and that cannot be stored (S9.3)."""
+    writer = throwaway_writer(classes)
+    for scope in scopes_of(plan):
+        for node in scope.plan.nodes:
+            if node.policy is not None and node.policy.default is not MISSING:
+                try:
+                    writer.write(node.policy.default, f"{scope.address_of(node)}.out")
+                except ValueRefused as refused:
+                    yield f"the default of node '{scope.address_of(node)}': {refused}"
