@@ -71,12 +71,14 @@ class Asking:
         request = read_request(node.id, output.metadata)
         given = outputs_given(node.id, call.type, output)
         if self.scheduler.recording is not None:
-            self._check(self.scheduler.recording, node.id, request)
-            self.scheduler.recording.prepare(node.id, given)
+            self._check(self.scheduler.recording, node.id, request, given)
         self.open_ask(frame, node, call, request, given, self.scheduler.reporter.now())
 
-    def _check(self, recording: Recording, node: str, request: Request) -> None:
-        """Raise ValueRefused for what cannot be written of an ask."""
+    def _check(self, recording: Recording, node: str, request: Request, given: Mapping[str, Any]) -> None:
+        """Raise ValueRefused for what cannot be written of an ask; its node does not end yet."""
+        for port, value in given.items():
+            if value is not SKIP:
+                recording.check(value, f"{node}.{port}")
         recording.check(request.show, f"{node}: what its ask shows")
         recording.check(request.schema, f"{node}: the schema of its ask")
         if request.default is not MISSING:
