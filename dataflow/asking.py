@@ -136,7 +136,7 @@ class Asking:
     def _is_over(self, one: OpenAsk) -> bool:
         return one.ask.expires is not None and one.ask.expires <= self.scheduler.reporter.now()
 
-    def read(self, id: str, value: object) -> Mapping[str, Any]:
+    def read(self, id: str, value: object, *, is_json: bool = False) -> Mapping[str, Any]:
         """Return what an answer gives the ports that are left; raises AnswerRefused."""
         one = self.open.get(id)
         if one is None:
@@ -145,7 +145,7 @@ class Asking:
             raise AnswerRefused(id, ANSWERED)
         if self._is_over(one):
             raise AnswerRefused(id, "it has expired; it takes its default or fails when the run goes on")
-        values = read_answer(id, one.left, value)
+        values = read_answer(id, one.left, value, is_json=is_json)
         if self.scheduler.recording is not None:
             try:
                 self.scheduler.recording.check(values, id)
@@ -159,7 +159,7 @@ class Asking:
             value = json.loads(text)
         except (ValueError, RecursionError) as error:
             raise AnswerRefused(id, f"it is no JSON that can be read: {error}") from error
-        return self.read(id, value)
+        return self.read(id, value, is_json=True)
 
     def promise(self, ids: Iterable[str]) -> None:
         """Accept answers that were read; until they are taken nothing else comes before them."""
