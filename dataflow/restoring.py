@@ -107,6 +107,8 @@ class Restoring:
         if self._stands(frame, node, firing):
             return True
         if firing.ask is not None and firing.state in (None, NodeState.CANCELLED):
+            if firing.attempt > 1:
+                frame.attempts_at(index).number = firing.attempt  # which of them has asked
             self._ask(frame, node, call, firing.ask)
             return True
         return self._count_attempts(frame, node, firing)
