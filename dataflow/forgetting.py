@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from dataflow.dependents import dependents
@@ -10,7 +11,7 @@ from dataflow.shape import Shape, address_of
 from dataflow.states import NodeState
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from dataflow.past import Past
     from dataflow.plan import FlowPlan
@@ -20,6 +21,7 @@ __all__ = ["forgotten_by"]
 
 #: What a firing has come to that stands when the run is resumed.
 SETTLED: Final = frozenset({NodeState.DONE, NodeState.FAILED, NodeState.TIMED_OUT})
+_KEYS: Final = re.compile(r"\[[^\]]*\]")  # of items and rounds
 #: A warning: its code, its text, and the asks whose answers are dropped with it.
 Told: TypeAlias = "tuple[str, str, Sequence[str]]"
 
@@ -50,28 +52,36 @@ def forgotten_by(
 
 def _after_failures(plan: FlowPlan, past: Past) -> set[str]:
     """Find what has taken a failure that is forgotten, as a value: it is done again with what comes now."""
-    if not past.failures:
-        return set()
     forgotten: set[str] = set()
+    alike: dict[str, set[str]] = {}  # failures of one node, in whichever items and rounds
     for failed in past.failures:
-        again = dependents(plan, {address_of(failed)}) - {address_of(failed)}
+        alike.setdefault(_KEYS.sub("[]", failed), set()).add(failed)
+    for failures in alike.values():
+        own = address_of(next(iter(failures)))
+        again = dependents(plan, {own}) - {own}
+        around = _Around(failures)
         forgotten |= {
             path
             for path, firing in past.firings.items()
             if firing.state in SETTLED
             and path not in past.failures
             and address_of(path) in again
-            and not _apart(path, failed)
+            and not around.are_apart_from(path)
         }
     return forgotten
 
 
-def _apart(path: str, other: str) -> bool:
-    """Tell whether two firings are in different items or rounds of one map or loop."""
-    place = other.find("[")
-    while place >= 0:
-        end = other.index("]", place) + 1
-        if path.startswith(other[: place + 1]) and not path.startswith(other[:end]):
-            return True
-        place = other.find("[", end)
-    return False
+class _Around:
+    """The items and rounds that firings of one node are in."""
+
+    def __init__(self, paths: Collection[str]) -> None:
+        keys = [(path, key) for path in paths for key in _KEYS.finditer(path)]
+        self.scopes = {path[: key.start()] for path, key in keys}  # the maps and loops
+        self.frames = {path[: key.end()] for path, key in keys}
+
+    def are_apart_from(self, path: str) -> bool:
+        """Tell whether a firing is in another item or round of a map or loop than each of them."""
+        return any(
+            path[: key.start()] in self.scopes and path[: key.end()] not in self.frames
+            for key in _KEYS.finditer(path)
+        )
