@@ -12,6 +12,7 @@ import anyio
 from anyio.lowlevel import checkpoint
 
 from dataflow.backend import caller
+from dataflow.entering import read_inputs
 from dataflow.errors import AnswerRefused, FlowInvalid, RunTaken, StoreError, ValueRefused
 from dataflow.events import Reporter
 from dataflow.forgetting import forgotten_by
@@ -190,6 +191,12 @@ def _take(store: Store, run: str) -> tuple[Hold, Past, Sequence[Answer]]:
         raise
 
 
+def _inputs_again(plan: FlowPlan, stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Give a run what it began with, so far as the flow still takes it; raises FlowInvalid (S11.4)."""
+    declared = plan.wiring.inputs
+    return read_inputs(plan.name, declared, {name: stored[name] for name in stored if name in declared})
+
+
 async def _restored(
     scheduler: Scheduler,
     kept: Kept,
@@ -207,7 +214,7 @@ async def _restored(
     past.forget(forgotten)
     restoring = scheduler.restoring = Restoring(scheduler, past, reader.read)
     recording.begin_again(restoring.recalling)
-    held = scheduler.start(reader.read(past.told["inputs"]))
+    held = scheduler.start(_inputs_again(plan, reader.read(past.told["inputs"])))
     while scheduler.has_more or (scheduler.has_items and restoring.has_items_left):
         await checkpoint()
         held += scheduler.advance() if scheduler.has_more else scheduler.begin_items()

@@ -22,11 +22,11 @@ ROWS: Final[list[set[str]]] = [
     {""},
     {"typed_flows"},
     {"flows"},
-    {"definitions", "entering"},
+    {"definitions"},
     {"looking"},
     {"preparing", "run", "storing", "sync"},
     {"result"},
-    {"addressing", "engine", "forgetting", "keeping", "owning"},
+    {"addressing", "engine", "entering", "forgetting", "keeping", "owning"},
     {"workers"},
     {"attempting", "calling", "inline", "isolation", "pieces", "sleepers", "worker"},
     {
