@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from dataflow.dependents import dependents
-from dataflow.edits import check_edits, compare
+from dataflow.edits import Edits, check_edits, compare
 from dataflow.shape import Shape, address_of
 from dataflow.states import NodeState
 
@@ -21,6 +21,8 @@ __all__ = ["forgotten_by"]
 
 #: What a firing has come to that stands when the run is resumed.
 SETTLED: Final = frozenset({NodeState.DONE, NodeState.FAILED, NodeState.TIMED_OUT})
+#: The parts of a node that tell what it does.
+OF_TYPE: Final = frozenset({"type", "version"})
 _KEYS: Final = re.compile(r"\[[^\]]*\]")  # of items and rounds
 #: A warning: its code, its text, and the asks whose answers are dropped with it.
 Told: TypeAlias = "tuple[str, str, Sequence[str]]"
@@ -37,6 +39,7 @@ def forgotten_by(
     if stored == present:
         return forgotten, []
     edits = compare(Shape.read(stored), Shape.read(present))
+    forgotten |= _asked_by_others(past, edits)
     standing = {
         address_of(path)
         for path, firing in past.firings.items()
@@ -48,6 +51,16 @@ def forgotten_by(
         standing -= again
     told = check_edits(past.run, edits, standing if edited == "refuse" else ())
     return forgotten, [("code_changed", text, ()) for text in told]
+
+
+def _asked_by_others(past: Past, edits: Edits) -> set[str]:
+    """Find the asks that wait for an answer to what is another type of node now, or a call: that runs."""
+    others = {address for address, parts in edits.changed.items() if not OF_TYPE.isdisjoint(parts)}
+    return {
+        path
+        for path, firing in past.firings.items()
+        if firing.ask is not None and firing.state not in SETTLED and address_of(path) in others
+    }
 
 
 def _after_failures(plan: FlowPlan, past: Past) -> set[str]:
