@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from dataflow.asking import ReadAnswer
 from dataflow.asks import Request
 from dataflow.events import EventKind
 from dataflow.failure import Failure
-from dataflow.names import node_of_path
 from dataflow.plan import Call, FlowOf, MapOf
 from dataflow.ports import DONE as DONE_PORT
 from dataflow.ports import ERROR as ERROR_PORT
@@ -19,7 +18,7 @@ from dataflow.states import FAILED, READY, TIMED_OUT, WAITING, NodeState, RunSta
 from dataflow.tokens import Errored, Skip
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from dataflow.frames import FiringId, Frame
     from dataflow.past import Past, PastAsk, PastFiring
@@ -27,9 +26,6 @@ if TYPE_CHECKING:
     from dataflow.scheduler import Scheduler
 
 __all__ = ["Restoring"]
-
-#: What an attempt has failed with whose process ended.
-INTERRUPTED: Final = Failure("", "", 1, "Interrupted", "the process ended while it ran", "")
 
 
 class Restoring:
@@ -56,13 +52,6 @@ class Restoring:
     def has_items_left(self) -> bool:
         """Whether items of maps may be known that have not begun."""
         return bool(self._left) and any("[" in path for path in self._left)
-
-    def interrupted(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """Tell which attempts were being made when the process ended, by path, as events tell it."""
-        for path, firing in self.past.firings.items():
-            if firing.is_running and not firing.is_opener:
-                failure = INTERRUPTED._replace(node=node_of_path(path), path=path, attempt=firing.attempt)
-                yield path, {"attempt": firing.attempt, "error": failure, "delay": None}
 
     def first_to_close(self, failed: Collection[tuple[Frame, Errored]]) -> tuple[Frame, Errored] | None:
         """Choose the frame to close of those that have failed, once nothing else is left to be done.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from dataflow.admission import unused_limits
 from dataflow.events import EventKind
+from dataflow.recalling import interrupted_in
 from dataflow.separation import separate
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ class ResumedStart:
     def announce(self, scheduler: Scheduler) -> None:
         if scheduler.recording is not None:
             restoring = scheduler.restoring
-            scheduler.recording.go_on(self.told, () if restoring is None else restoring.interrupted())
+            scheduler.recording.go_on(self.told, () if restoring is None else interrupted_in(restoring.past))
         elif scheduler.reporter.is_listening:
             scheduler.reporter.emit(EventKind.RUN_RESUMED, "", self.told)
         if scheduler.restoring is not None:
