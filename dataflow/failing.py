@@ -52,9 +52,7 @@ class Failing:
 
     def restored(self, frame: Frame, node: PlanNode, failure: Failure, state: int) -> None:
         """Let a failure stand that an earlier sitting of the run has seen (S11.3)."""
-        error = NodeFailed(
-            node.id, f"has failed before the run was resumed: {failure.type}: {failure.message}"
-        )
+        error = NodeFailed(node.id, f"failed before the run was resumed: {failure.type}: {failure.message}")
         unhandled = [Unhandled(node.index, failure, error)]
         if not self._handle(frame, node, unhandled, state):
             self._break(frame, node, unhandled, state)

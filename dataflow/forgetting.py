@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from dataflow.dependents import dependents
 from dataflow.edits import Edits, check_edits, compare
+from dataflow.errors import StoreError
 from dataflow.scope_tree import address_of
 from dataflow.shape import FlowShape
 from dataflow.states import NodeState
@@ -32,12 +33,13 @@ def forgotten_by(
 ) -> tuple[set[str], list[str]]:
     """Find out what was edited meanwhile: the firings to forget, and warnings of changed code (S11.4).
 
-    `present` and `stored` are the shapes of the flow as it is now, and as it was. Raises FlowEdited.
+    `present` and `stored` are the shapes of the flow as it is now, and as it was. Raises FlowEdited,
+    and StoreError if the stored one cannot be read.
     """
     forgotten = _after_failures(plan, past)
     if stored == present:
         return forgotten, []
-    edits = compare(FlowShape.read(stored), FlowShape.read(present))
+    edits = compare(_read(stored, past), FlowShape.read(present))
     forgotten |= _asked_by_others(past, edits)
     standing = {
         address_of(path)
@@ -49,6 +51,13 @@ def forgotten_by(
         forgotten |= {path for path in past.firings if address_of(path) in again}
         standing -= again
     return forgotten, check_edits(past.run, edits, standing if edited == "refuse" else ())
+
+
+def _read(shape: str, past: Past) -> FlowShape:
+    try:
+        return FlowShape.read(shape)
+    except ValueError as error:
+        raise StoreError(past.store, f"the flow of run {past.run} cannot be read: {error}") from error
 
 
 def _asked_by_others(past: Past, edits: Edits) -> set[str]:

@@ -34,9 +34,9 @@ async def look_at(plan: FlowPlan, settings: Settings, store: Store, run: str) ->
     reader = Reader(storable_of(plan).classes, store.blob, str(store))
     scheduler = Scheduler(plan, settings, Reporter(run), anyio.current_time)
     restoring = scheduler.restoring = Restoring(scheduler, past, (), reader.read)
-    await replay(scheduler, restoring, reader.read(past.told["inputs"]))
+    await replay(scheduler, restoring, reader.read(past.told["inputs"], f"the inputs of run {past.run}"))
     return Result(run, past.status.value, {}, _plan=plan, _root=scheduler.root)
 
 
 def _read(store: Store, run: str) -> Past:
-    return fold(run, store.records(run))
+    return fold(run, store.records(run), str(store))

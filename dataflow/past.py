@@ -83,6 +83,7 @@ class Past:
     """All that the journal of a run tells."""
 
     run: str
+    store: str  # its name, for messages
     seq: int = 0  # of the newest record
     status: RunStatus = RunStatus.RUNNING
     flow: str = ""
@@ -162,19 +163,20 @@ class Past:
                 )
 
 
-def fold(run: str, records: Iterable[Record]) -> Past:
-    """Fold a journal; raises StoreError if it cannot be read.
+def fold(run: str, records: Iterable[Record], store: str) -> Past:
+    """Fold a journal; raises StoreError, with the name of the store, if it cannot be read.
 
     Kinds of records that are not known tell nothing that is needed: a later release has written them (S20).
     A newest record that was cut off is dropped, and that is told (S12.2); so is one behind which the run was
     resumed then.
     """
-    past = Past(run)
+    past = Past(run, store)
     torn: Record | None = None
     for record in records:
         past.seq = record.seq
         if torn is not None and record.kind != EventKind.RUN_RESUMED:
-            raise StoreError(f"of run {run}", f"record {torn.seq} cannot be read, though others follow it")
+            reason = f"record {torn.seq} of run {run} cannot be read, though others follow it"
+            raise StoreError(store, f"{reason}; restore the store from a backup")
         torn = None if _fold(past, record) else record
     past.is_torn = torn is not None
     if past.status is RunStatus.RUNNING:

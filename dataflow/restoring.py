@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dataflow.asking import ReadAnswer
 from dataflow.asks import Request
+from dataflow.errors import StoreError
 from dataflow.events import EventKind
 from dataflow.failure import Failure
 from dataflow.plan import Call, FlowOf, MapOf
@@ -80,13 +81,9 @@ class Restoring:
         done = (
             node
             for node in frame.plan.nodes
-            if node.index in frame.undemanded and self._is_done(frame.path_of(node))
+            if node.index in frame.undemanded and _is_done(self.past, frame.path_of(node))
         )
         return [slot for node in done for slot in node.outputs.values()]
-
-    def _is_done(self, path: str) -> bool:
-        known = self.past.firings.get(path)
-        return known is not None and known.state is NodeState.DONE
 
     def settle(self, ready: Iterable[FiringId]) -> None:
         """Settle the calls that are known; the others fire."""
@@ -147,6 +144,8 @@ class Restoring:
                     return self._fail(frame, node, firing)
                 case _:
                     return False
+        except StoreError as error:
+            raise _at_node(frame.path_of(node), self.past.run, error) from error
         finally:
             self.scheduler.reporter.is_listening = True
 
@@ -190,20 +189,16 @@ class Restoring:
 
     def _ask(self, frame: Frame, node: PlanNode, call: Call, ask: PastAsk) -> None:
         """Open an ask again, or take its answer; its node is not called again."""
-        told, asking = ask.told, self.scheduler.asking
-        default = self._read(told["default"]) if "default" in told else MISSING
-        request = Request(
-            told["prompt"], self._read(told["show"]), self._read(told["schema"]), told["expires"], default
-        )
+        asking, path = self.scheduler.asking, frame.path_of(node)
+        request, given, values = _read_ask(ask, self._read, path, self.past.run)
         opened = ask.opened if ask.closed is None else self.scheduler.reporter.now()
-        path = frame.path_of(node)
         self.scheduler.reporter.is_listening = False  # the journal has what happens now
         try:
-            asking.open_ask(frame, node, call, request, self._read(told["given"]), opened)
+            asking.open_ask(frame, node, call, request, given, opened)
         finally:
             self.scheduler.reporter.is_listening = True
         if ask.values is not None:
-            asking.answer(path, ReadAnswer(self._read(ask.values), ask.by))
+            asking.answer(path, ReadAnswer(values, ask.by))
         elif ask.closed is not None and self.recalling.is_replaying:
             self._reopened.append(path)
         elif ask.closed is not None:
@@ -225,6 +220,29 @@ class Restoring:
         again = partial(self.scheduler.make_ready, frame, node.index)
         attempts.waits = self.scheduler.timers.set(wait, again, frame)
         return True
+
+
+def _is_done(past: Past, path: str) -> bool:
+    known = past.firings.get(path)
+    return known is not None and known.state is NodeState.DONE
+
+
+def _read_ask(
+    ask: PastAsk, read: Callable[[Any], Any], path: str, run: str
+) -> tuple[Request, Mapping[str, Any], Any]:
+    """Read what is asked, what its node gave before, and the answer."""
+    told = ask.told
+    try:
+        default = read(told["default"]) if "default" in told else MISSING
+        request = Request(told["prompt"], read(told["show"]), read(told["schema"]), told["expires"], default)
+        return request, read(told["given"]), read(ask.values)
+    except StoreError as error:
+        raise _at_node(path, run, error) from error
+
+
+def _at_node(path: str, run: str, error: StoreError) -> StoreError:
+    """Make the error of a value that cannot be read tell of which node it is."""
+    return StoreError(error.store, f"node {path!r} of run {run}: {error.reason}")
 
 
 def _lacks_ports(node: PlanNode, firing: PastFiring) -> bool:

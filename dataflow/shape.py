@@ -72,9 +72,10 @@ class FlowShape:
                 for address, numbers in nodes.items()
             }
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"this is no shape of a flow: {type(error).__name__}: {error}") from error
+            raise ValueError(f"it is no shape of a flow: {type(error).__name__}: {error}") from error
         if version != VERSION:
-            raise ValueError(f"a shape of version {version} cannot be read; expected version {VERSION}")
+            reason = f"its shape has version {version}, and this release reads {VERSION}"
+            raise ValueError(f"{reason}; use the release that wrote it, or a later one")
         return cls(entries)
 
 

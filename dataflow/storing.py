@@ -121,7 +121,7 @@ def _take(store: Store, run: str) -> tuple[Hold, Past, Sequence[Answer]]:
             raise RunTaken(str(store), run, "has been resumed by somebody else")
         if now.status == RunStatus.COMPLETED.value:
             raise RunTaken(str(store), run, "has completed; there is nothing to resume")
-        past = fold(run, store.records(run))
+        past = fold(run, store.records(run), str(store))
         if not past.told:
             reason = f"run {run} ended before anything of it was written; start it anew"
             raise StoreError(str(store), reason)
@@ -143,10 +143,10 @@ async def _restored(
     assert store is not None
     assert recording is not None
     reader = Reader(storable.classes, store.blob, str(store))
-    stored = reader.read(past.told["shape"])
+    stored = reader.read(past.told["shape"], f"the flow of run {past.run}")
     forgotten, changed_code = forgotten_by(plan, storable.shape, past, stored, edited)
     warnings = [ResumeWarning("code_changed", text) for text in changed_code]
-    inputs = _inputs_of(plan, reader.read(past.told["inputs"]))
+    inputs = _inputs_of(plan, reader.read(past.told["inputs"], f"the inputs of run {past.run}"))
     restoring = scheduler.restoring = Restoring(scheduler, past, forgotten, reader.read)
     recording.begin_again(restoring.recalling)
     held = await replay(scheduler, restoring, inputs)

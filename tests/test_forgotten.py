@@ -36,7 +36,7 @@ def flow() -> FlowPlan:
 
 def forgotten(plan: FlowPlan, items: int, failed: list[int]) -> set[str]:
     """Forget the failures of some items in a run all of whose other firings are done."""
-    past = Past("run")
+    past = Past("run", "runs.db")
     for place in range(items):
         past.firings[f"inc[{place}]"] = PastFiring(state=NodeState.DONE)
         past.firings[f"inc[{place}]/told"] = PastFiring(state=NodeState.DONE)

@@ -108,7 +108,9 @@ def test_what_is_no_shape_is_refused(text: str) -> None:
 
 
 def test_a_shape_of_another_version_is_refused() -> None:
-    with pytest.raises(ValueError, match="version 2 cannot be read; expected version 1"):
+    with pytest.raises(
+        ValueError, match="its shape has version 2, and this release reads 1; use the release"
+    ):
         FlowShape.read('{"shape":2,"texts":[],"nodes":{}}')
 
 

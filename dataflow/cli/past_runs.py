@@ -51,7 +51,7 @@ class PastRun:
 def read_run(store: Store, run: StoredRun) -> PastRun:
     """Read the journal of a run."""
     with refusing_runs():
-        return PastRun(run, fold(run.id, store.records(run.id)), Stored(store))
+        return PastRun(run, fold(run.id, store.records(run.id), str(store)), Stored(store))
 
 
 def run_text(found: PastRun, asks: Sequence[ToldAsk]) -> str:

@@ -227,7 +227,7 @@ class ModelForm:
 def _only(parts: dict[str, Any], kind: type) -> Any:
     found = parts.get("v", ABSENT)
     if type(found) is not kind or len(parts) != 1:
-        raise Unreadable(f"expected one {kind.__name__}")
+        raise Unreadable(f"expected one {kind.__name__} under 'v'")
     return found
 
 

@@ -12,6 +12,7 @@ from dataflow.redaction import filled, filled_bytes
 from dataflow.secret import look_up
 from dataflow.values.kinds import BY_NAME
 from dataflow.values.refusing import Unreadable
+from dataflow.wording import choices
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,16 +49,19 @@ class Reader:
             "text": lambda stored: self._blob(stored).decode(),
         }
 
-    def read(self, data: Json) -> Any:
-        """Read a value; raises StoreError for what no writer has written, SecretMissing as `Secret` does."""
+    def read(self, data: Json, what: str = "a value") -> Any:
+        """Read a value, which errors call `what`.
+
+        Raises StoreError for what no writer has written, SecretMissing as `Secret` does.
+        """
         if type(data) in _SCALARS:
             return data
         try:
             return self._value(data)
         except Unreadable as error:
-            raise StoreError(self._store, f"a value cannot be read: {error}") from error
+            raise StoreError(self._store, f"{what} cannot be read: {error}") from error
         except RecursionError as error:
-            raise StoreError(self._store, "a value cannot be read: it is nested too deep") from error
+            raise StoreError(self._store, f"{what} cannot be read: it is nested too deep") from error
 
     def _value(self, data: Json) -> Any:
         kind = type(data)
@@ -92,13 +96,17 @@ class Reader:
         allowed = kind.simpler if isinstance(kind.simpler, tuple) else (kind.simpler,)
         if type(simpler) not in allowed:
             raise Unreadable(f"a stored {kind.name} holds {type(simpler).__name__}")
-        return kind.together(simpler)
+        try:
+            return kind.together(simpler)
+        except Unreadable as error:
+            raise Unreadable(f"a stored {kind.name}: {error}") from error
 
     def _instance(self, name: str, data: dict[str, Json]) -> object:
         form = self._form(name)
         parts = {key: self._value(part) for key, part in data.items() if key != "$"}
         if not parts.keys() <= form.keys:
-            raise Unreadable(f"a stored {name} has parts that none has")
+            further = min(parts.keys() - form.keys)
+            raise Unreadable(f"a stored {name} has a part {further!r}; {choices(sorted(form.keys))}")
         try:
             return form.together(parts)
         except Unreadable as error:

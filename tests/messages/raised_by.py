@@ -9,11 +9,14 @@ from typing import Any, Final
 
 import anyio
 
-from dataflow import DataflowError, Flow, node
+from dataflow import DataflowError, Flow, Secret, node
 from dataflow.checking import check_value
 from dataflow.expressions import Expression
 from dataflow.loading import read_document
 from dataflow.registry import find_type
+from dataflow.stores import Store
+from dataflow.testing.samples import new_run
+from dataflow.values import Writer, classes_of
 from tests.behaviour.flow_parts import inc
 from tests.messages.telling import Row, Stimulus
 
@@ -75,6 +78,36 @@ def looping() -> object:
     return f.run_sync()
 
 
+def pausing() -> Flow:
+    f = Flow("f")
+    f.add(inc, x=f.ask(int, "How many?").out)
+    return f
+
+
+def answered() -> object:
+    f = pausing()
+    return anyio.run(f.resume, f.run_sync(), {"ask": "x"})
+
+
+def edited() -> object:
+    """Resume a run without the node that has given its value."""
+    store, f = Store.memory(), pausing()
+    f.add(inc, x=1)
+    run = f.using(store=store).run_sync().run_id
+    return anyio.run(pausing().using(store=store).resume, run)
+
+
+def held_twice() -> object:
+    store = Store.memory()
+    store.begin(new_run())
+    return store.hold("run")
+
+
+def pulled() -> object:
+    f = pausing()
+    return anyio.run(f.pull, "inc.out")
+
+
 async def cancels_itself() -> None:
     raise asyncio.CancelledError
 
@@ -89,6 +122,13 @@ ROWS: Final = [
     Row("NodeTimeout", whole('NodeTimeout', run(node(waits).with_(timeout=0.001))), "node 'waits' took longer than its timeout of 0.001 s"),
     Row("RunFailed", whole('RunFailed', run(paper)), "run … failed: paper: ValueError: no paper"),
     Row("ExpressionError", whole('ExpressionError', lambda: Expression('a >')), "expression 'a >': ends too early"),
+    Row("AnswerRefused", whole('AnswerRefused', answered), "answer to 'ask' refused: expected int, found str 'x'"),
+    Row("FlowEdited", whole('FlowEdited', edited), "run … stays as it was, since the flow was edited meanwhile: removed: inc_2; resume it with edited='keep' to let what was settled stand, or edited='recompute' to run it again"),
+    Row("Paused", whole('Paused', pulled), "run … has paused and waits for answers: 'ask' (How many?)"),
+    Row("RunTaken", whole('RunTaken', held_twice), "store in memory: run run is being executed by somebody else"),
+    Row("SecretMissing", whole('SecretMissing', Secret("DATAFLOW_NO_SUCH_SECRET").reveal), "secret 'DATAFLOW_NO_SUCH_SECRET' is missing: set the environment variable of that name"),
+    Row("StoreError", whole('StoreError', lambda: Store.memory().find("run")), "store in memory: has no run 'run'; there are none"),
+    Row("ValueRefused", whole('ValueRefused', lambda: Writer(classes_of([]), {}.__setitem__).write([open], "a.out")), "a.out[0]: builtin_function_or_method cannot be stored: it is a function; make it inside the node that needs it, or pass what it would return"),
     Row("PackError", whole('PackError', lambda: find_type('inc')), "inc: is no node type: write pack.name, prefix.function or module:qualname"),
     Row("FormatError", whole('FormatError', lambda: read_document('nowhere.yaml', Flow.from_wiring)), "nowhere.yaml: cannot be read: No such file or directory"),
 ]

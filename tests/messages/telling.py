@@ -37,7 +37,7 @@ def told(stimulus: Stimulus) -> str:
         return "\n".join(error.problems)
     except KeyError as error:
         return str(error.args[0])
-    except (DataflowError, ValueError, TypeError) as error:
+    except (DataflowError, ValueError, TypeError, AttributeError) as error:
         return str(error)
     return "\n".join(found) if isinstance(found, list | tuple) else str(found)
 

@@ -8,13 +8,39 @@ from functools import cache
 import pytest
 
 from dataflow import errors
-from tests.messages import asking, declaring, documents, expressions, raised_by, running, saving, wiring
+from tests.messages import (
+    asking,
+    declaring,
+    documents,
+    expressions,
+    raised_by,
+    running,
+    saving,
+    secrets,
+    stored_values,
+    stores,
+    storing,
+    wiring,
+)
 from tests.messages.telling import Row, told
 from tests.messages.texts import EXEMPT, texts_of_messages
 
 TABLES = {
     module.__name__.rpartition(".")[2]: module.ROWS
-    for module in (asking, declaring, documents, expressions, raised_by, running, saving, wiring)
+    for module in (
+        asking,
+        declaring,
+        documents,
+        expressions,
+        raised_by,
+        running,
+        saving,
+        secrets,
+        stored_values,
+        stores,
+        storing,
+        wiring,
+    )
 }
 ROWS = [pytest.param(row, id=f"{table}: {row.name}") for table, rows in TABLES.items() for row in rows]
 

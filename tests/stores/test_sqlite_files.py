@@ -215,8 +215,8 @@ class TestForks:
             child = forking.Process(target=answer_in_child, args=(theirs, store, hold, path))
             child.start()
             told = ours.recv()
-            assert [text for text in told if "`spawn`" in text] == told
-            assert len(told) == 2
+            reason = "was open when this process was forked; use it in a process that is started with `spawn`"
+            assert told == 2 * [f"store {path}: {reason}"]
             store.commit("run", batch_of(1))
             with pytest.raises(RunTaken):
                 Store.sqlite(path).hold("run")

@@ -1,0 +1,220 @@
+# ruff: noqa: E501 - a row is a line, and messages are compared whole
+"""What is said of runs that live in stores: when they begin, are resumed, or cannot be read (S11, S12)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from types import FunctionType
+from typing import Any, Final
+
+import anyio
+
+from dataflow import Flow, NodeOutput, Ports, RunFailed, node
+from dataflow.stores import Answer, Batch, Hold, Record, Store
+from dataflow.stores.memory import MemoryStore
+from dataflow.testing.samples import new_run
+from tests.messages.telling import Row, Stimulus
+from tests.stored_runs import retold
+
+__all__ = ["ROWS"]
+
+Wire = Callable[[Flow], object]
+
+
+async def one() -> int:
+    return 1
+
+
+async def two() -> int:
+    return 2
+
+
+async def opens() -> Callable[[], int]:
+    return one  # type: ignore[return-value]  # never called
+
+
+async def anything() -> Any:
+    return object()
+
+
+async def breaks() -> int:
+    raise ValueError("no paper")
+
+
+@node(ports=lambda _: Ports({}, {"out": int}))
+async def notes() -> NodeOutput:
+    return NodeOutput({"out": 1}, metadata={"cost": 2})
+
+
+def edited(function: Any, other: Any) -> Any:
+    """Give a function the code of another, as an edit of its file does."""
+    made = FunctionType(other.__code__, function.__globals__, function.__name__)
+    made.__qualname__, made.__annotations__ = function.__qualname__, function.__annotations__
+    return made
+
+
+def asks(first: Any = one, name: str = "first", *, more: bool = False) -> Flow:
+    """Wire a node to be settled and an ask."""
+    with Flow("f") as f:
+        f.input("n", int, 1)
+        f.output("first", f.add(node(name=name)(first)).out)
+        f.output("answer", f.ask(int, "How many?").out)
+        if more:
+            f.add(one)
+    return f
+
+
+def begun(wire: Wire, **inputs: Any) -> Stimulus:
+    """Begin a run in a store."""
+
+    def stimulus() -> object:
+        f = Flow("f")
+        wire(f)
+        return f.using(store=Store.memory()).run_sync(**inputs)
+
+    return stimulus
+
+
+def paused() -> tuple[MemoryStore, str]:
+    """Return a store with a run that waits for an answer."""
+    store = MemoryStore()
+    return store, asks().using(store=store).run_sync().run_id
+
+
+def resume(store: Store, run: str, flow: Flow | None = None, **answers: Any) -> list[str]:
+    """Resume a run; return its warnings."""
+    resumed = (flow or asks()).using(store=store).resume
+    return [*anyio.run(partial(resumed, run, answers)).warnings]
+
+
+def with_edited(flow: Callable[[], Flow], **answers: Any) -> Stimulus:
+    return lambda: resume(*paused(), flow(), **answers)
+
+
+def with_answer_left(value: str, **answers: Any) -> Stimulus:
+    """Resume a run in whose inbox an answer was left."""
+
+    def stimulus() -> list[str]:
+        store, run = paused()
+        store.answer(run, Answer("ask", value))
+        return resume(store, run, **answers)
+
+    return stimulus
+
+
+def spoilt(kind: str, change: Callable[[dict[str, Any]], object], first: Any = notes) -> Stimulus:
+    """Resume a run in whose journal the data of a kind of records were changed."""
+
+    def changed(record: Record) -> Record:
+        if record.kind != kind:
+            return record
+        data = json.loads(record.data)
+        change(data)
+        return replace(record, data=json.dumps(data))
+
+    def stimulus() -> list[str]:
+        store = MemoryStore()
+        flow = asks(first)
+        run = flow.using(store=store).run_sync().run_id
+        return resume(retold(store, run, changed), run, flow)
+
+    return stimulus
+
+
+def with_shape(text: str) -> Stimulus:
+    return spoilt("run_started", lambda data: data.update(shape=text))
+
+
+def cut_off(back: int) -> Stimulus:
+    """Resume a run in whose journal a record was cut off, so many back from the newest."""
+
+    def stimulus() -> list[str]:
+        store, run = paused()
+        *_, newest = store.records(run)
+        seq = newest.seq - back
+        torn = retold(store, run, lambda one: replace(one, data="{") if one.seq == seq else one)
+        return resume(torn, run)
+
+    return stimulus
+
+
+class Overtaken(MemoryStore):
+    """A store where somebody else goes on with a run just before it is owned."""
+
+    def hold(self, run: str) -> Hold:
+        self.commit(run, Batch())
+        return super().hold(run)
+
+
+def overtaken() -> list[str]:
+    store = Overtaken()
+    return resume(store, asks().using(store=store).run_sync().run_id)
+
+
+def completed() -> list[str]:
+    store, run = paused()
+    resume(store, run, ask=1)
+    return resume(store, run)
+
+
+def taken() -> list[str]:
+    store, run = paused()
+    store.hold(run)
+    return resume(store, run)
+
+
+def unwritten() -> list[str]:
+    store = MemoryStore()
+    store.begin(new_run("RUN")).release()
+    return resume(store, "RUN")
+
+
+def failed_before() -> str:
+    """Resume a run of which a node has failed beside an ask; tell the cause of its failure."""
+
+    def flow() -> Flow:
+        with Flow("f") as f:
+            f.output("answer", f.ask(int, "How many?").out)
+            f.add(breaks)
+        return f.using(store=store, errors="continue")
+
+    store = MemoryStore()
+    run = flow().run_sync().run_id
+    try:
+        anyio.run(partial(flow().resume, run, {"ask": 1}))
+    except RunFailed as failed:
+        return str(failed.__cause__)
+    return "it has not failed"
+
+
+# fmt: off
+ROWS: Final = [
+    Row("a port whose values cannot be stored", begun(lambda f: f.add(opens)), "port 'opens.out' cannot be stored: Callable[[], int]: it is a function; make it inside the node that needs it, or pass what it would return"),
+    Row("an input whose values cannot be stored", begun(lambda f: f.input("made", type), made=int), "input 'made' cannot be stored: type: it is a class; pass its name, or an instance"),
+    Row("a default that cannot be stored", begun(lambda f: f.add(node(default=object())(anything))), "the default of node 'anything': anything.out: object cannot be stored: its class has no fields that could be told; make it a dataclass, NamedTuple or pydantic model"),
+    Row("an input that cannot be stored", begun(lambda f: f.input("x", Any), x=object()), "$in.x: object cannot be stored: its class has no fields that could be told; make it a dataclass, NamedTuple or pydantic model"),
+    Row("an output that cannot be stored", begun(lambda f: f.add(anything)), "anything.out: object cannot be stored: its class has no fields that could be told; make it a dataclass, NamedTuple or pydantic model"),
+    Row("a run that goes on elsewhere", overtaken, "store in memory: run … has been resumed by somebody else"),
+    Row("a run that is being executed", taken, "store in memory: run … is being executed by somebody else"),
+    Row("a run that has completed", completed, "store in memory: run … has completed; there is nothing to resume"),
+    Row("a run of which nothing was written", unwritten, "store in memory: run RUN ended before anything of it was written; start it anew"),
+    Row("a second answer, to an ask whose first waits", with_answer_left("1", ask=2), "answer to 'ask' refused: it has been answered already, and that answer waits in the inbox"),
+    Row("an answer that is no JSON", with_answer_left("{"), "answer to 'ask' refused: it is no JSON that can be read: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
+    Row("a failure that stands", failed_before, "node 'breaks' failed before the run was resumed: ValueError: no paper"),
+    Row("code that was edited", with_edited(lambda: asks(edited(one, two)), ask=1), "code of node 'first' has changed; its stored value stands"),
+    Row("a flow that was edited", with_edited(lambda: asks(two, "other", more=True)), "run … stays as it was, since the flow was edited meanwhile: added: other; removed: first -> one; resume it with edited='keep' to let what was settled stand, or edited='recompute' to run it again"),
+    Row("a newest record that was cut off", cut_off(0), "the newest record of the run was cut off and is dropped"),
+    Row("a record that was cut off", cut_off(1), "store in memory: record … of run … cannot be read, though others follow it; restore the store from a backup"),
+    Row("inputs that cannot be read", spoilt("run_started", lambda data: data.update(inputs={"n": {"$": 1}})), "store in memory: the inputs of run … cannot be read: its kind is no text"),
+    Row("a flow that cannot be read", spoilt("run_started", lambda data: data.update(shape={"$": 1})), "store in memory: the flow of run … cannot be read: its kind is no text"),
+    Row("no shape", with_shape("{}"), "store in memory: the flow of run … cannot be read: it is no shape of a flow: KeyError: 'shape'"),
+    Row("a later shape", with_shape('{"shape": 2, "texts": [], "nodes": {}}'), "store in memory: the flow of run … cannot be read: its shape has version 2, and this release reads 1; use the release that wrote it, or a later one"),
+    Row("a port that cannot be read", spoilt("node_finished", lambda data: data["ports"]["out"].update(value={"$": 1})), "store in memory: node 'first' of run …: a value cannot be read: its kind is no text"),
+    Row("metadata that cannot be read", spoilt("node_finished", lambda data: data.update(metadata={"$": 1})), "store in memory: node 'first' of run …: a value cannot be read: its kind is no text"),
+    Row("an ask that cannot be read", spoilt("ask_opened", lambda data: data.update(show={"$": 1})), "store in memory: node 'ask' of run …: a value cannot be read: its kind is no text"),
+    Row("a failure that cannot be read", spoilt("node_finished", lambda data: data.update(failure={"$": 1}), node(on_error="skip")(breaks)), "store in memory: node 'first' of run …: a value cannot be read: its kind is no text"),
+]
+# fmt: on
