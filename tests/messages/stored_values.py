@@ -53,10 +53,7 @@ class Broken:
         return object.__getattribute__(self, name)
 
 
-class Ungiving(BaseModel):
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AssertionError
-
+class Fixed(BaseModel):
     @property
     def more(self) -> int:
         return 1
@@ -65,6 +62,11 @@ class Ungiving(BaseModel):
 class Nowhere(tzinfo):
     def utcoffset(self, moment: datetime | None) -> timedelta:
         return timedelta(0)
+
+    dst = utcoffset
+
+    def tzname(self, moment: datetime | None) -> str:
+        return "nowhere"
 
 
 #: Another class of the name of Data.
@@ -150,7 +152,7 @@ READING: Final = [
     Row("a field that was added", read(stored("Data", v={"old": 1}), Data), f"store runs.db: a value cannot be read: a stored {HERE}:Data: class Data has a field 'new' now, which the stored value lacks; give it a default"),
     Row("a member that was removed", read(stored("Color", v="BLUE"), Color), f"store runs.db: a value cannot be read: a stored {HERE}:Color: enum Color has no member 'BLUE' any more; choices: RED"),
     Row("an extra field that is not allowed any more", read(stored("Exact", v={"old": 1}, extra={"x": 2}), Exact), f"store runs.db: a value cannot be read: a stored {HERE}:Exact: class Exact takes no field 'x' any more"),
-    Row("an attribute that cannot be set", read(stored("Ungiving", v={}, more={"more": 1}), Ungiving), f"store runs.db: a value cannot be read: a stored {HERE}:Ungiving cannot be made: AttributeError: property 'more' of 'Ungiving' object has no setter"),
+    Row("an attribute that cannot be set", read(stored("Fixed", v={}, more={"more": 1}), Fixed), f"store runs.db: a value cannot be read: a stored {HERE}:Fixed cannot be made: AttributeError: property 'more' of 'Fixed' object has no setter"),
     Row("no secret", read({"$": "dataflow:Secret", "v": 1}, Secret), "store runs.db: a value cannot be read: a stored dataflow:Secret: expected one str under 'v'"),
     Row("marks in a list", read({"$": "secret", "v": [[], []]}), "store runs.db: a value cannot be read: marks of secrets are in text or bytes"),
     Row("a mark out of the text", read({"$": "secret", "v": ["plain", [[0, 9]]]}), "store runs.db: a value cannot be read: a stored secret is none: ValueError: no mark can be at 0"),
