@@ -106,7 +106,8 @@ class TestValues:
             return replace(record, data=record.data.replace('"inputs":{}', '"inputs":{"$":"nothing"}'))
 
         spoilt = retold(store, paused.run_id, spoil)
-        with pytest.raises(StoreError, match=re.escape(f"store {spoilt}: a value cannot be read")):
+        told = f"store {spoilt}: the inputs of run {paused.run_id} cannot be read"
+        with pytest.raises(StoreError, match=re.escape(told)):
             await asking_flow(spoilt).resume(paused.run_id, {"ask": 22})
 
 
