@@ -29,7 +29,7 @@ def cancel_stored(store: Store, run: str, reason: str = "cancelled") -> None:
     """
     hold = store.hold(run)
     try:
-        past = fold(run, store.records(run))
+        past = fold(run, store.records(run), str(store))
         if past.status in ENDED:
             raise RunTaken(str(store), run, f"is {past.status.value}; there is nothing to cancel")
         told = enumerate(_told(past, reason), past.seq + 1)

@@ -39,4 +39,4 @@ async def look_at(plan: FlowPlan, settings: Settings, store: Store, run: str) ->
 
 
 def _read(store: Store, run: str) -> Past:
-    return fold(run, store.records(run))
+    return fold(run, store.records(run), str(store))

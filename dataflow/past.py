@@ -160,8 +160,8 @@ class Past:
                 )
 
 
-def fold(run: str, records: Iterable[Record]) -> Past:
-    """Fold a journal; raises StoreError if it cannot be read.
+def fold(run: str, records: Iterable[Record], store: str) -> Past:
+    """Fold a journal; raises StoreError, which names the store, if it cannot be read.
 
     Kinds of records that are not known tell nothing that is needed: a later release has written them (S20).
     A newest record that was cut off is dropped, and that is told (S12.2); so is one behind which the run was
@@ -172,7 +172,8 @@ def fold(run: str, records: Iterable[Record]) -> Past:
     for record in records:
         past.seq = record.seq
         if torn is not None and record.kind != EventKind.RUN_RESUMED:
-            raise StoreError(f"of run {run}", f"record {torn.seq} cannot be read, though others follow it")
+            reason = f"record {torn.seq} of run {run} cannot be read, though others follow it"
+            raise StoreError(store, reason)
         torn = None if _fold(past, record) else record
     past.is_torn = torn is not None
     if past.status is RunStatus.RUNNING:

@@ -121,7 +121,7 @@ def _take(store: Store, run: str) -> tuple[Hold, Past, Sequence[Answer]]:
             raise RunTaken(str(store), run, "has been resumed by somebody else")
         if now.status == RunStatus.COMPLETED.value:
             raise RunTaken(str(store), run, "has completed; there is nothing to resume")
-        past = fold(run, store.records(run))
+        past = fold(run, store.records(run), str(store))
         if not past.told:
             reason = f"run {run} ended before anything of it was written; start it anew"
             raise StoreError(str(store), reason)

@@ -33,7 +33,7 @@ def paused(store: Store) -> str:
 def test_what_is_open_ends_from_the_inside_out() -> None:
     store = Store.memory()
     run = paused(store)
-    before = fold(run, store.records(run))
+    before = fold(run, store.records(run), str(store))
     cancel_stored(store, run, "no longer needed")
     told = [(record.kind, record.path) for record in store.records(run, before.seq)]
     assert told == [
@@ -42,7 +42,7 @@ def test_what_is_open_ends_from_the_inside_out() -> None:
         ("node_finished", "again"),
         ("run_finished", ""),
     ]
-    after = fold(run, store.records(run))
+    after = fold(run, store.records(run), str(store))
     assert (after.status, store.find(run).status) == (RunStatus.CANCELLED, "cancelled")
     assert after.firings["again"].state is NodeState.CANCELLED
     assert after.firings["again"].reason == "no longer needed"
@@ -51,9 +51,9 @@ def test_what_is_open_ends_from_the_inside_out() -> None:
 def test_the_time_of_waiting_does_not_count() -> None:
     store = Store.memory()
     run = paused(store)
-    before = fold(run, store.records(run)).elapsed
+    before = fold(run, store.records(run), str(store)).elapsed
     cancel_stored(store, run)
-    assert fold(run, store.records(run)).elapsed == before
+    assert fold(run, store.records(run), str(store)).elapsed == before
 
 
 @pytest.mark.anyio
@@ -68,10 +68,10 @@ async def test_a_cancelled_run_goes_on_where_it_was() -> None:
 def test_a_run_whose_newest_record_was_cut_off_can_be_cancelled() -> None:
     store = Store.memory()
     run = paused(store)
-    seq = fold(run, store.records(run)).seq
+    seq = fold(run, store.records(run), str(store)).seq
     store.commit(run, Batch([Record(seq + 1, "node_star", "", "{")], status="running"))
     cancel_stored(store, run)
-    assert fold(run, store.records(run)).status is RunStatus.CANCELLED
+    assert fold(run, store.records(run), str(store)).status is RunStatus.CANCELLED
 
 
 def test_a_run_is_not_cancelled_while_somebody_executes_it_or_when_it_has_ended() -> None:

@@ -38,7 +38,7 @@ class Journal:
         return self
 
     def fold(self) -> Past:
-        return fold("r", self.records)
+        return fold("r", self.records, "runs.db")
 
 
 def started(path: str = "a", attempt: int = 1, type: str = "m:a") -> Journal:
@@ -47,7 +47,7 @@ def started(path: str = "a", attempt: int = 1, type: str = "m:a") -> Journal:
 
 class TestRuns:
     def test_an_empty_journal_tells_nothing(self) -> None:
-        past = fold("r", [])
+        past = fold("r", [], "runs.db")
         assert (past.seq, dict(past.told), past.firings) == (0, {}, {})
 
     def test_the_first_record_tells_the_flow_and_the_inputs(self) -> None:
@@ -237,7 +237,7 @@ class TestUnreadable:
 
     def test_one_in_the_middle_is_an_error(self, text: str) -> None:
         journal = started().spoil(text).tell("run_finished", status="completed")
-        with pytest.raises(StoreError, match="of run r: record 2 cannot be read, though others follow it"):
+        with pytest.raises(StoreError, match=r"store runs\.db: record 2 of run r cannot be read, though"):
             journal.fold()
 
 

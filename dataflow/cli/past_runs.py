@@ -51,7 +51,8 @@ class PastRun:
 def read_run(store: Store, run: StoredRun) -> PastRun:
     """Read the journal of a run."""
     with refusing_runs():
-        return PastRun(run, fold(run.id, store.records(run.id)), Stored(store))
+        past = fold(run.id, store.records(run.id), str(store))
+        return PastRun(run, past, Stored(store))
 
 
 def run_text(found: PastRun, asks: Sequence[ToldAsk]) -> str:
