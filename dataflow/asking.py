@@ -78,8 +78,7 @@ class Asking:
         request = read_request(node.id, output.metadata)
         given = outputs_given(node.id, call.type, output)
         if self.scheduler.recording is not None:
-            _check_written(self.scheduler.recording, node.id, request)
-            self.scheduler.recording.prepare(node.id, given)
+            _check_written(self.scheduler.recording, node.id, request, given)
         self.open_ask(frame, node, call, request, given, self.scheduler.reporter.now())
 
     def open_ask(
@@ -134,7 +133,7 @@ class Asking:
     def _is_over(self, one: OpenAsk) -> bool:
         return one.ask.expires is not None and one.ask.expires <= self.scheduler.reporter.now()
 
-    def read(self, id: str, value: object, by: str) -> ReadAnswer:
+    def read(self, id: str, value: object, by: str, *, is_json: bool = False) -> ReadAnswer:
         """Read an answer that somebody gives to an open ask; raises AnswerRefused."""
         one = self.open.get(id)
         if one is None:
@@ -144,7 +143,7 @@ class Asking:
             raise AnswerRefused(id, ANSWERED)
         if self._is_over(one):
             raise AnswerRefused(id, "it has expired; it takes its default or fails when the run goes on")
-        values = read_answer(id, one.left, value)
+        values = read_answer(id, one.left, value, is_json=is_json)
         if self.scheduler.recording is not None:
             try:
                 self.scheduler.recording.check(values, id)
@@ -158,7 +157,7 @@ class Asking:
             value = json.loads(text)
         except (ValueError, RecursionError) as error:
             raise AnswerRefused(id, f"it is no JSON that can be read: {error}") from error
-        return self.read(id, value, by)
+        return self.read(id, value, by, is_json=True)
 
     def promise(self, ids: Iterable[str]) -> None:
         """Accept answers that were read; until they are taken nothing else comes before them."""
@@ -222,8 +221,11 @@ def _place(one: OpenAsk) -> list[tuple[int, int]]:
     return places[::-1]
 
 
-def _check_written(recording: Recording, node: str, request: Request) -> None:
-    """Raise ValueRefused for what cannot be written of an ask."""
+def _check_written(recording: Recording, node: str, request: Request, given: Mapping[str, Any]) -> None:
+    """Raise ValueRefused for what cannot be written of an ask; its node does not end yet."""
+    for port, value in given.items():
+        if value is not SKIP:
+            recording.check(value, f"{node}.{port}")
     recording.check(request.show, f"{node}: what its ask shows")
     recording.check(request.schema, f"{node}: the schema of its ask")
     if request.default is not MISSING:

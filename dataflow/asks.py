@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from dataflow.checking import check_json, check_value, described, json_schema
 from dataflow.errors import AnswerRefused, NodeFailed, ValueMismatch
+from dataflow.markers import Marker
 from dataflow.ports import CONTEXT, MISSING, SKIP
 from dataflow.wording import choices
 
@@ -107,13 +108,14 @@ def schema_of(left: Sequence[OutPort]) -> dict[str, Any]:
     }
 
 
-def read_answer(id: str, left: Sequence[OutPort], value: object) -> dict[str, Any]:
+def read_answer(id: str, left: Sequence[OutPort], value: object, *, is_json: bool = False) -> dict[str, Any]:
     """Give the ports that are left what an answer says; raises AnswerRefused for one that does not fit.
 
-    A value of the port's type is taken as it is, any other read by the strict rules of JSON (S1.7).
+    A value of the port's type is taken as it is, any other read by the strict rules of JSON, and so is
+    whatever was JSON (S1.7).
     """
     if len(left) == 1:
-        return {left[0].name: _read(id, left[0], value, "")}
+        return {left[0].name: _read(id, left[0], value, "", is_json)}
     if not left:
         if value is not None:
             raise AnswerRefused(id, f"expected None, since no port is left; found {described(value)}")
@@ -128,21 +130,29 @@ def read_answer(id: str, left: Sequence[OutPort], value: object) -> dict[str, An
     if missing:
         raise AnswerRefused(id, f"port {missing[0]!r} is missing")
     return {
-        port.name: _read(id, port, value[port.name], f"port {port.name!r}: ")
+        port.name: _read(id, port, value[port.name], f"port {port.name!r}: ", is_json)
         for port in left
         if port.name in value
     }
 
 
-def _read(id: str, port: OutPort, value: object, where: str) -> object:
+def _read(id: str, port: OutPort, value: object, where: str, is_json: bool) -> object:
+    if is_json:
+        try:
+            return check_json(value, port.type)
+        except ValueMismatch as mismatch:
+            raise AnswerRefused(id, f"{where}{mismatch}") from None
     try:
         return check_value(value, port.type)
     except ValueMismatch as mismatch:
-        try:
-            return check_json(value, port.type)
-        except ValueMismatch as as_json:  # of the two the one that looked deeper into the value
-            told = max(mismatch, as_json, key=lambda one: len(one.place))
-            raise AnswerRefused(id, f"{where}{told}") from None
+        told = mismatch
+    if type(value) is Marker:  # no value, even where any value may stand
+        raise AnswerRefused(id, f"{where}{told}")
+    try:
+        return check_json(value, port.type)
+    except ValueMismatch as as_json:  # of the two the one that looked deeper into the value
+        told = max(told, as_json, key=lambda one: len(one.place))
+        raise AnswerRefused(id, f"{where}{told}") from None
 
 
 def told_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:

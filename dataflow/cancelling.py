@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from dataflow.errors import RunTaken
 from dataflow.events import EventKind
 from dataflow.past import fold
+from dataflow.redaction import redacted
 from dataflow.states import ENDED, NodeState, RunStatus
 from dataflow.stores import Batch, Record
 
@@ -32,7 +33,7 @@ def cancel_stored(store: Store, run: str, reason: str = "cancelled") -> None:
         past = fold(run, store.records(run), str(store))
         if past.status in ENDED:
             raise RunTaken(str(store), run, f"is {past.status.value}; there is nothing to cancel")
-        told = enumerate(_told(past, reason), past.seq + 1)
+        told = enumerate(_told(past, redacted(reason)), past.seq + 1)
         now = datetime.now(UTC).isoformat()
         records = [
             Record(seq, kind.value, path, json.dumps({**data, "time": now}, ensure_ascii=False))

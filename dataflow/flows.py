@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 from dataflow.definitions import Definition
 from dataflow.entering import read_inputs
 from dataflow.errors import DataflowError, Paused
+from dataflow.policy import Edited, one_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
     from dataflow.lookup import FindFunction, FindType
     from dataflow.plan import FlowPlan
-    from dataflow.policy import Edited
     from dataflow.result import Result
     from dataflow.run import Run
     from dataflow.wiring import Wiring
@@ -123,6 +123,7 @@ class Flow(Definition):
         """Go on with a run while the block runs, as `start` does with a new one; see `resume`."""
         from dataflow.run import executing  # as in start
 
+        one_of("edited", edited, Edited)
         given = dict(answers or {})
         if not isinstance(run, str) and (run.lives_in_memory or self.settings.store is None):
             from dataflow.preparing import prepare_again  # as above

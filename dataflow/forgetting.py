@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from dataflow.dependents import dependents
-from dataflow.edits import check_edits, compare
+from dataflow.edits import Edits, check_edits, compare
 from dataflow.scope_tree import address_of
 from dataflow.shape import FlowShape
 from dataflow.states import NodeState
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from dataflow.past import Past
     from dataflow.plan import FlowPlan
     from dataflow.policy import Edited
@@ -19,6 +22,9 @@ __all__ = ["forgotten_by"]
 
 #: What a firing has come to that stands when the run is resumed.
 SETTLED: Final = frozenset({NodeState.DONE, NodeState.FAILED, NodeState.TIMED_OUT})
+#: The parts of a node that tell what it does.
+OF_TYPE: Final = frozenset({"type", "version"})
+_KEYS: Final = re.compile(r"\[[^\]]*\]")  # of items and rounds
 
 
 def forgotten_by(
@@ -32,6 +38,7 @@ def forgotten_by(
     if stored == present:
         return forgotten, []
     edits = compare(FlowShape.read(stored), FlowShape.read(present))
+    forgotten |= _asked_by_others(past, edits)
     standing = {
         address_of(path)
         for path, firing in past.firings.items()
@@ -44,30 +51,48 @@ def forgotten_by(
     return forgotten, check_edits(past.run, edits, standing if edited == "refuse" else ())
 
 
+def _asked_by_others(past: Past, edits: Edits) -> set[str]:
+    """Find the asks that wait for an answer to what is another type of node now, or a call: that runs."""
+    others = {address for address, parts in edits.changed.items() if not OF_TYPE.isdisjoint(parts)}
+    return {
+        path
+        for path, firing in past.firings.items()
+        if firing.ask is not None and firing.state not in SETTLED and address_of(path) in others
+    }
+
+
 def _after_failures(plan: FlowPlan, past: Past) -> set[str]:
     """Find what has taken a failure that is forgotten, as a value: it is done again with what comes now."""
-    if not past.failures:
-        return set()
     forgotten: set[str] = set()
+    alike: dict[str, set[str]] = {}  # failures of one node, in whichever items and rounds
     for failed in past.failures:
-        again = dependents(plan, {address_of(failed)}) - {address_of(failed)}
+        alike.setdefault(_KEYS.sub("[]", failed), set()).add(failed)
+    for failures in alike.values():
+        own = address_of(next(iter(failures)))
+        again = dependents(plan, {own}) - {own}
+        around = _Around(failures)
         forgotten |= {
             path
             for path, firing in past.firings.items()
             if firing.state in SETTLED
             and path not in past.failures
             and address_of(path) in again
-            and not _apart(path, failed)
+            and not around.are_apart_from(path)
         }
     return forgotten
 
 
-def _apart(path: str, other: str) -> bool:
-    """Tell whether two firings are in different items or rounds of one map or loop."""
-    place = other.find("[")
-    while place >= 0:
-        end = other.index("]", place) + 1
-        if path.startswith(other[: place + 1]) and not path.startswith(other[:end]):
-            return True
-        place = other.find("[", end)
-    return False
+class _Around:
+    """The items and rounds that firings of one node are in."""
+
+    def __init__(self, paths: Collection[str]) -> None:
+        keys = [(path, key) for path in paths for key in _KEYS.finditer(path)]
+        self.scopes = {path[: key.start()] for path, key in keys}  # the maps and loops
+        self.frames = {path[: key.end()] for path, key in keys}
+
+    def are_apart_from(self, path: str) -> bool:
+        """Tell whether a firing is in another item or round of a map or loop than each of them."""
+        return any(
+            path[: key.start()] in self.scopes and path[: key.end()] not in self.frames
+            for key in _KEYS.finditer(path)
+        )

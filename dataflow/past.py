@@ -28,6 +28,7 @@ OPENERS: Final = frozenset({"loop", "map", "flow"})
 _PLACES: Final = re.compile(r"[/\[~]")  # where the path of what is around ends
 
 # A journal may have a million records, and a dictionary finds a member sooner than its enum.
+DONE: Final = NodeState.DONE.value
 _KINDS: Final = {kind.value: kind for kind in EventKind}
 _STATES: Final = {state.value: state for state in NodeState}
 _decoded: Final = json.JSONDecoder().decode
@@ -95,6 +96,7 @@ class Past:
     races: dict[str, str] = field(default_factory=dict)  # the edge that won
     warnings: dict[tuple[str, str, str], None] = field(default_factory=dict)  # path, code, text; in order
     failures: frozenset[str] = frozenset()  # firings whose failures nothing has handled when the run ended
+    all_done: bool = True  # whatever has ended so far: nothing has to be taken back when more begins
     is_torn: bool = False  # its newest record was cut off and dropped
     sitting: datetime | None = None  # when the newest sitting began
     last: datetime | None = None  # when the newest record was made
@@ -196,11 +198,16 @@ def _fold(past: Past, record: Record) -> bool:
 
 def _take(past: Past, kind: EventKind, path: str, data: Mapping[str, Any], time: datetime) -> None:
     """Take in one record; what the others tell follows from these."""
-    if kind in BEGINNING:
+    if not past.all_done and kind in BEGINNING:
         past.begins(f"{path}[")
     match kind:
-        case EventKind.NODE_STARTED | EventKind.NODE_FINISHED | EventKind.ATTEMPT_FAILED:
-            _of_firing(past.firing(path), kind, data, time)
+        case EventKind.NODE_STARTED:
+            _started(past.firing(path), data, time)
+        case EventKind.NODE_FINISHED:
+            _ended(past.firing(path), data, time)
+            past.all_done = past.all_done and data["state"] == DONE
+        case EventKind.ATTEMPT_FAILED:
+            _attempt_failed(past.firing(path), data, time)
         case EventKind.ASK_OPENED | EventKind.ASK_ANSWERED | EventKind.ASK_CLOSED:
             _of_ask(past.firing(path), kind, data, time)
         case EventKind.LOOP_ROUND:
@@ -219,16 +226,14 @@ def _take(past: Past, kind: EventKind, path: str, data: Mapping[str, Any], time:
             pass
 
 
-def _of_firing(firing: PastFiring, kind: EventKind, data: Mapping[str, Any], time: datetime) -> None:
-    match kind:
-        case EventKind.NODE_STARTED:
-            firing.type, firing.attempt = data["type"], data["attempt"]
-            firing.started, firing.is_running, firing.next_at, firing.state = time, True, None, None
-        case EventKind.ATTEMPT_FAILED:
-            firing.is_running, firing.attempt, delay = False, data["attempt"], data["delay"]
-            firing.next_at = None if delay is None else time + timedelta(seconds=delay)
-        case _:
-            _ended(firing, data, time)
+def _started(firing: PastFiring, data: Mapping[str, Any], time: datetime) -> None:
+    firing.type, firing.attempt = data["type"], data["attempt"]
+    firing.started, firing.is_running, firing.next_at, firing.state = time, True, None, None
+
+
+def _attempt_failed(firing: PastFiring, data: Mapping[str, Any], time: datetime) -> None:
+    firing.is_running, firing.attempt, delay = False, data["attempt"], data["delay"]
+    firing.next_at = None if delay is None else time + timedelta(seconds=delay)
 
 
 def _of_ask(firing: PastFiring, kind: EventKind, data: Mapping[str, Any], time: datetime) -> None:

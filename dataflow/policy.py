@@ -30,6 +30,7 @@ __all__ = [
     "Policy",
     "Retry",
     "Settings",
+    "one_of",
     "policy_of",
 ]
 
@@ -57,7 +58,8 @@ def _whole(name: str, value: object, least: int) -> None:
         raise ValueError(f"{name} must be a whole number of {least} or more, found {value!r}")
 
 
-def _one_of(name: str, value: object, allowed: object) -> None:
+def one_of(name: str, value: object, allowed: object) -> None:
+    """Raise ValueError for what is none of the allowed names."""
     names = get_args(allowed)
     if value not in names:
         raise ValueError(f"{name} cannot be {value!r}; {choices(names)}")
@@ -92,7 +94,7 @@ class Retry:
         before: Callable[[Firing], None] | None = None,
     ) -> None:
         _whole("retries", retries, 0)
-        _one_of("backoff", backoff, Backoff)
+        one_of("backoff", backoff, Backoff)
         _positive("first", first)
         given: object = on
         if not isinstance(given, tuple | list) or not all(isinstance(one, str | type) for one in on):
@@ -181,7 +183,7 @@ class EachOptions:
     def __post_init__(self) -> None:
         if self.max_concurrency is not None:
             _whole("max_concurrency", self.max_concurrency, 1)
-        _one_of("on_error", self.on_error, ItemErrors)
+        one_of("on_error", self.on_error, ItemErrors)
         check_plain(self.key)
 
 
@@ -200,7 +202,7 @@ class Settings:
         if not isinstance(self.keep, bool):
             raise ValueError(f"keep must be True or False, found {self.keep!r}")
         if self.errors is not None:
-            _one_of("errors", self.errors, Errors)
+            one_of("errors", self.errors, Errors)
         if self.max_concurrency is not None:
             _whole("max_concurrency", self.max_concurrency, 1)
         for name, limit in (self.limits or {}).items():
@@ -221,7 +223,7 @@ def policy_of(
             _positive_or_none(name, given[name])
     for name, allowed in (("memo", MemoPolicy), ("on_error", OnError), ("errors", NodeErrors)):
         if name in given and given[name] is not MISSING:
-            _one_of(name, given[name], allowed)
+            one_of(name, given[name], allowed)
     if given.get("default", MISSING) is SKIP:
         raise ValueError("default must be a value, found SKIP; say on_error='skip' to skip")
     limit = given.get("limit", MISSING)

@@ -11,6 +11,8 @@ from dataflow.events import EventKind
 from dataflow.failure import Failure
 from dataflow.names import node_of_path
 from dataflow.plan import Call, FlowOf, MapOf
+from dataflow.ports import DONE as DONE_PORT
+from dataflow.ports import ERROR as ERROR_PORT
 from dataflow.ports import MISSING, SKIP
 from dataflow.recalling import Recalling
 from dataflow.states import FAILED, READY, TIMED_OUT, WAITING, NodeState, RunStatus
@@ -116,6 +118,8 @@ class Restoring:
         if self._stands(frame, node, firing):
             return True
         if firing.ask is not None and firing.state in (None, NodeState.CANCELLED):
+            if firing.attempt > 1:
+                frame.attempts_at(index).number = firing.attempt  # which of them has asked
             self._ask(frame, node, call, firing.ask)
             return True
         return self._count_attempts(frame, node, firing)
@@ -125,6 +129,8 @@ class Restoring:
         firing = self._left.pop(frame.path_of(node), None)
         if firing is None or frame.states[node.index] != WAITING:
             return False
+        if firing.state is NodeState.DONE and _lacks_ports(node, firing):
+            return False  # it was edited and is opened again, and what is known of its inside stands
         if not self._stands(frame, node, firing):
             return False
         self._whole.append(frame.path_of(node))
@@ -230,6 +236,11 @@ class Restoring:
         again = partial(self.scheduler.make_ready, frame, node.index)
         attempts.waits = self.scheduler.timers.set(wait, again, frame)
         return True
+
+
+def _lacks_ports(node: PlanNode, firing: PastFiring) -> bool:
+    """Tell whether a loop, map or flow node has a port of which the journal tells nothing (S11.4)."""
+    return any(port not in firing.ports for port in node.outputs if port not in (DONE_PORT, ERROR_PORT))
 
 
 def _tolerates_failures(frame: Frame) -> bool:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from dataflow import Flow, RunTaken, node
+from dataflow import Flow, RunTaken, Secret, node
 from dataflow.cancelling import cancel_stored
 from dataflow.looking import look_at
 from dataflow.past import fold
 from dataflow.states import NodeState, RunStatus
 from dataflow.stores import Batch, Record, Store
 from tests.behaviour.flow_parts import inc
+from tests.known_secrets import forgetting
 
 
 def asking() -> Flow:
@@ -46,6 +47,17 @@ def test_what_is_open_ends_from_the_inside_out() -> None:
     assert (after.status, store.find(run).status) == (RunStatus.CANCELLED, "cancelled")
     assert after.firings["again"].state is NodeState.CANCELLED
     assert after.firings["again"].reason == "no longer needed"
+
+
+def test_a_secret_in_the_reason_is_not_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = Store.memory()
+    run = paused(store)
+    monkeypatch.setenv("TOKEN", "correct horse")
+    with forgetting():
+        cancel_stored(store, run, f"{Secret('TOKEN').reveal()} was refused")
+    text = "".join(record.data for record in store.records(run))
+    assert "[secret:TOKEN] was refused" in text
+    assert "correct horse" not in text
 
 
 def test_the_time_of_waiting_does_not_count() -> None:

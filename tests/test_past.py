@@ -280,3 +280,17 @@ class TestLaterReleases:
     def test_fields_that_nobody_knows_are_passed_over(self) -> None:
         firing = Journal().tell("node_started", "a", type="m:a", attempt=1, priority=3).fold().firings["a"]
         assert firing.is_running
+
+
+class TestWhatGoesOnAgain:
+    @pytest.mark.parametrize("state", ["failed", "cancelled"])
+    def test_a_map_in_which_an_item_begins_after_its_end_has_not_ended(self, state: str) -> None:
+        journal = started("m", type="map").tell("node_finished", "m", state=state, **ENDED)
+        assert journal.tell("node_started", "m[0]/a", type="m:a", attempt=1).fold().firings["m"].state is None
+
+    def test_a_map_that_is_done_stays_so_whatever_begins_in_it(self) -> None:
+        journal = started("b").tell("node_finished", "b", state="failed", **ENDED)
+        journal.tell("node_started", "m", type="map", attempt=1)
+        journal.tell("node_finished", "m", state="done", **ENDED)
+        past = journal.tell("node_started", "m[0]/a", type="m:a", attempt=1).fold()
+        assert past.firings["m"].state is NodeState.DONE

@@ -14,7 +14,10 @@ from dataflow import (
     DataflowError,
     Flow,
     RunTaken,
+    Store,
 )
+from dataflow.markers import MISSING, SKIP
+from dataflow.stores import Answer
 from dataflow_control import approval
 from tests.behaviour.asking_flows import raw, root, together
 from tests.behaviour.asks import PLACES, Home, Place
@@ -208,3 +211,34 @@ async def test_a_run_that_has_completed_is_not_resumed(place: Place, tmp_path: P
     done = await home.resume(flow, await home.placed(flow).run(x=1), {"ask": True})
     with pytest.raises(DataflowError, match="complete"):
         await home.resume(flow, done, {"ask": True})
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "told"),
+    [
+        (int, "true", "expected int, found bool True"),
+        (float, "false", "expected float, found bool False"),
+        (list[int], "[1, true]", "[1]: expected a valid integer, found bool True"),
+    ],
+)
+async def test_an_answer_in_the_inbox_is_read_by_the_strict_rules_of_json(
+    kind: object, text: str, told: str
+) -> None:
+    store = Store.memory()
+    flow = asking(kind).using(store=store)
+    paused = await flow.run()
+    store.answer(paused.run_id, Answer("ask", text))
+    again = await flow.resume(paused)
+    assert again.status == "paused"
+    assert again.warnings == (f"answer to 'ask' refused: {told}",)
+
+
+@pytest.mark.parametrize("marker", [SKIP, MISSING], ids=["SKIP", "MISSING"])
+@each_place
+async def test_what_stands_for_the_lack_of_a_value_is_no_answer(
+    marker: object, place: Place, tmp_path: Path
+) -> None:
+    home, flow = Home(place, tmp_path), asking(Any)
+    paused = await home.placed(flow).run()
+    with pytest.raises(AnswerRefused, match="which is no value"):
+        await home.resume(flow, paused, {"ask": marker})

@@ -9,7 +9,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from dataflow import AnswerRefused, Flow, Result, RunFailed
+from dataflow import AnswerRefused, Flow, NodeOutput, Ports, Result, RunFailed, node
 from dataflow_control import Approval, approval
 from tests.behaviour.asks import PLACES, Home, Place
 from tests.behaviour.nodes import ident
@@ -151,3 +151,22 @@ async def test_a_failed_ask_is_asked_again_when_the_run_is_resumed(place: Place,
         await home.resume(flow, paused, {})
     again = await home.resume(flow, paused, {})
     assert [ask.id for ask in again.asks] == ["ask"]
+
+
+@each_place
+async def test_the_failure_tells_which_attempt_has_asked(place: Place, tmp_path: Path) -> None:
+    home, tries = Home(place, tmp_path), []
+
+    async def second() -> NodeOutput:
+        tries.append(1)
+        if len(tries) == 1:
+            raise ConnectionError("nobody there")
+        return NodeOutput(status="paused", metadata={"ask": {"expires": AT_ONCE}})
+
+    with Flow() as flow:
+        asks = node(ports=lambda _: Ports({}, {"out": int}), name="asks", retries=1)(second)
+        flow.output("out", flow.add(asks).out)
+    paused = await home.placed(flow).run()
+    with pytest.raises(RunFailed) as failed:
+        await home.resume(flow, paused, {})
+    assert [failure.attempt for failure in failed.value.failures] == [2]

@@ -1,0 +1,71 @@
+"""Inputs of a flow that were edited before its run is resumed (S11.4)."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pytest
+
+from dataflow import Flow, FlowInvalid, Store
+from dataflow.policy import Edited
+from tests.behaviour.nodes import ident
+
+EDITED: Final[tuple[Edited, ...]] = ("refuse", "keep", "recompute")
+each_way = pytest.mark.parametrize("way", EDITED)
+
+
+def asking(**inputs: Any) -> Flow:
+    """Ask, and then read the inputs, each given as its type and its default, if it has one."""
+    with Flow("asking") as f:
+        asked = f.ask(int, "?")
+        for name, given in inputs.items():
+            read = f.add(ident, x=f.input(name, *given))
+            f.after(read, asked.done)
+            f.output(name, read.out)
+        f.output("asked", asked.out)
+    return f
+
+
+async def resumed(edited: Flow, way: Edited) -> dict[str, Any]:
+    """Pause a run that was given a number, and go on with it as an edited flow."""
+    store = Store.memory()
+    paused = await asking(number=(int,)).using(store=store).run(number=1)
+    before = list(store.records(paused.run_id))
+    try:
+        result = await edited.using(store=store).resume(paused.run_id, {"ask": 2}, edited=way)
+    except FlowInvalid:
+        assert list(store.records(paused.run_id)) == before
+        assert store.find(paused.run_id).status == "paused"
+        raise
+    return dict(result.outputs)
+
+
+@each_way
+async def test_an_input_that_was_removed_is_passed_over(way: Edited) -> None:
+    assert await resumed(asking(), way) == {"asked": 2}
+
+
+@each_way
+async def test_an_input_that_was_added_takes_its_default(way: Edited) -> None:
+    flow = asking(number=(int,), more=(int, 5))
+    assert await resumed(flow, way) == {"asked": 2, "number": 1, "more": 5}
+
+
+@each_way
+async def test_an_input_that_was_added_without_a_default_is_told_and_the_run_stays(way: Edited) -> None:
+    with pytest.raises(FlowInvalid, match="input 'more' is required"):
+        await resumed(asking(number=(int,), more=(int,)), way)
+
+
+@each_way
+async def test_an_input_of_another_type_is_told_and_the_run_stays(way: Edited) -> None:
+    with pytest.raises(FlowInvalid, match="input 'number': expected str, found int 1"):
+        await resumed(asking(number=(str,)), way)
+
+
+@pytest.mark.parametrize("place", ["result", "store"])
+async def test_a_way_that_there_is_not_is_refused(place: str) -> None:
+    flow = asking().using(store=Store.memory() if place == "store" else None)
+    paused = await flow.run()
+    with pytest.raises(ValueError, match="edited cannot be 'recomputed'; choices: refuse, keep, recompute"):
+        await flow.resume(paused, edited="recomputed")  # type: ignore[arg-type]  # that is the mistake

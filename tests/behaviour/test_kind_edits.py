@@ -1,0 +1,109 @@
+"""Nodes that are of another kind when their run is resumed, or have other ports (S11.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from dataflow import Flow, NodeOutput, Ports, Store, collect, each, node
+from dataflow.policy import Edited
+from tests.behaviour.flow_parts import inc
+from tests.behaviour.nodes import counted, tallying
+
+#: Places a node called `n`, which is given a number, and returns what it gives.
+Placed = Callable[[Flow, Any], Any]
+
+
+def call(f: Flow, x: Any) -> Any:
+    return f.add(node(inc).with_(name="n"), x=x).out
+
+
+def ask(f: Flow, x: Any) -> Any:
+    return f.ask(int, "?", show=x, name="n").out
+
+
+def raw_ask(f: Flow, x: Any) -> Any:
+    async def asks() -> NodeOutput:
+        return NodeOutput({"given": 1}, status="paused", metadata={"ask": {}})
+
+    ports = Ports({"x": int}, {"given": int, "out": int})
+    return f.add(node(ports=lambda _: ports, name="n")(asks), x=x).out.out
+
+
+def flow(f: Flow, x: Any) -> Any:
+    with Flow("inner") as inner:
+        inner.output("y", inner.add(inc, x=inner.input("x", int)).out)
+    return f.add(inner.with_(name="n"), x=x).out.y
+
+
+def loop(f: Flow, x: Any) -> Any:
+    with f.loop(limit=2, name="n") as it:
+        carried = it.carry(x)
+        step = f.add(node(inc).with_(name="step"), x=carried.out)
+        carried.next(step.out)
+        return it.result(step.out)
+
+
+def mapped(f: Flow, x: Any) -> Any:
+    @node(name="list")
+    async def listed(x: int) -> list[int]:
+        return [x, x + 1]
+
+    @node(name="sum")
+    async def summed(xs: list[int]) -> int:
+        return sum(xs)
+
+    each_of = each(f.add(listed, x=x).out)
+    return f.add(summed, xs=collect(f.add(node(inc).with_(name="n"), x=each_of).out)).out
+
+
+async def begun_as(placed: Placed, store: Store, other: Placed, edited: Edited) -> Mapping[str, Any]:
+    """Pause a run of a flow, and go on with it as another flow until its end; one more ask keeps it open."""
+
+    def wired(place: Placed) -> Flow:
+        with Flow("kinds") as f:
+            f.output("n", place(f, f.input("x", int)))
+            f.output("last", f.ask(int, "?", name="last").out)
+        return f.using(store=store)
+
+    paused = await wired(placed).run(x=1)
+    result = await wired(other).resume(paused, {"last": 0}, edited=edited)
+    assert result.status == "completed"
+    return result.outputs
+
+
+@pytest.mark.parametrize("edited", ["refuse", "keep", "recompute"])
+@pytest.mark.parametrize("asking", [ask, raw_ask])
+@pytest.mark.parametrize(("other", "given"), [(call, 2), (flow, 2), (loop, 3), (mapped, 5)])
+async def test_what_was_asked_is_done_by_the_node_that_stands_there_now(
+    asking: Placed, other: Placed, given: int, edited: Edited
+) -> None:
+    assert (await begun_as(asking, Store.memory(), other, edited))["n"] == given
+
+
+@pytest.mark.parametrize(("other", "given"), [(flow, 2), (loop, 3), (mapped, 5)])
+async def test_what_is_no_value_of_the_ports_there_are_now_is_not_kept(other: Placed, given: int) -> None:
+    assert (await begun_as(call, Store.memory(), other, "keep"))["n"] == given
+
+
+async def test_a_flow_node_with_one_more_output_gives_it_and_what_is_done_in_it_stands() -> None:
+    @node(name="step")
+    @counted
+    async def step(x: int) -> int:
+        return x + 1
+
+    def placed(*names: str) -> Placed:
+        def place(f: Flow, x: Any) -> Any:
+            with Flow("inner") as inner:
+                done = inner.add(step, x=inner.input("x", int))
+                for name in names:
+                    inner.output(name, done.out)
+            return getattr(f.add(inner.with_(name="n"), x=x).out, names[-1])
+
+        return place
+
+    with tallying() as entered:
+        outputs = await begun_as(placed("y"), Store.memory(), placed("y", "z"), "keep")
+    assert (outputs["n"], entered.runs()) == (2, {"step": 1})
