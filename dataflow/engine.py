@@ -45,7 +45,7 @@ class Engine:
         self.cancel_reason: str | None = None
         self._start = start
         self._has_started = False
-        self._has_concluded = False  # it is told how the sitting ends, though that may not be written yet
+        self.has_concluded = False  # it is told how the sitting ends, though that may not be written yet
         self._is_left = False  # there is no task group any more
 
     def begin(self) -> None:
@@ -54,7 +54,7 @@ class Engine:
 
     def cancel(self, reason: str) -> None:
         """Cancel the run; its tasks end at their next step."""
-        if self._has_concluded or self.cancel_reason is not None:
+        if self.has_concluded or self.cancel_reason is not None:
             return
         if not self.scheduler.root.failures:  # a run that is failing already fails
             self.cancel_reason = reason
@@ -73,7 +73,7 @@ class Engine:
         """Answer open asks; raises AnswerRefused, and then none of the answers counts."""
         if self.keeping is not None:
             await self.keeping.decided()
-        if self._has_concluded:
+        if self.has_concluded:
             told = "has paused: resume it with the answer" if self.status is RunStatus.PAUSED else "has ended"
             raise AnswerRefused(next(iter(answers), ""), f"run {self.reporter.run} {told}")
         self.take({id: self.scheduler.asking.read(id, value, "run") for id, value in answers.items()})
@@ -93,7 +93,7 @@ class Engine:
     def left(self) -> None:
         """Record the truth when the run's tasks were ended from outside (S9.6)."""
         self._is_left = True
-        if not self._has_concluded:
+        if not self.has_concluded:
             self.cancel("cancelled from outside")
             for frame, index in self.workers.running():
                 self.scheduler.settling.cancelled(frame, index)
@@ -130,7 +130,7 @@ class Engine:
 
     def _pause(self) -> None:
         """Pause, unless an answer has come meanwhile: nothing else can run (S11.1)."""
-        if self._has_concluded or (self.keeping is not None and self.keeping.is_pausing):
+        if self.has_concluded or (self.keeping is not None and self.keeping.is_pausing):
             return
         self.scheduler.timing.stop()
         self.workers.act()
@@ -144,11 +144,11 @@ class Engine:
 
     def note_paused(self) -> None:
         """Note that the run has paused for good: it is not to be cancelled or answered any more."""
-        self._has_concluded = True
+        self.has_concluded = True
 
     def end_paused(self) -> None:
         """End the sitting: the run has paused, and that is told."""
-        self._has_concluded = True
+        self.has_concluded = True
         self.end(RunStatus.PAUSED)
 
     def _check_time(self) -> None:
@@ -160,9 +160,9 @@ class Engine:
 
     def _conclude(self) -> None:
         """Tell once and for all how the run has ended (S18)."""
-        if self._has_concluded:
+        if self.has_concluded:
             return
-        self._has_concluded = True
+        self.has_concluded = True
         self.scheduler.let_go()
         self.workers.act()
         self._check_time()

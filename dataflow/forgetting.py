@@ -22,8 +22,8 @@ __all__ = ["forgotten_by"]
 
 #: What a firing has come to that stands when the run is resumed.
 SETTLED: Final = frozenset({NodeState.DONE, NodeState.FAILED, NodeState.TIMED_OUT})
-#: The parts of a node that tell what it does.
-OF_TYPE: Final = frozenset({"type", "version"})
+#: The parts of a node that tell what it asks for.
+OF_ASK: Final = frozenset({"type", "version", "config", "wiring"})
 _KEYS: Final = re.compile(r"\[[^\]]*\]")  # of items and rounds
 
 
@@ -52,8 +52,8 @@ def forgotten_by(
 
 
 def _asked_by_others(past: Past, edits: Edits) -> set[str]:
-    """Find the asks that wait for an answer to what is another type of node now, or a call: that runs."""
-    others = {address for address, parts in edits.changed.items() if not OF_TYPE.isdisjoint(parts)}
+    """Find the asks that wait for an answer to what is asked otherwise now, or not at all: that runs."""
+    others = {address for address, parts in edits.changed.items() if not OF_ASK.isdisjoint(parts)}
     return {
         path
         for path, firing in past.firings.items()

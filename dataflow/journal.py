@@ -93,8 +93,9 @@ class Journal:
         self._on_commit, self._on_error = on_commit, on_error
 
     def put(self, entry: Entry) -> None:
-        """Have a record written; never waits."""
-        self._add(entry)
+        """Have a record written; never waits. Of a run that is given up nothing more is written."""
+        if not self._has_ended:
+            self._add(entry)
 
     async def committed(self) -> None:
         """Wait until all that was put in so far is committed; raises StoreError if it cannot be."""

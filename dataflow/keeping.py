@@ -32,7 +32,7 @@ class Keeping:
         self.is_pausing = False  # it is being found out whether the run may pause
         self._engine = engine
         self._decided: Event | None = None  # that it is found out
-        self._arrived: set[str] = set()  # asks whose answers in the inbox were seen
+        self._arrived = set(recording.arrived)  # asks whose answers in the inbox were seen
         recording.journal.attend(self._committed, self.cannot_write)
         recording.on_refused = self.cannot_write
 
@@ -80,7 +80,9 @@ class Keeping:
     def _committed(self, seq: int, answers: Sequence[Answer]) -> None:
         self.recording.committed(seq)
         self._arrived &= {answer.ask for answer in answers}  # what has left the inbox may be answered anew
-        if answers and not self.is_pausing:  # else they keep it from pausing, and are taken then
+        if self.is_pausing or self._engine.has_concluded:  # answers keep it from pausing, and are taken then
+            return
+        if answers:
             self._take(answers)
 
     def _take(self, answers: Sequence[Answer]) -> bool:

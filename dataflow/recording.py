@@ -14,7 +14,7 @@ from dataflow.states import RunStatus
 from dataflow.values import Writer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from dataflow.events import Event, Reporter
     from dataflow.journal import Journal
@@ -42,6 +42,7 @@ class Recording:
     def __init__(self, reporter: Reporter, journal: Journal, classes: Classes) -> None:
         self.journal = journal
         self.told: Told | None = None  # what was reported before the run was resumed
+        self.arrived: Collection[str] = ()  # asks whose answers were in the inbox when the run was resumed
         self.on_refused: Callable[[ValueRefused], None] | None = None  # of a fact, which nobody can refuse
         self._reporter = reporter
         self._blobs: dict[str, bytes] = {}  # of what is written next

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import threading
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from dataflow.errors import SecretMissing
 from dataflow.redaction import know, revealed
@@ -32,6 +32,7 @@ class Secret:
 
     __slots__ = ("_value", "name")
 
+    takes_only_itself: ClassVar = True  # its schema is for JSON: no value of Python is taken for a secret
     name: str
     _value: str | None
 

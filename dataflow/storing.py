@@ -150,6 +150,7 @@ async def _restored(
     restoring = scheduler.restoring = Restoring(scheduler, past, forgotten, reader.read)
     recording.begin_again(restoring.recalling)
     held = await replay(scheduler, restoring, inputs)
+    recording.arrived = {answer.ask for answer in inbox}
     read: dict[str, ReadAnswer] = {}
     for answer in inbox:
         try:

@@ -177,7 +177,8 @@ def protocol_members(annotation: object) -> frozenset[str] | None:
 
 def has_own_schema(kind: type) -> bool:
     """Tell whether a class takes values that are no instances of it, as pydantic's EmailStr does."""
-    return hasattr(kind, "__get_pydantic_core_schema__") and not issubclass(kind, BaseModel)
+    has_schema = hasattr(kind, "__get_pydantic_core_schema__") and not issubclass(kind, BaseModel)
+    return has_schema and not getattr(kind, "takes_only_itself", False)
 
 
 def shape(annotation: object) -> Shape | None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import anyio
 import pytest
 
-from dataflow import AnswerRefused, EventKind, Flow, Result
+from dataflow import AnswerRefused, EventKind, Flow, Result, collect, each
 from dataflow.stores import Answer, Store
 from tests.stored_runs import Gated, add, asking, asking_flow, kinds_of, one_ask, until
 
@@ -246,3 +248,26 @@ class TestAnswers:
         assert result.status == "paused"
         assert result.warnings[0].startswith("answer to 'ask' refused: it is no JSON")
         assert store.inbox(paused.run_id) == ()
+
+
+class TestManyAnswers:
+    """Answers of many asks that waited in the store when the run was resumed."""
+
+    @pytest.fixture(params=["memory", "sqlite"])
+    def store(self, request: pytest.FixtureRequest, tmp_path: Path) -> Store:
+        return Store.memory() if request.param == "memory" else Store.sqlite(tmp_path / "runs.db")
+
+    async def test_each_is_taken_once_and_the_run_ends(
+        self, store: Store, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("dataflow.journal.MOST_AT_ONCE", 5)  # many commits find them in the inbox
+        with Flow("many") as f:
+            asked = f.ask(bool, "take it?", show=each(f.input("ns", list[int])), name="q")
+            f.output("o", collect(asked.out))
+        flow = f.using(store=store)
+        run = (await flow.run(ns=[*range(60)])).run_id
+        store.answer(run, *[Answer(f"q[{place}]", "true") for place in range(60)])
+        with anyio.fail_after(60):
+            result = await flow.resume(run)
+        assert (result["o"], result.warnings) == ([True] * 60, ())
+        assert store.inbox(run) in ((), [])

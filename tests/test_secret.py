@@ -7,7 +7,7 @@ import json
 import pickle
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from pydantic import ValidationError
@@ -192,3 +192,13 @@ def test_a_failure_has_a_mark_in_place_of_the_secret() -> None:
     assert failure.message == "no access with [secret:TOKEN]"
     assert "no access with [secret:TOKEN]" in failure.traceback
     assert VALUE not in str(caught.value) + failure.traceback
+
+
+@pytest.mark.parametrize("kind", [str, int, bytes])
+def test_nothing_but_a_secret_is_wired_to_a_port_of_a_secret(kind: type) -> None:
+    async def use(token: Secret) -> int:
+        return len(token.name)
+
+    f = Flow("f")
+    f.output("o", f.add(use, token=cast("Secret", f.input("token", kind))).out)
+    assert f.check() == [f"port 'use.token' expects Secret, but $in.token is {kind.__name__}"]
