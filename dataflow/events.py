@@ -78,12 +78,15 @@ class Listener(Protocol):
 class Recorder(Protocol):
     """Whoever writes down what is reported, and gives it on when it is written."""
 
-    def emit(self, kind: EventKind, path: str, data: Mapping[str, Any]) -> None: ...
+    def emit(self, kind: EventKind, path: str, data: Mapping[str, Any]) -> None:
+        """Write down one fact."""
+
     def settled(self) -> None:
         """Hear that a port has settled of which no event tells."""
 
     @property
-    def is_behind(self) -> bool: ...
+    def is_behind(self) -> bool:
+        """Whether something is given on only when it is written."""
 
 
 class Reporter:
@@ -146,6 +149,7 @@ class Reporter:
 
     @property
     def has_listeners(self) -> bool:
+        """Whether anybody but the one who writes it down is told."""
         return bool(self._listeners)
 
     @property

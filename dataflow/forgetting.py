@@ -24,7 +24,7 @@ __all__ = ["forgotten_by"]
 #: What a firing has come to that stands when the run is resumed.
 SETTLED: Final = frozenset({NodeState.DONE, NodeState.FAILED, NodeState.TIMED_OUT})
 #: The parts of a node that tell what it asks for.
-OF_ASK: Final = frozenset({"type", "version", "config", "wiring"})
+OF_ASK: Final = frozenset({"type", "version", "config"})
 _KEYS: Final = re.compile(r"\[[^\]]*\]")  # of items and rounds
 
 

@@ -163,13 +163,8 @@ class Restoring:
         path = frame.path_of(node)
         for port, told in firing.ports.items():
             if port in node.outputs and port[:1] != "$":
-                self.scheduler.put(frame, node.outputs[port], self._token(path, told))
+                self.scheduler.put(frame, node.outputs[port], _token(path, told, self._read))
         self.scheduler.releasing.opener_done(frame, node)
-
-    def _token(self, path: str, told: Mapping[str, Any]) -> Any:
-        if "value" in told:
-            return self._read(told["value"])
-        return Skip(path, told["skip"]) if "skip" in told else Errored(path, self._read(told["error"]))
 
     def _fail(self, frame: Frame, node: PlanNode, firing: PastFiring) -> bool:
         """Let a failure stand that was handled; tells whether it was.
@@ -248,6 +243,18 @@ def _at_node(path: str, run: str, error: StoreError) -> StoreError:
 def _lacks_ports(node: PlanNode, firing: PastFiring) -> bool:
     """Tell whether a loop, map or flow node has a port of which the journal tells nothing (S11.4)."""
     return any(port not in firing.ports for port in node.outputs if port not in (DONE_PORT, ERROR_PORT))
+
+
+def _is_done(past: Past, path: str) -> bool:
+    known = past.firings.get(path)
+    return known is not None and known.state is NodeState.DONE
+
+
+def _token(path: str, told: Mapping[str, Any], read: Callable[[Any], Any]) -> Any:
+    """Return the token that a port of a loop, map or flow node has come to."""
+    if "value" in told:
+        return read(told["value"])
+    return Skip(path, told["skip"]) if "skip" in told else Errored(path, read(told["error"]))
 
 
 def _tolerates_failures(frame: Frame) -> bool:

@@ -10,9 +10,10 @@ from dataflow.redaction import redacted
 if TYPE_CHECKING:
     from dataflow.values.refusing import Refused
 
-__all__ = ["TOO_DEEP", "place_of", "step_into"]
+__all__ = ["MOST_LEVELS", "TOO_DEEP", "place_of", "step_into"]
 
-TOO_DEEP: Final = "it is nested too deep; at most 200 levels of containers and objects are stored"
+MOST_LEVELS: Final = 200  # Python's own reader and writer of JSON stop at about 1,000
+TOO_DEEP: Final = f"it is nested too deep; at most {MOST_LEVELS} levels of containers and objects are stored"
 #: How many characters of a key and of a whole place are shown.
 MOST_OF_KEY: Final = 60
 MOST_STEPS: Final = 20

@@ -16,7 +16,7 @@ from dataflow.values.classes import class_name
 from dataflow.values.fields import has_fields
 from dataflow.values.kinds import BY_TYPE, is_plain_number
 from dataflow.values.leaves import MOST_TEXT, Json, Leaves
-from dataflow.values.places import TOO_DEEP, place_of, step_into
+from dataflow.values.places import MOST_LEVELS, TOO_DEEP, place_of, step_into
 from dataflow.values.refusing import NO_FIELDS, Refused, reason_against
 
 if TYPE_CHECKING:
@@ -26,9 +26,7 @@ if TYPE_CHECKING:
     from dataflow.redaction import Secrets
     from dataflow.values.classes import Classes
 
-__all__ = ["MOST_LEVELS", "Writer"]
-
-MOST_LEVELS: Final = 200  # Python's own reader and writer of JSON stop at about 1,000
+__all__ = ["Writer"]
 
 _FREE: Final = frozenset({bool, NoneType})  # of whose values none needs a look
 _TEXT: Final = frozenset({str})

@@ -12,7 +12,7 @@ from dataflow.values import Reader, Writer, classes_of
 from dataflow.values.classes import OWN
 from dataflow.values.kinds import KINDS, NUMBER_BITS
 from dataflow.values.leaves import MOST_BYTES, MOST_TEXT
-from dataflow.values.writing import MOST_LEVELS
+from dataflow.values.places import MOST_LEVELS
 from tests.docs.pages import DOCS
 
 PAGE: Final = (DOCS / "reference" / "stored-values.md").read_text(encoding="utf-8")
