@@ -80,13 +80,14 @@ class Restoring:
         done = (
             node
             for node in frame.plan.nodes
-            if node.index in frame.undemanded and self._is_done(frame.path_of(node))
+            if node.index in frame.undemanded and self.state_before(frame.path_of(node)) is NodeState.DONE
         )
         return [slot for node in done for slot in node.outputs.values()]
 
-    def _is_done(self, path: str) -> bool:
+    def state_before(self, path: str) -> NodeState | None:
+        """Return the state that a firing has ended in, as the journal tells."""
         known = self.past.firings.get(path)
-        return known is not None and known.state is NodeState.DONE
+        return None if known is None else known.state
 
     def settle(self, ready: Iterable[FiringId]) -> None:
         """Settle the calls that are known; the others fire."""
