@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ASK",
     "ASK_ID",
+    "MOST_SECONDS",
     "USER_INPUT_ID",
     "Ask",
     "Request",
@@ -38,6 +38,8 @@ ASK_ID: Final = "control.ask"
 USER_INPUT_ID: Final = "control.user_input"
 #: Where the metadata of a raw node that pauses describes its ask.
 ASK: Final = "ask"
+#: The longest time in which an ask can expire, in seconds: 100 years, while a calendar goes on.
+MOST_SECONDS: Final = 100 * 365 * 86_400
 #: What such a description may hold.
 FIELDS: Final = ("prompt", "schema", "show", "expires", "default")
 
@@ -82,9 +84,11 @@ def read_request(node: str, metadata: Mapping[str, Any]) -> Request:
             raise NodeFailed(node, f"paused with an ask whose {name} is {described(getattr(request, name))}")
     expires: object = request.expires
     is_number = isinstance(expires, int | float) and not isinstance(expires, bool)
-    if expires is not None and not (is_number and 0 < request.expires < math.inf):  # type: ignore[operator]  # as just checked
+    if expires is not None and not (is_number and 0 < request.expires <= MOST_SECONDS):  # type: ignore[operator]  # as just checked
         raise NodeFailed(
-            node, f"paused with an ask that expires after {described(expires)}; expected seconds"
+            node,
+            f"paused with an ask that expires after {described(expires)}; "
+            f"expected seconds, {MOST_SECONDS} at most",
         )
     return request
 

@@ -130,6 +130,11 @@ class Past:
         reason, iterations = self.exits.get(path, (LoopEnd.FAILED, -1))
         return None if iterations != rounds or reason == LoopEnd.FAILED else reason != LoopEnd.CONDITION
 
+    def state_of(self, path: str) -> NodeState | None:
+        """Return the state that a firing has ended in, None if it has not."""
+        known = self.firings.get(path)
+        return None if known is None else known.state
+
     def attempt_at_flow(self, path: str) -> int:
         """Return the attempt at a flow node that goes on, or is to begin."""
         known = self.firings.get(path)

@@ -15,7 +15,7 @@ from pydantic import (
     model_serializer,
 )
 
-from dataflow.asks import ASK, ASK_ID, USER_INPUT_ID
+from dataflow.asks import ASK, ASK_ID, MOST_SECONDS, USER_INPUT_ID
 from dataflow.checking import check_json, check_value, json_schema
 from dataflow.config import Config
 from dataflow.context import ExecutionContext  # noqa: TC001 - a hint that is read when the type is made
@@ -63,6 +63,7 @@ class Question(Config):
     expires: float | None = Field(
         default=None,
         gt=0,
+        le=MOST_SECONDS,
         allow_inf_nan=False,
         description="seconds after which the ask takes its default, or fails without one",
     )

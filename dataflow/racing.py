@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from dataflow.events import EventKind
 from dataflow.frames import OpenedMap, Unhandled
 from dataflow.readiness import first_value
-from dataflow.states import CANCELLED, DONE, NOT_RUN, PAUSED, READY, RUNNING, SKIPPED, WAITING
+from dataflow.states import CANCELLED, DONE, NOT_RUN, PAUSED, READY, RUNNING, SKIPPED, WAITING, NodeState
 from dataflow.tokens import UNSETTLED, Errored, Skip
 
 if TYPE_CHECKING:
@@ -91,7 +91,13 @@ class Racing:
         if state == RUNNING:  # it comes to its end when what runs has seen that it is cancelled
             self._cancel(frame, node, cause)
         else:
-            self.scheduler.finish(frame, node, NOT_RUN if state == WAITING else CANCELLED)
+            never_began = state == WAITING or self._has_not_run(frame, node)
+            self.scheduler.finish(frame, node, NOT_RUN if never_began else CANCELLED)
+
+    def _has_not_run(self, frame: Frame, node: PlanNode) -> bool:
+        """Tell whether the journal says of a node that it lost the race before it could begin."""
+        restoring = self.scheduler.restoring
+        return restoring is not None and restoring.past.state_of(frame.path_of(node)) is NodeState.NOT_RUN
 
     def _cancel(self, frame: Frame, node: PlanNode, cause: Skip) -> None:
         self.scheduler.to_act = True

@@ -81,7 +81,7 @@ class Restoring:
         done = (
             node
             for node in frame.plan.nodes
-            if node.index in frame.undemanded and _is_done(self.past, frame.path_of(node))
+            if node.index in frame.undemanded and self.past.state_of(frame.path_of(node)) is NodeState.DONE
         )
         return [slot for node in done for slot in node.outputs.values()]
 
@@ -217,11 +217,6 @@ class Restoring:
         return True
 
 
-def _is_done(past: Past, path: str) -> bool:
-    known = past.firings.get(path)
-    return known is not None and known.state is NodeState.DONE
-
-
 def _read_ask(
     ask: PastAsk, read: Callable[[Any], Any], path: str, run: str
 ) -> tuple[Request, Mapping[str, Any], Any]:
@@ -243,11 +238,6 @@ def _at_node(path: str, run: str, error: StoreError) -> StoreError:
 def _lacks_ports(node: PlanNode, firing: PastFiring) -> bool:
     """Tell whether a loop, map or flow node has a port of which the journal tells nothing (S11.4)."""
     return any(port not in firing.ports for port in node.outputs if port not in (DONE_PORT, ERROR_PORT))
-
-
-def _is_done(past: Past, path: str) -> bool:
-    known = past.firings.get(path)
-    return known is not None and known.state is NodeState.DONE
 
 
 def _token(path: str, told: Mapping[str, Any], read: Callable[[Any], Any]) -> Any:

@@ -41,6 +41,7 @@ class Approval(StrictConfig):
     expires: float | None = Field(
         default=None,
         gt=0,
+        le=100 * 365 * 86_400,  # as of all asks
         allow_inf_nan=False,
         description="seconds after which the ask takes its default, or fails without one",
     )

@@ -189,3 +189,23 @@ async def test_merge_takes_the_branch_that_was_asked() -> None:
     paused = await f.run()
     assert [ask.id for ask in paused.asks] == ["ask"]
     assert dict((await f.resume(paused, {"ask": ""})).outputs) == {"out": "", "both": "l-r"}
+
+
+@each_place
+async def test_what_never_began_before_it_lost_is_not_run_however_often_the_run_is_resumed(
+    place: Place, tmp_path: Path
+) -> None:
+    home = Home(place, tmp_path)
+    with Flow() as flow:
+        asks = {name: flow.ask(int, "?", name=name).out for name in ("late", "first", "last")}
+        loser = flow.add(node(ident).with_(name="loser"), x=asks["late"])
+        flow.output("won", race(loser.out, flow.add(node(ident).with_(name="winner"), x=asks["first"]).out))
+        flow.output("late", asks["late"])
+    result = await home.placed(flow).run()
+    for name in ("first", "late", "last"):
+        result = await home.resume(flow, result, {name: 1})
+    assert states_of(result)["loser"] == "not_run"
+    store = home.store()
+    if store is not None:
+        told = [record.kind for record in store.records(result.run_id) if record.path == "loser"]
+        assert told == ["node_finished"]

@@ -160,7 +160,7 @@ ROWS: Final = [
     Row(
         "an ask that never was open",
         paused_with({"expires": 0}),
-        "node 'pauses' paused with an ask that expires after int 0; expected seconds",
+        "node 'pauses' paused with an ask that expires after int 0; expected seconds, 3153600000 at most",
     ),
     Row(
         "no such ask",

@@ -101,6 +101,14 @@ def test_an_ask_of_the_builder_is_written_with_its_type() -> None:
             "config expires: expected greater than 0, found int 0",
         ),
         (
+            "control.ask, config: {prompt: p, expires: 1.0e+12}",
+            "config expires: expected less than or equal to 3153600000, found float 1000000000000.0",
+        ),
+        (
+            "control.approval, config: {expires: 1.0e+12}, inputs: {value: {value: 1}}",
+            "config expires: expected less than or equal to 3153600000, found float 1000000000000.0",
+        ),
+        (
             "control.ask, config: {prompt: p, expires: .inf}",
             "config expires: expected a finite number, found float inf",
         ),
