@@ -1,16 +1,21 @@
-"""Owning: what is taken over in a thread is given up again if nobody waits for it any more (S11.2)."""
+"""Owning: a run is taken over in a thread, and given up again if nobody waits for it any more (S11.2)."""
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
 
+from dataflow.errors import DataflowError, StoreError
+from dataflow.failure import text_of_error
 from dataflow.threads import call_in_thread
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
-__all__ = ["owned"]
+    from dataflow.stores import Store
+
+__all__ = ["owned", "told_by"]
 
 T = TypeVar("T")
 
@@ -37,3 +42,14 @@ async def owned(take: Callable[[], T], give_up: Callable[[T], None]) -> T:
             give_up(made)
         raise
     return taken[0]
+
+
+@contextmanager
+def told_by(store: Store) -> Iterator[None]:
+    """Tell as StoreError whatever else a store raises."""
+    try:
+        yield
+    except DataflowError:
+        raise
+    except Exception as error:
+        raise StoreError(str(store), f"{type(error).__name__}: {text_of_error(error)}") from error

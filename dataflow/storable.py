@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from weakref import WeakKeyDictionary
 
-from dataflow.errors import FlowInvalid, ValueRefused
+from pydantic import BaseModel
+
+from dataflow.errors import FlowInvalid, SecretMissing, ValueRefused
 from dataflow.plan import Call
 from dataflow.ports import MISSING
 from dataflow.scope_tree import scopes_of
+from dataflow.secret import Secret
 from dataflow.shape import shape_of
 from dataflow.values import Writer, classes_of, unstorable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from dataflow.plan import FlowPlan
     from dataflow.values import Classes
 
-__all__ = ["Storable", "storable_of", "throwaway_writer"]
+__all__ = ["Storable", "make_known", "storable_of", "throwaway_writer"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +32,7 @@ class Storable:
 
     classes: Classes
     shape: str  # as `FlowShape.write` writes it
+    secrets: tuple[Secret, ...]  # that stand in the flow itself
 
 
 _KNOWN: Final[WeakKeyDictionary[FlowPlan, Storable]] = WeakKeyDictionary()
@@ -47,13 +52,29 @@ def storable_of(plan: FlowPlan) -> Storable:
         problems += _defaults_refused(plan, classes)
         if problems:
             raise FlowInvalid(plan.name, problems)
-        known = _KNOWN[plan] = Storable(classes, shape_of(plan).write())
+        known = _KNOWN[plan] = Storable(classes, shape_of(plan).write(), tuple(_secrets_in(plan)))
     return known
 
 
 def throwaway_writer(classes: Classes) -> Writer:
     """Make a writer that only finds out whether a value can be written: its blobs go nowhere."""
     return Writer(classes, lambda _name, _data: None)
+
+
+def make_known(values: Iterable[object]) -> None:
+    """Reveal the secrets among these values, so that none of them is written in clear before (S12.4)."""
+    for value in values:
+        if type(value) is Secret:
+            with suppress(SecretMissing):  # who needs it is told when it is revealed to him
+                value.reveal()
+
+
+def _secrets_in(plan: FlowPlan) -> Iterator[Secret]:
+    """Find the secrets among the constants and in the configs of a flow."""
+    for scope in scopes_of(plan):
+        for constant in scope.plan.initial:
+            parts = vars(constant).values() if isinstance(constant, BaseModel) else (constant,)
+            yield from (part for part in parts if type(part) is Secret)
 
 
 def _types_given(plan: FlowPlan) -> Iterator[tuple[str, object]]:

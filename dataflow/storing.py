@@ -14,7 +14,7 @@ from dataflow.errors import AnswerRefused, RunTaken, StoreError
 from dataflow.events import Reporter
 from dataflow.forgetting import forgotten_by
 from dataflow.journal import Journal
-from dataflow.owning import owned
+from dataflow.owning import owned, told_by
 from dataflow.past import fold
 from dataflow.recording import Recording
 from dataflow.replaying import replay
@@ -23,7 +23,7 @@ from dataflow.run import Prepared
 from dataflow.scheduler import Scheduler
 from dataflow.starting import NewStart, ResumedStart, ResumeWarning
 from dataflow.states import RunStatus
-from dataflow.storable import storable_of, throwaway_writer
+from dataflow.storable import make_known, storable_of, throwaway_writer
 from dataflow.stores import StoredRun
 from dataflow.values import Reader
 
@@ -50,12 +50,13 @@ async def prepare_stored(
     store = settings.store
     assert store is not None, "the flow has a store"
     storable = storable_of(plan)
+    make_known([*inputs.values(), *storable.secrets])
     writer = throwaway_writer(storable.classes)
     for name, value in inputs.items():
         writer.write(value, f"$in.{name}")
     now = datetime.now(UTC)
     noted = StoredRun(run_id, plan.name, target, RunStatus.RUNNING.value, now, now)
-    hold = await owned(partial(store.begin, noted), lambda hold: hold.release())
+    hold = await owned(partial(_begin, store, noted), lambda hold: hold.release())
     scheduler = _scheduler(plan, settings, run_id, hold, storable, 0)
     told = {"target": target, "shape": storable.shape, **({"pulled": pulled} if pulled else {})}
     return Prepared(scheduler, NewStart(inputs, told), scheduler.recording)
@@ -98,6 +99,7 @@ async def prepare_resumed(
     try:
         plan = plan_for(past.told.get("pulled", ""))
         storable = storable_of(plan)
+        make_known(storable.secrets)
         scheduler = _scheduler(plan, settings, run, hold, storable, past.seq)
     except BaseException:
         hold.release()
@@ -111,24 +113,35 @@ async def prepare_resumed(
         raise
 
 
+def _begin(store: Store, run: StoredRun) -> Hold:
+    with told_by(store):
+        return store.begin(run)
+
+
 def _take(store: Store, run: str) -> tuple[Hold, Past, Sequence[Answer]]:
     """Own a run, and read what its journal tells."""
-    before = store.find(run)
-    hold = store.hold(run)
-    try:
-        now = store.find(run)
-        if now.updated != before.updated:
-            raise RunTaken(str(store), run, "has been resumed by somebody else")
-        if now.status == RunStatus.COMPLETED.value:
-            raise RunTaken(str(store), run, "has completed; there is nothing to resume")
-        past = fold(run, store.records(run), str(store))
-        if not past.told:
-            reason = f"run {run} ended before anything of it was written; start it anew"
-            raise StoreError(str(store), reason)
-        return hold, past, store.inbox(run)
-    except BaseException:
-        hold.release()
-        raise
+    with told_by(store):
+        before = store.find(run)
+        hold = store.hold(run)
+        try:
+            return hold, *_read(store, run, before)
+        except BaseException:
+            hold.release()
+            raise
+
+
+def _read(store: Store, run: str, before: StoredRun) -> tuple[Past, Sequence[Answer]]:
+    """Read what the journal of a run tells that is owned now, and the answers that wait for it."""
+    now = store.find(run)
+    if now.updated != before.updated:
+        raise RunTaken(str(store), run, "has been resumed by somebody else")
+    if now.status == RunStatus.COMPLETED.value:
+        raise RunTaken(str(store), run, "has completed; there is nothing to resume")
+    past = fold(run, store.records(run), str(store))
+    if not past.told:
+        reason = f"run {run} ended before anything of it was written; start it anew"
+        raise StoreError(str(store), reason)
+    return past, store.inbox(run)
 
 
 async def _restored(

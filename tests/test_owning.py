@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 import anyio
 import pytest
 
-from dataflow import Result
+from dataflow import Result, StoreError
 from dataflow.backend import on_asyncio
 from dataflow.owning import owned
 from dataflow.stores import Store
@@ -227,3 +227,17 @@ async def test_a_run_that_no_thread_can_be_started_for_is_given_up(monkeypatch: 
     with pytest.raises(RuntimeError, match="can't start new thread"):
         await asking_flow(store).run()
     assert nobody_owns(store)
+
+
+@pytest.mark.parametrize("method", ["begin", "hold", "find", "records", "inbox"])
+async def test_what_a_store_raises_is_told_as_its_error(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = Store.memory()
+    flow = asking_flow().using(store=store)
+    run = "" if method == "begin" else (await flow.run()).run_id
+
+    def break_down(*_: object, **__: object) -> None:
+        raise OSError("the network is down")
+
+    monkeypatch.setattr(store, method, break_down)
+    with pytest.raises(StoreError, match="OSError: the network is down"):
+        await (flow.resume(run, {"ask": 1}) if run else flow.run())

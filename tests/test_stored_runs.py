@@ -14,7 +14,7 @@ from typing import Final
 
 import pytest
 
-from dataflow import RunFailed, Secret, StoreError
+from dataflow import Flow, RunFailed, Secret, StoreError
 from dataflow.stores import Record, Store
 from tests.known_secrets import forgetting
 from tests.stored_flows import (
@@ -228,3 +228,21 @@ class TestBigPayloads:
         path, run = paused
         for record in Store.sqlite(path).records(run):
             assert record.data.encode().decode() == record.data
+
+
+async def test_a_secret_of_the_flow_is_known_before_anybody_reveals_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TOKEN", "tok-9f-secret")
+
+    async def use(text: str, token: Secret) -> str:
+        return f"{text} {token.name}"
+
+    store = Store.memory()
+    with forgetting():
+        with Flow("early") as f:
+            f.output("o", f.add(use, text=f.input("text", str), token=Secret("TOKEN")).out)
+        result = await f.using(store=store).run(text="the token is tok-9f-secret")
+        written = "".join(record.data for record in store.records(result.run_id))
+    assert "tok-9f-secret" not in written
+    assert "the token is [secret:TOKEN]" in written
