@@ -87,7 +87,11 @@ class Nesting:
             self.scheduler.failing.close(inner, cause)
 
         opened = _opened(frame, node)
-        opened.until = bounds.ends_by(attempts.begun, self.scheduler.clock())
+        now, restoring = self.scheduler.clock(), self.scheduler.restoring
+        opened.until = bounds.ends_by(attempts.begun, now)
+        if restoring is not None and (times := restoring.past.flow_times.pop(frame.path_of(node), None)):
+            left, spent = times  # when the run was paused
+            attempts.begun, opened.until = now - spent, now + left
         self.scheduler.standing.bound(inner, opened, end)
 
     def ended(self, inner: Frame, node: PlanNode) -> None:

@@ -96,6 +96,7 @@ class Past:
     maps: dict[str, int] = field(default_factory=dict)  # items of each map
     races: dict[str, str] = field(default_factory=dict)  # the edge that won
     warnings: dict[tuple[str, str, str], None] = field(default_factory=dict)  # path, code, text; in order
+    flow_times: dict[str, list[float]] = field(default_factory=dict)  # of flow nodes: see Standing.times
     failures: frozenset[str] = frozenset()  # firings whose failures nothing has handled when the run ended
     all_done: bool = True  # whatever has ended so far: nothing has to be taken back when more begins
     is_torn: bool = False  # its newest record was cut off and dropped
@@ -273,6 +274,7 @@ def _of_run(past: Past, kind: EventKind, data: Mapping[str, Any], time: datetime
                 past.told = {**past.told, "shape": data["shape"]}
         case EventKind.RUN_PAUSED:
             past.status, past.elapsed = RunStatus.PAUSED, data["elapsed"]
+            past.flow_times = dict(data.get("flow_times", {}))
         case _:
             if "elapsed" in data:  # it was ended without being executed
                 past.elapsed = data["elapsed"]

@@ -81,8 +81,9 @@ def told_of_failures(scheduler: Scheduler) -> dict[str, list[str]]:
 
 def told_of_pause(scheduler: Scheduler) -> dict[str, Any]:
     """Tell what is known of a run that pauses."""
-    asks = [ask.id for ask in scheduler.asking.asks]
-    return {"asks": asks, "elapsed": scheduler.timing.elapsed, **told_of_failures(scheduler)}
+    asks, times = [ask.id for ask in scheduler.asking.asks], scheduler.standing.times()
+    told = {"asks": asks, "elapsed": scheduler.timing.elapsed, **told_of_failures(scheduler)}
+    return {**told, "flow_times": times} if times else told
 
 
 def unsettled_ports(frame: Frame) -> list[str]:

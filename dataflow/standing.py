@@ -42,6 +42,18 @@ class Standing:
         timer = self.scheduler.timers.set(left, end, inner, is_awaited=False)
         self.bounds[inner] = _Bound(opened, end, timer)
 
+    def times(self) -> dict[str, list[float]]:
+        """Tell how many seconds each flow node has left of its attempt, and has spent on all, by its path."""
+        told = {}
+        for inner, bound in self.bounds.items():
+            outer = inner.parent
+            assert outer is not None, "the frame of a flow node is inside a frame"
+            now = bound.since if bound.timer is None else self.scheduler.clock()
+            begun = outer.attempts_at(inner.owner).begun
+            spent = 0.0 if begun is None else now - begun
+            told[outer.path_of(outer.plan.nodes[inner.owner])] = [bound.opened.until - now, spent]
+        return told
+
     def forget(self, inner: Frame) -> None:
         """Bound an attempt no longer, which has ended."""
         self.bounds.pop(inner, None)

@@ -7,10 +7,12 @@ from functools import partial
 from typing import Any
 
 import anyio
+import pytest
 import trio
 from trio.testing import MockClock
 
 from dataflow import EventKind, Flow, Run, RunFailed
+from dataflow.stores import Store
 from tests.stored_runs import add, one_ask
 
 #: Of the flow node, in seconds.
@@ -95,3 +97,36 @@ class TestTimeOfFlowNodes:
                 inner.output("y", inner.add(one_ask).out)
             f.output("o", f.add(inner.with_(timeout=3_600)).out.y)
         assert (await f.resume(await f.run(), {"inner/ask": 42}))["o"] == 42
+
+
+class TestSittings:
+    """The time of a flow node in a run that goes on in other processes."""
+
+    @staticmethod
+    def flow(**settings: Any) -> Flow:
+        async def work(seconds: int) -> int:
+            await anyio.sleep(seconds)
+            return seconds
+
+        with Flow("sub") as sub:
+            first = sub.add(work, seconds=sub.ask(int, "how long?", name="first").out)
+            second = sub.ask(int, "and then?", show=first.out, name="second")
+            sub.output("o", sub.add(work, seconds=second.out).out)
+        with Flow("f") as f:
+            f.output("o", f.add(sub.with_(**settings)).out.o)
+        return f.using(store=Store.memory())
+
+    @pytest.mark.parametrize("bound", ["timeout", "deadline"])
+    @pytest.mark.parametrize(("seconds", "status"), [(4, "completed"), (7, "failed")])
+    def test_what_was_spent_before_a_pause_counts(self, bound: str, seconds: int, status: str) -> None:
+        async def go() -> str:
+            flow = self.flow(**{bound: 10})
+            run = (await flow.run()).run_id
+            await anyio.sleep(100)  # which is no time of it
+            await flow.resume(run, {"sub/first": seconds})
+            try:
+                return (await flow.resume(run, {"sub/second": seconds})).status
+            except RunFailed as failed:
+                return failed.result.status
+
+        assert trio.run(go, clock=MockClock(autojump_threshold=0.05)) == status
