@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field
 
 from dataflow.cli.exits import ExitCode, Refused
 from dataflow.cli.inputs import read_inputs
+from dataflow.secret import Secret
 from dataflow.wiring import FlowInput
 
 
@@ -162,3 +163,24 @@ def test_a_prompt_that_could_be_any_input_is_refused(declared: Mapping[str, Flow
 
 def test_a_prompt_and_an_input_are_not_given_both() -> None:
     assert "as PROMPT and as --input" in problem({"a": FlowInput(str)}, "a=x", prompt="y")
+
+
+@pytest.mark.parametrize("kind", [Secret, Secret | None, Annotated[Secret, "of the mail"]])
+@pytest.mark.parametrize(
+    "text", ["hunter2hunter2", '"hunter2hunter2"', "hunter2 hunter2", "hunter2hunter2\n"]
+)
+def test_what_is_no_name_of_a_secret_is_refused_and_not_repeated(kind: object, text: str) -> None:
+    told = problem({"token": FlowInput(kind)}, f"token={text}")
+    assert told.startswith("input 'token': a secret is given by its name")
+    assert "hunter2" not in told
+
+
+def test_a_secret_is_given_by_a_name_that_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MAIL_TOKEN", "tok-123456")
+    assert read(Secret, "MAIL_TOKEN") == read(Secret | None, '"MAIL_TOKEN"') == Secret("MAIL_TOKEN")
+    assert read(Secret | None, "null") is None
+
+
+def test_a_secret_that_is_too_short_is_refused_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MAIL_TOKEN", "tok")
+    assert "secret 'MAIL_TOKEN' is too short" in problem({"x": FlowInput(Secret)}, "x=MAIL_TOKEN")
