@@ -33,6 +33,10 @@ def read_answers(run: str, asks: Sequence[ToldAsk], given: Sequence[str]) -> dic
             problems.append(f"{one_line(entry, 60)}: write ASK=VALUE; open asks: {_named(open_asks)}")
         elif id in answered:
             problems.append(f"ask {id!r} of run {run} has been answered; still open: {_named(open_asks)}")
+        elif id in open_asks and open_asks[id].has_expired:
+            problems.append(
+                f"ask {id!r} of run {run} has expired: it takes its default or fails when the run goes on"
+            )
         elif id not in open_asks:
             problems.append(f"run {run} has no open ask {id!r}; {choices(open_asks)}")
         elif id in taken:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.cli.carrying import carried
@@ -49,6 +49,11 @@ class ToldAsk:
     expires: datetime | None
     is_answered: bool = False
 
+    @property
+    def has_expired(self) -> bool:
+        """Whether it takes no answer any more, as its time is over (S11.2)."""
+        return self.expires is not None and self.expires <= datetime.now(UTC)
+
 
 def of_result(run: str, ask: Ask) -> ToldAsk:
     """Tell an ask of a run that has paused here."""
@@ -86,7 +91,8 @@ def ask_object(ask: ToldAsk) -> dict[str, Any]:
 
 def ask_lines(ask: ToldAsk, *, names_run: bool = False) -> str:
     """Write an ask on a line, with what it shows on further ones."""
-    expires = "" if ask.expires is None else f"  expires {moment(ask.expires)}"
+    verb = "expired" if ask.has_expired else "expires"
+    expires = "" if ask.expires is None else f"  {verb} {moment(ask.expires)}"
     waits = "  (answered; the run has not gone on yet)" if ask.is_answered else ""
     place = f"{ask.run}  {ask.id}" if names_run else ask.id
     head = f"{place}  {type_text(ask.schema)}{expires}  {one_line(ask.prompt)}".rstrip() + waits
