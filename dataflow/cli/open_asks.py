@@ -15,6 +15,7 @@ from dataflow.cli.storage import (
     StoreOption,
     command_for,
     find_run,
+    missing_store,
     open_store,
     refusing_runs,
 )
@@ -42,7 +43,9 @@ def asks(as_json: JsonObjectOption = False, store: StoreOption = None) -> None:
         return
     if found:
         write(sys.stdout, "\n".join(visible(ask_lines(ask, names_run=True)) for ask in found))
-    tell(counted(sum(not ask.is_answered for ask in found), "open ask"))
+    count = counted(sum(not ask.is_answered for ask in found), "open ask")
+    missing = missing_store(store)
+    tell(f"{count}: {missing}" if missing else count)
 
 
 def answer(
@@ -53,7 +56,8 @@ def answer(
 ) -> None:
     """Answer open asks of a run; none of the answers counts if one is refused.
 
-    A run that is being executed takes them; any other goes on with them when it is resumed.
+    A run that is being executed takes them when its next step is written; any other goes on with them when
+    it is resumed.
     """
     from dataflow.cli.answers import read_answers  # as above
     from dataflow.cli.ask_texts import asks_of
@@ -79,7 +83,7 @@ def answer(
     more = f"; still open: {', '.join(left)}" if left else ""
     tell(visible(f"answered {', '.join(values)}{more}"))
     if found.status == "running":
-        tell(f"run {found.id} is being executed and takes it")
+        tell(f"run {found.id} is being executed: it takes that when its next step is written")
     else:
         tell(f"go on with: {command_for('resume', found.id, store=store)}")
 

@@ -93,6 +93,7 @@ class Options:
     pulled: Sequence[str] = ()
     max_concurrency: int | None = None
     store: str | None = None  # the path that was given
+    flow: str | None = None  # the file that was given for that of the run
     is_kept: bool = True  # the run lives in the store
 
     @property

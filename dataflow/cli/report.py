@@ -172,7 +172,7 @@ def _tell_asks(result: Result, options: Options) -> None:
     if len(asks) > MOST_TOLD:
         tell(f"and {len(asks) - MOST_TOLD} more asks")
     if options.is_kept:
-        command = command_for("resume", result.run_id, store=options.store)
+        command = command_for("resume", result.run_id, store=options.store, flow=options.flow)
         tell(f"go on with: {command} {visible(' '.join(answers_needed(asks[:MOST_TOLD])))}")
     else:
         tell("the run is not kept, so it cannot go on: run it without --no-store to answer")

@@ -67,6 +67,7 @@ def resume(
         outputs=tuple(dict.fromkeys(outputs or ())),
         max_concurrency=max_concurrency,
         store=store,
+        flow=file,
     )
     interrupts = context.ensure_object(Interrupts)
     with result_stream(alone=options.as_json or options.is_bare) as out, shown_logs():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dataflow.cli.exits import ExitCode, Problem, Refused
@@ -25,7 +26,7 @@ def flow_of(run: StoredRun, file: str | None) -> Flow:
         with refusing(target):
             flow.compile()
     except Refused as refused:
-        if file is not None:
+        if file is not None or _is_there(target):
             raise
         advice = Problem(
             f"run {run.id} has its flow from {target}; if it is elsewhere now, give it with --flow FILE"
@@ -34,3 +35,8 @@ def flow_of(run: StoredRun, file: str | None) -> Flow:
     if file is not None:
         flow.target = target_kept(file)
     return flow
+
+
+def _is_there(target: str) -> bool:
+    """Tell whether there is something where the flow was, though it may be broken now."""
+    return Path(target).exists() or Path(target.rpartition(":")[0]).is_file()

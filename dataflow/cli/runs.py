@@ -15,6 +15,7 @@ from dataflow.cli.storage import (
     RunArgument,
     StoreOption,
     find_run,
+    missing_store,
     open_store,
     refusing_runs,
     store_path,
@@ -66,7 +67,7 @@ def list_runs(context: typer.Context, as_json: JsonObjectOption = False, store: 
         head = ("RUN", "FLOW", "STATUS", "BEGAN", "LASTED", "ASKS")
         write(sys.stdout, visible("\n".join(table([head, *(_row(run, asks) for run in found)]))))
     else:
-        tell(f"no runs in {store_path(store)}")
+        tell(missing_store(store) or f"no runs in {store_path(store)}")
 
 
 def _row(run: StoredRun, asks: Counter[str]) -> tuple[str, ...]:

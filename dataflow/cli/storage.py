@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 import typer
@@ -26,6 +27,7 @@ __all__ = [
     "StoreOption",
     "command_for",
     "find_run",
+    "missing_store",
     "open_store",
     "refusing_runs",
     "store_path",
@@ -69,6 +71,12 @@ def store_path(given: str | None) -> str:
     return DEFAULT_STORE if given is None else given
 
 
+def missing_store(path: str | None) -> str:
+    """Say that there is no store at a path; an empty text if there is one."""
+    place = Path(store_path(path))
+    return "" if place.exists() else f"there is no store {place.absolute()}"
+
+
 def open_store(path: str | None) -> Store:
     """Return the store at a path; its file is made when the first run is written."""
     from dataflow.stores import Store  # brings sqlite3 when it is used
@@ -86,7 +94,9 @@ def find_run(store: Store, part: str, path: str | None) -> StoredRun:
     if len(found) == 1:
         return runs[found[0]]
     where = store_path(path)
-    if found:
+    if missing := missing_store(path):
+        text = f"there is no run {part!r}: {missing}; another is given with --store"
+    elif found:
         text = f"run {part!r} could be any of {len(found)}: {listed(found, len(found))}"
     elif runs:
         text = f"there is no run {part!r} in {where}; choices: {listed(nearest(runs, part), len(runs))}"
@@ -114,7 +124,8 @@ def refusing_runs() -> Iterator[None]:
         raise Refused([Problem(one_line(str(error), 2000))]) from error
 
 
-def command_for(verb: str, run: str, *more: str, store: str | None = None) -> str:
+def command_for(verb: str, run: str, *more: str, store: str | None = None, flow: str | None = None) -> str:
     """Write a command about a run, to be told to somebody."""
-    options = () if store is None else ("--store", store)
+    given = {"--store": store, "--flow": flow}
+    options = [part for name, value in given.items() if value is not None for part in (name, value)]
     return shlex.join(["dataflow", *verb.split(), run, *more, *options])

@@ -169,7 +169,42 @@ def test_a_flow_that_is_no_longer_there_may_be_given(cli: Cli, folder: Path) -> 
         f"error: run {run} has its flow from {folder / 'asking.py'}; if it is elsewhere now, "
         "give it with --flow FILE"
     )
+    paused = cli("resume", run, "--flow", "moved.py")
+    assert f"go on with: dataflow resume {run} --flow moved.py many=..." in paused.err
     assert cli("resume", run, "many=3", "--flow", "moved.py").out == "out: 3\n"
+
+
+def test_a_flow_that_is_there_and_broken_is_not_looked_for_elsewhere(cli: Cli, folder: Path) -> None:
+    (folder / "asking.py").write_text(
+        "from dataflow import Flow\nwith Flow('asking') as asking:\n"
+        "    asking.output('out', asking.ask(int, 'How many?', name='many').out)\n"
+    )
+    run = run_of(cli, "asking.py")
+    (folder / "asking.py").write_text("with Flow(:\n")
+    assert "if it is elsewhere now" not in cli("resume", run).err
+
+
+def _expired(folder: Path) -> str:
+    """Write a paused run whose only ask has expired."""
+    store, now = Store.sqlite(folder / ".dataflow" / "runs.db"), datetime.now(UTC)
+    run = "20260101T000000Z-00000000"
+    opened = {**PUBLISH, "given": {}, "expires": 60, "time": datetime(2026, 1, 1, tzinfo=UTC).isoformat()}
+    hold = store.begin(StoredRun(run, "f", "", "paused", now, now))
+    store.commit(run, Batch([Record(1, "ask_opened", "publish", json.dumps(opened))]))
+    hold.release()
+    return run
+
+
+def test_an_ask_that_has_expired_says_so_and_takes_no_answer(cli: Cli, folder: Path) -> None:
+    run = _expired(folder)
+    assert "publish  bool  expired 2026-01-01 00:01" in cli("asks").out
+    done = cli("answer", run, "publish=true")
+    told = "has expired: it takes its default or fails when the run goes on"
+    assert (done.code, done.err) == (2, f"error: ask 'publish' of run {run} {told}\n")
+
+
+def test_asks_of_a_store_that_is_not_there_say_so(cli: Cli, folder: Path) -> None:
+    assert cli("asks", "--store", "x.db").err == f"0 open asks: there is no store {folder / 'x.db'}\n"
 
 
 def test_an_edited_flow_is_refused_with_what_to_say(cli: Cli, folder: Path) -> None:

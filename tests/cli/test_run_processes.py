@@ -109,7 +109,7 @@ def test_a_run_that_is_executed_takes_answers_and_is_neither_resumed_nor_cancell
         answered = dataflow("answer", run["run"], "word=ahoi")
         assert answered.stderr.splitlines() == [
             "answered word",
-            f"run {run['run']} is being executed and takes it",
+            f"run {run['run']} is being executed: it takes that when its next step is written",
         ]
         cancelled = dataflow("cancel", run["run"])
         assert cancelled.returncode == 1
