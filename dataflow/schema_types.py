@@ -139,7 +139,8 @@ class _Reading:
 
     def _named(self, name: object, schema: Mapping[str, Any]) -> Any:
         if not isinstance(name, str) or name not in _BY_NAME:
-            raise ValueError(f"there is no JSON type {name!r}; {choices(_BY_NAME)}")
+            hint = "; a secret is {type: string, format: secret}" if name == "secret" else ""
+            raise ValueError(f"there is no JSON type {name!r}; {choices(_BY_NAME)}{hint}")
         match name:
             case "string":
                 return _text(schema)

@@ -85,6 +85,7 @@ def test_references_do_not_make_a_schema_grow_without_end() -> None:
         ("strng", "there is no JSON type 'strng'; choices: string, number"),
         ({"type": "strng"}, "there is no JSON type 'strng'"),
         ({"type": ["string", "x"]}, "there is no JSON type 'x'"),
+        ({"type": "secret"}, "null; a secret is {type: string, format: secret}"),
         ({"type": 5}, "there is no JSON type 5"),
         ({"type": []}, "type must be a list that is not empty"),
         ({"type": "array", "items": 5}, "expected a JSON Schema, found 5"),

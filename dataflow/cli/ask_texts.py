@@ -11,15 +11,18 @@ from typing import TYPE_CHECKING, Any, Final
 from dataflow.cli.carrying import carried
 from dataflow.cli.storage import refusing_runs
 from dataflow.cli.stored import Stored
+from dataflow.cli.streams import tell
 from dataflow.cli.texts import moment, one_line
 from dataflow.redaction import redacted
 from dataflow.schema_types import field_schemas, type_of_schema
 from dataflow.type_names import type_name
+from dataflow.wording import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from dataflow.asks import Ask
+    from dataflow.events import Event
     from dataflow.stores import Store, StoredAsk
 
 __all__ = [
@@ -28,8 +31,10 @@ __all__ = [
     "ask_lines",
     "ask_object",
     "asks_of",
+    "of_event",
     "of_result",
     "of_store",
+    "tell_ask",
     "type_text",
 ]
 
@@ -58,6 +63,14 @@ class ToldAsk:
 def of_result(run: str, ask: Ask) -> ToldAsk:
     """Tell an ask of a run that has paused here."""
     return ToldAsk(run, ask.id, redacted(ask.prompt), ask.schema, redacted(carried(ask.show)), ask.expires)
+
+
+def of_event(event: Event) -> ToldAsk:
+    """Tell an ask as the event of its opening does."""
+    data = event.data
+    expires = None if data["expires"] is None else event.time + timedelta(seconds=data["expires"])
+    show = redacted(carried(data["show"]))
+    return ToldAsk(event.run, event.path, redacted(data["prompt"]), data["schema"], show, expires)
 
 
 def of_store(ask: StoredAsk, stored: Stored) -> ToldAsk:
@@ -100,6 +113,11 @@ def ask_lines(ask: ToldAsk, *, names_run: bool = False) -> str:
         return head
     text = ask.show if isinstance(ask.show, str) else json.dumps(ask.show, ensure_ascii=False)
     return f"{head}\n    {one_line(text, MOST_SHOWN)}"
+
+
+def tell_ask(ask: ToldAsk) -> None:
+    """Tell that an ask is open, on standard error."""
+    tell(f"open  {visible(ask_lines(ask))}")
 
 
 def type_text(schema: Mapping[str, Any]) -> str:

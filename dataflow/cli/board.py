@@ -10,17 +10,18 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.events import EventKind
 from dataflow.plan import LoopOf, MapOf
 from dataflow.states import NodeState
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from datetime import datetime
 
     from dataflow.events import Event
+    from dataflow.past import Past
     from dataflow.plan import FlowPlan, PlanNode
 
 __all__ = ["Board", "Row"]
@@ -35,6 +36,8 @@ _BY_WEIGHT: Final = (
     NodeState.SKIPPED,
     NodeState.NOT_RUN,
 )
+#: What a run that goes on does not run again.
+_SETTLED: Final = (NodeState.DONE, NodeState.SKIPPED, NodeState.FAILED, NodeState.TIMED_OUT)
 MOST_RECENT: Final = 100
 
 
@@ -54,6 +57,7 @@ class Row:
     items: int = 0  # of all maps that were opened
     rounds: int = 0
     since: datetime | None = None  # it is running since then
+    asking: dict[str, str] = field(default_factory=dict)  # the prompts of open asks, by path
     spent: float = 0.0  # seconds in which it was running before
 
     @property
@@ -66,9 +70,11 @@ class Row:
 
     @property
     def state(self) -> NodeState:
-        """The state to show: running if anything is, else the gravest end, else waiting."""
+        """The state to show: running if anything is, else paused, else the gravest end, else waiting."""
         if self.active:
             return NodeState.RUNNING
+        if self.asking:
+            return NodeState.PAUSED
         if self.outcome is not None:
             return self.outcome
         return next((state for state in _BY_WEIGHT if self.ended[state]), NodeState.WAITING)
@@ -102,7 +108,9 @@ class Board:
         self.rows: dict[str, Row] = {}
         self.active: dict[str, Row] = {}  # what is running
         self.failed: dict[str, Row] = {}
+        self.asking: dict[str, Row] = {}
         self.recent: dict[str, Row] = {}  # what ended lately, the latest last
+        self._recalled: dict[str, tuple[NodeState | None, int, int]] = {}  # from before this sitting
         for key, node in _outline(plan) if plan is not None else ():
             row = self._row(key)
             match node.action:
@@ -122,10 +130,16 @@ class Board:
             case EventKind.NODE_STARTED:
                 if event.data["type"] in ("loop", "map"):
                     row.opens = event.data["type"]
+                self._forget(row, event.path)
                 row.began(event.path, event.time)
                 self.active[row.key] = row
             case EventKind.NODE_FINISHED:
-                self._ended(row, event)
+                self._forget(row, event.path)
+                self._ended(row, event.path, NodeState(event.data["state"]), event.time)
+            case EventKind.ASK_OPENED:
+                self._asks(row, event.path, event.data["prompt"], event.time)
+            case EventKind.ASK_ANSWERED | EventKind.ASK_CLOSED:
+                self._asks_no_more(row, event.path)
             case EventKind.LOOP_ROUND:
                 row.rounds += 1
             case EventKind.MAP_OPENED:
@@ -133,10 +147,56 @@ class Board:
             case _:
                 pass
 
-    def _ended(self, row: Row, event: Event) -> None:
-        state = NodeState(event.data["state"])
-        row.stopped(event.path, event.time)
-        if row.opens and not event.path.endswith("]"):  # the map or loop, not the item of it that it names
+    def recall(self, past: Past, readable: Callable[[Any], Any], now: datetime) -> None:
+        """Take in what is known of a run that goes on: what has settled stands, unless it runs again."""
+        for path, firing in past.firings.items():
+            row = self.rows.get(_INSTANCES.sub("", path))
+            if row is None:  # a node that is gone
+                continue
+            state, rounds, items = firing.state, past.rounds.get(path, 0), past.maps.get(path, 0)
+            if state in _SETTLED and path not in past.failures:
+                self._ended(row, path, state, now)
+            elif firing.is_opener and firing.attempt:
+                state = None
+                row.began(path, now)
+                self.active[row.key] = row
+            else:
+                continue
+            row.rounds += rounds
+            row.items += items
+            self._recalled[path] = state, rounds, items
+        for path, ask in past.open_asks.items():
+            if (asked := self.rows.get(_INSTANCES.sub("", path))) is not None:
+                self._asks(asked, path, str(readable(ask.told["prompt"])), now)
+
+    def _forget(self, row: Row, path: str) -> None:
+        """Let go of what was recalled of a firing, which runs again or ends now."""
+        state, rounds, items = self._recalled.pop(path, (None, 0, 0))
+        if state is None:
+            return
+        row.rounds -= rounds
+        row.items -= items
+        if row.outcome is state and _is_whole(row, path):
+            row.outcome = None
+        else:
+            row.ended[state] -= 1
+
+    def _asks(self, row: Row, path: str, prompt: str, moment: datetime) -> None:
+        row.stopped(path, moment)
+        row.asking[path] = prompt
+        self.asking[row.key] = row
+        if not row.active:
+            self.active.pop(row.key, None)
+
+    def _asks_no_more(self, row: Row, path: str) -> None:
+        row.asking.pop(path, None)
+        if not row.asking:
+            self.asking.pop(row.key, None)
+
+    def _ended(self, row: Row, path: str, state: NodeState, moment: datetime) -> None:
+        row.stopped(path, moment)
+        self._asks_no_more(row, path)
+        if _is_whole(row, path):
             row.outcome = state
         else:
             row.ended[state] += 1
@@ -166,13 +226,19 @@ class Board:
         chosen: dict[str, Row] = {}
         share = max(most // 3, 1)
         recent = reversed(self.recent.values())
-        for rows, room in ((self.failed.values(), share), (self.active.values(), most), (recent, most)):
+        told = (self.failed, share), (self.asking, share), (self.active, most)
+        for rows, room in (*((rows.values(), room) for rows, room in told), (recent, most)):
             _choose(chosen, rows, min(most, len(chosen) + room))
         _choose(chosen, self.rows.values(), most)
         return self._in_order(chosen.values())
 
     def _in_order(self, rows: Iterable[Row]) -> list[Row]:
         return sorted(rows, key=_place)
+
+
+def _is_whole(row: Row, path: str) -> bool:
+    """Tell whether a path is that of the map or loop itself, not of the item of it that it names."""
+    return bool(row.opens) and not path.endswith("]")
 
 
 def _place(row: Row) -> tuple[int, ...]:

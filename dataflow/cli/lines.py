@@ -1,6 +1,7 @@
 """Plain lines of progress, for a pipe or a file: one a node that has ended.
 
-Of a map there is one line for all its items, and one for each item that failed. What never ran has none.
+Of a map there is one line for all its items, and one for each item that failed. What never ran has none. An
+ask has one when it opens, as other nodes may go on for long.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Lines"]
 
 _FAILED: Final = (NodeState.FAILED, NodeState.TIMED_OUT)
+MOST_ASKED: Final = 20  # asks that are told when they open
 _WIDTH: Final = max(len(state.value) for state in NodeState)
 
 
@@ -36,6 +38,7 @@ class Lines:
         self._every_item = every_item
         self._maps: dict[str, int] = {}  # maps that are open by their path, with their items
         self._began: dict[str, datetime] = {}
+        self.asked: set[str] = set()  # asks that were told
 
     def see(self, event: Event) -> None:
         """Take in an event."""
@@ -44,6 +47,8 @@ class Lines:
                 self._began.setdefault(event.path, event.time)  # of the first attempt
             case EventKind.MAP_OPENED:
                 self._maps[event.path] = event.data["items"]
+            case EventKind.ASK_OPENED:
+                self._asks(event)
             case EventKind.NODE_FINISHED:
                 self._ended(event)
             case _:
@@ -52,6 +57,14 @@ class Lines:
     def running(self) -> list[str]:
         """Return the paths of what is running."""
         return list(self._began)
+
+    def _asks(self, event: Event) -> None:
+        from dataflow.cli.ask_texts import of_event, tell_ask  # few flows ask
+
+        self._began.pop(event.path, None)  # it is waited for, and does not run
+        if len(self.asked) < MOST_ASKED and event.path not in self.asked:
+            self.asked.add(event.path)
+            tell_ask(of_event(event))
 
     def _ended(self, event: Event) -> None:
         began = self._began.pop(event.path, None)

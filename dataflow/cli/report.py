@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
-from dataflow.cli.ask_texts import answers_needed, ask_lines, ask_object, of_result
+from dataflow.cli.ask_texts import answers_needed, ask_object, of_result, tell_ask
 from dataflow.cli.carrying import carried, write_json
 from dataflow.cli.exits import ExitCode, code_of_signal
 from dataflow.cli.storage import command_for
@@ -16,7 +16,7 @@ from dataflow.redaction import redacted
 from dataflow.wording import counted, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
     from typing import TextIO
 
     from dataflow.cli.execution import Outcome
@@ -147,8 +147,11 @@ def output_text(name: str, value: object, *, shorten: bool) -> str:
     return f"{name}:\n{lines}{note}"
 
 
-def tell_outcome(outcome: Outcome, options: Options) -> None:
-    """Tell of warnings, failures and open asks, and in the last line how the run ended."""
+def tell_outcome(outcome: Outcome, options: Options, asked: Collection[str] = ()) -> None:
+    """Tell of warnings, failures and open asks, and in the last line how the run ended.
+
+    `asked` are the asks that were told when they opened.
+    """
     tracebacks = options.tracebacks
     warnings = outcome.result.warnings
     for warning in warnings[:MOST_TOLD]:
@@ -158,19 +161,21 @@ def tell_outcome(outcome: Outcome, options: Options) -> None:
     if tracebacks or len(outcome.failures) > 1 or any("\n" in one.message for one in outcome.failures):
         _tell_failures(outcome.failures, tracebacks=tracebacks)
     if outcome.result.status == "paused":
-        _tell_asks(outcome.result, options)
+        _tell_asks(outcome.result, options, asked)
     if options.is_kept and any(failure.type == ValueRefused.__name__ for failure in outcome.failures):
         tell("what cannot be stored can be run without keeping it: --no-store")
     tell(last_line(outcome))
 
 
-def _tell_asks(result: Result, options: Options) -> None:
+def _tell_asks(result: Result, options: Options, asked: Collection[str]) -> None:
     """Tell what is asked, and how to answer it and go on."""
     asks = [of_result(result.run_id, ask) for ask in result.asks]
-    for ask in asks[:MOST_TOLD]:
-        tell(f"open  {visible(ask_lines(ask))}")
-    if len(asks) > MOST_TOLD:
-        tell(f"and {len(asks) - MOST_TOLD} more asks")
+    new = [ask for ask in asks if ask.id not in asked]
+    room = max(MOST_TOLD - (len(asks) - len(new)), 0)
+    for ask in new[:room]:
+        tell_ask(ask)
+    if len(new) > room:
+        tell(f"and {len(new) - room} more asks")
     if options.is_kept:
         command = command_for("resume", result.run_id, store=options.store, flow=options.flow)
         tell(f"go on with: {command} {visible(' '.join(answers_needed(asks[:MOST_TOLD])))}")

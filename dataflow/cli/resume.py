@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -28,6 +30,7 @@ from dataflow.wording import choices
 
 if TYPE_CHECKING:
     from dataflow.cli.ask_texts import ToldAsk
+    from dataflow.cli.past_runs import PastRun
     from dataflow.stores import Store, StoredRun
 
 __all__ = ["resume"]
@@ -83,11 +86,19 @@ def resume(
             if unknown:
                 text = f"--output {unknown[0]}: there is no such output; {choices(plan.outputs)}"
                 raise Refused([Problem(text)], ExitCode.USAGE)
-            code = sitting.execute(flow.name, plan, flow.resuming(found.id, given, edited=edited))
+            code = sitting.execute(
+                flow.name, plan, flow.resuming(found.id, given, edited=edited), partial(_read, place, found)
+            )
         except Refused as refused:
             sitting.tell_refused(refused)
             raise
         raise typer.Exit(code)
+
+
+def _read(store: Store, run: StoredRun) -> PastRun:
+    from dataflow.cli.past_runs import read_run  # only where it is needed
+
+    return read_run(store, run)
 
 
 def _given(store: Store, run: StoredRun, answers: list[str]) -> dict[str, Any]:
@@ -99,14 +110,14 @@ def _given(store: Store, run: StoredRun, answers: list[str]) -> dict[str, Any]:
 
 
 def _closed_asks(store: Store, run: StoredRun) -> list[ToldAsk]:
-    """List the asks that were closed with a run: they open again when it is resumed (S11.5)."""
+    """List the asks that were closed with a run: they open again, and their time begins anew (S11.5)."""
     from dataflow.cli.ask_texts import of_store  # as above
     from dataflow.cli.past_runs import read_run
 
     found = read_run(store, run)
     asks = ((path, firing.ask) for path, firing in found.past.firings.items())
     return [
-        of_store(StoredAsk(run.id, path, json.dumps(ask.told)), found.stored)
+        replace(of_store(StoredAsk(run.id, path, json.dumps(ask.told)), found.stored), expires=None)
         for path, ask in asks
         if ask is not None and ask.values is None
     ]

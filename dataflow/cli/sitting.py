@@ -14,12 +14,14 @@ from dataflow.cli.streams import is_terminal, tell, write
 from dataflow.wording import visible
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from contextlib import AbstractAsyncContextManager, AbstractContextManager
     from typing import TextIO
 
     from dataflow.cli.interrupts import Interrupts
     from dataflow.cli.lines import Lines
     from dataflow.cli.options import Options
+    from dataflow.cli.past_runs import PastRun
     from dataflow.cli.trace import Trace
     from dataflow.cli.tree import Tree
     from dataflow.events import Event
@@ -37,11 +39,20 @@ class Sitting:
         self._out = out
         self._options = options
 
-    def execute(self, name: str, plan: FlowPlan, executing: AbstractAsyncContextManager[Run]) -> int:
-        """Execute a run, and tell how it ended before the event loop ends, which may wait for threads."""
+    def execute(
+        self,
+        name: str,
+        plan: FlowPlan,
+        executing: AbstractAsyncContextManager[Run],
+        read_past: Callable[[], PastRun] | None = None,
+    ) -> int:
+        """Execute a run, and tell how it ended before the event loop ends, which may wait for threads.
+
+        `read_past` reads what is known of a run that goes on.
+        """
         with self._interrupts.held(), refusing_runs():
             try:
-                return anyio.run(partial(self._execute, name, plan, executing))
+                return anyio.run(partial(self._execute, name, plan, executing, read_past))
             except (KeyboardInterrupt, SystemExit) as error:  # raised by a node: signals are held
                 return self._ended_by_node(error)
 
@@ -54,12 +65,18 @@ class Sitting:
         tell(f"failed: {problem}")
         return ExitCode.FAILED
 
-    async def _execute(self, name: str, plan: FlowPlan, executing: AbstractAsyncContextManager[Run]) -> int:
+    async def _execute(
+        self,
+        name: str,
+        plan: FlowPlan,
+        executing: AbstractAsyncContextManager[Run],
+        read_past: Callable[[], PastRun] | None,
+    ) -> int:
         from dataflow.cli import report
         from dataflow.cli.execution import execute
 
         options = self._options
-        with self._progress(name, plan) as progress:
+        with self._progress(name, plan, read_past) as progress:
             self._interrupts.running = progress.running
 
             def see(event: Event) -> bool:
@@ -72,13 +89,15 @@ class Sitting:
             report.write_object(self._out, outcome, wanted)
         else:
             report.write_outputs(self._out, outcome.result, wanted, bare=options.is_bare)
-        report.tell_outcome(outcome, options)
+        report.tell_outcome(outcome, options, progress.asked)
         code = report.code_of(outcome, self._interrupts.caught)
         if code != ExitCode.COMPLETED:  # nodes that were cut short may have left threads behind
             self._interrupts.told(code)
         return code
 
-    def _progress(self, name: str, plan: FlowPlan) -> AbstractContextManager[Lines | Trace | Tree]:
+    def _progress(
+        self, name: str, plan: FlowPlan, read_past: Callable[[], PastRun] | None
+    ) -> AbstractContextManager[Lines | Trace | Tree]:
         if self._options.trace:
             from dataflow.cli.trace import Trace
 
@@ -88,7 +107,8 @@ class Sitting:
         draws_over_events = self._options.events and is_terminal(self._out)
         self._interrupts.is_live = can_be_live() and not draws_over_events
         if self._interrupts.is_live:
-            return Tree(name, plan, lambda: self._interrupts.caught is not None)
+            past = None if read_past is None else read_past()
+            return Tree(name, plan, lambda: self._interrupts.caught is not None, past)
         from dataflow.cli.lines import Lines
 
         return nullcontext(Lines())

@@ -17,7 +17,7 @@ from dataflow.states import NodeState
 from dataflow.wording import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from dataflow.events import Event
 
@@ -33,6 +33,11 @@ class Trace:
     def __init__(self) -> None:
         self._lines = Lines(every_item=True)
         self._given: dict[str, Mapping[str, Any]] = {}  # the inputs of what is running, by path
+
+    @property
+    def asked(self) -> Collection[str]:
+        """The asks that were told when they opened."""
+        return self._lines.asked
 
     def running(self) -> list[str]:
         """Return the paths of what is running."""

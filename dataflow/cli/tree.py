@@ -16,7 +16,7 @@ from rich.text import Text
 
 from dataflow.cli.board import Board
 from dataflow.cli.streams import is_terminal
-from dataflow.cli.texts import duration
+from dataflow.cli.texts import duration, one_line
 from dataflow.states import NodeState
 from dataflow.wording import counted, visible
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from dataflow.cli.board import Row
+    from dataflow.cli.past_runs import PastRun
     from dataflow.events import Event
     from dataflow.plan import FlowPlan
 
@@ -33,6 +34,7 @@ __all__ = ["Tree", "can_be_live", "describe"]
 
 STYLES: Final = {
     NodeState.RUNNING: "cyan",
+    NodeState.PAUSED: "bold magenta",
     NodeState.DONE: "green",
     NodeState.FAILED: "bold red",
     NodeState.TIMED_OUT: "bold red",
@@ -44,6 +46,7 @@ STYLES: Final = {
 REFRESHES: Final = 8  # a second
 INDENT: Final = 2
 MOST_NAME: Final = 40  # columns
+MOST_PROMPT: Final = 60
 MOST_COUNTED: Final = 2_000  # rows
 
 
@@ -57,6 +60,9 @@ def describe(row: Row) -> str:
     """Say how far a row has come: `5/7 done`, `round 2 of 5`, `running`."""
     state, done = row.state, row.ended[NodeState.DONE]
     ends = sum(row.ended.values())
+    if state is NodeState.PAUSED and len(row.asking) == 1 and ends == 0:
+        (prompt,) = row.asking.values()
+        return f"asks  {one_line(visible(prompt), MOST_PROMPT)}".rstrip()
     if row.opens == "loop":
         if state is NodeState.RUNNING and row.rounds:
             return f"round {row.rounds}" + (f" of {row.limit}" if row.limit is not None else "")
@@ -65,10 +71,12 @@ def describe(row: Row) -> str:
         text = f"{done}/{row.expected} done"
     elif row.opens == "map" and row.outcome is not NodeState.NOT_RUN and (row.items or row.outcome):
         text = f"{counted(row.items, 'item')}, {state.value}"
-    elif ends > 1:
+    elif ends > 1 or len(row.asking) + ends > 1:
         text = f"{done} done"
     else:
         return state.value
+    if row.asking:
+        text += f", {len(row.asking)} asking"
     others = [
         f", {row.ended[other]} {other.value}"
         for other in (NodeState.FAILED, NodeState.TIMED_OUT, NodeState.CANCELLED, NodeState.SKIPPED)
@@ -80,9 +88,20 @@ def describe(row: Row) -> str:
 class Tree:
     """A progress that redraws itself while its block runs. Use it from one thread; another one draws."""
 
-    def __init__(self, name: str, plan: FlowPlan, is_cancelling: Callable[[], bool]) -> None:
+    #: Asks that were told when they opened: the tree is gone when the run has ended.
+    asked: Final = frozenset[str]()
+
+    def __init__(
+        self,
+        name: str,
+        plan: FlowPlan,
+        is_cancelling: Callable[[], bool],
+        past: PastRun | None = None,
+    ) -> None:
         self._name = name
         self._board = Board(plan)
+        if past is not None:
+            self._board.recall(past.past, past.stored.readable, datetime.now(UTC))
         self._is_cancelling = is_cancelling
         self._began = datetime.now(UTC)
         self._lock = threading.Lock()

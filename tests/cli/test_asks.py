@@ -284,3 +284,7 @@ def test_an_answer_for_several_ports_is_checked_field_by_field(value: object, to
     with pytest.raises(ValueMismatch) as refused:
         check_answer(value, schema)
     assert told in str(refused.value)
+
+
+def test_an_ask_that_was_told_when_it_opened_is_not_told_again(cli: Cli) -> None:
+    assert cli("run", ":review").err.count("Publish it?") == 1

@@ -69,3 +69,20 @@ def test_a_map_inside_a_map_has_no_line_of_its_own(log: Log) -> None:
     log.start("m").tell(EventKind.MAP_OPENED, "m", items=1)
     log.start("m[0]/n").tell(EventKind.MAP_OPENED, "m[0]/n", items=2).end("m[0]/n")
     assert log.read() == []
+
+
+ASK = {"prompt": "Publish it?", "schema": {"type": "boolean"}, "show": None, "expires": None}
+
+
+def test_an_ask_has_a_line_when_it_opens_while_other_things_go_on(log: Log) -> None:
+    log.start("slow").start("q").tell(EventKind.ASK_OPENED, "q", **ASK)
+    assert log.lines.running() == ["slow"]
+    log.tell(EventKind.ASK_OPENED, "q", **ASK).end("slow")
+    assert log.read() == [["open", "q", "bool", "Publish it?"], ["done", "", "", " slow", "2.0 s"]]
+    assert log.lines.asked == {"q"}
+
+
+def test_of_many_asks_only_the_first_have_lines(log: Log) -> None:
+    for number in range(30):
+        log.start(f"q[{number}]").tell(EventKind.ASK_OPENED, f"q[{number}]", **ASK)
+    assert len(log.read()) == 20

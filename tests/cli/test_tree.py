@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -10,7 +12,9 @@ from dataflow.cli import main
 from dataflow.cli.board import Row
 from dataflow.cli.tree import Tree, can_be_live, describe
 from dataflow.events import EventKind
+from dataflow.past import Past, PastFiring
 from dataflow.states import NodeState
+from dataflow.stores import Store
 from tests.cli import examples
 from tests.cli.processes import EXAMPLES
 from tests.cli.test_board import START, Story
@@ -159,3 +163,46 @@ def test_only_a_terminal_that_can_redraw_is_live(
     assert not can_be_live()
     monkeypatch.setattr(sys, "stderr", None)
     assert not can_be_live()
+
+
+def test_an_open_ask_is_told_with_its_prompt_and_does_not_run() -> None:
+    story = Story().start("q").tell(EventKind.ASK_OPENED, "q", prompt="Publish\x1b it?")
+    assert told(story) == ["asks  Publish\\x1b it?"]
+    assert (story.board.rows["q"].since, list(story.board.active)) == (None, [])
+    assert told(story.tell(EventKind.ASK_ANSWERED, "q").end("q")) == ["done"]
+
+
+def test_open_asks_of_a_map_are_counted() -> None:
+    story = Story().start("m", "map").tell(EventKind.MAP_OPENED, "m", items=3).end("m[0]")
+    for number in (1, 2):
+        story.start(f"m[{number}]").tell(EventKind.ASK_OPENED, f"m[{number}]", prompt="Take it?")
+    assert told(story) == ["1/3 done, 2 asking"]
+
+
+def test_the_tree_of_a_run_that_goes_on_shows_what_is_settled(
+    window: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    window()
+    assert main(["run", f"{EXAMPLES}:review"]) == 3
+    (run,) = Store.sqlite(".dataflow/runs.db").runs()
+    window()
+    assert main(["resume", run.id, "title=Ahoi"]) == 3
+    assert isinstance(sys.stderr, Window)
+    drawn = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", sys.stderr.getvalue()).split("review  ")[-1]
+    rows = {line.split()[0]: line.split()[1:] for line in drawn.splitlines()[1:] if re.match("  [a-z]", line)}
+    assert rows["hello"][0] == rows["title"][0] == "done"
+    assert rows["publish"][:3] == ["asks", "Publish", "it?"]
+
+
+def test_what_is_settled_and_runs_again_is_not_counted_twice() -> None:
+    past = Past("run")
+    past.firings["again"] = PastFiring("loop", 1, state=NodeState.DONE)
+    past.firings["again[0]/same"] = PastFiring("node", 1, state=NodeState.DONE)
+    past.rounds["again"] = 1
+    story = Story(examples.limited)
+    story.board.recall(past, str, START)
+    assert told(story)[:2] == ["1 round, done", "done"]
+    story.start("again", "loop").tell(EventKind.LOOP_ROUND, "again", round=0)
+    assert told(story)[0] == "round 1 of 2"
+    assert told(story.start("again[0]/same").end("again[0]/same"))[1] == "done"

@@ -176,10 +176,13 @@ inputs:
   a: {type: strng}
   b: {typ: string}
   c: string
+  d: {type: secret}
 ---
 3:7 inputs.a.type: expected 'string', 'number', 'integer', 'boolean', 'array', 'object' or 'null', found 'strng'
 4:7 inputs.b.typ: is not known here; choices: type, default
 5:3 inputs.c: expected a mapping, found 'string'
+6:7 inputs.d.type: expected 'string', 'number', 'integer', 'boolean', 'array', 'object' or 'null', found 'secret'; \
+for a secret write {type: string, format: secret}
 """,
     """\
 dataflow: 1
