@@ -50,7 +50,7 @@ _EXPECTED: Final = {
 }
 _MOST_CHARACTERS: Final = 60
 #: A secret is no JSON type, and is known by its format.
-SECRET_HINT: Final = "; for a secret write {type: string, format: secret}"
+FORMAT_HINT: Final = "; for a secret write {type: string, format: secret}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ def problems_of(error: ValidationError, data: object) -> list[Problem]:
         else:
             problems.append(Problem(path, _text_of(fault)))
     for path, (found, options) in expected.items():
-        hint = SECRET_HINT if found == "secret" and path[-1:] == ("type",) else ""
+        hint = FORMAT_HINT if found == "secret" and path[-1:] == ("type",) else ""
         problems.append(Problem(path, f"expected {' or '.join(options)}, found {described(found)}{hint}"))
     return problems
 
