@@ -29,6 +29,7 @@ def read_answers(run: str, asks: Sequence[ToldAsk], given: Sequence[str]) -> dic
     taken: dict[str, Given] = {}
     for entry in given:
         id, equals, text = _parted(entry, [*open_asks, *answered])
+        id = _only_inside(id, [*open_asks, *answered])
         if not equals or not id:
             problems.append(f"{one_line(entry, 60)}: write ASK=VALUE; open asks: {_named(open_asks)}")
         elif id in answered:
@@ -59,6 +60,12 @@ def _parted(entry: str, ids: Sequence[str]) -> tuple[str, str, str]:
         if "=" in id and entry.startswith(f"{id}="):
             return id, "=", entry[len(id) + 1 :]
     return entry.partition("=")
+
+
+def _only_inside(id: str, ids: Sequence[str]) -> str:
+    """Return the only ask inside the node of this name, if it is none itself: that of an approval."""
+    inside = [] if id in ids else [one for one in ids if one.startswith(f"{id}/")]
+    return inside[0] if id and len(inside) == 1 else id
 
 
 def _named(asks: Mapping[str, object]) -> str:

@@ -40,6 +40,7 @@ __all__ = [
 
 MOST_SHOWN: Final = 200  # characters of what is shown
 MOST_FIELDS: Final = 6
+MOST_WORDS: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,18 +122,36 @@ def tell_ask(ask: ToldAsk) -> None:
 
 
 def type_text(schema: Mapping[str, Any]) -> str:
-    """Name the type of an answer; of an object with its fields."""
+    """Name the type of an answer as it is written: of a choice its words, of an object its fields."""
+    if options := _options(schema):
+        return " | ".join(dict.fromkeys(map(type_text, options)))
+    words = schema.get("enum")
+    if isinstance(words, list) and words and all(isinstance(word, str) for word in words):
+        more = [f"and {len(words) - MOST_WORDS} more"] if len(words) > MOST_WORDS else []
+        return " | ".join([*words[:MOST_WORDS], *more])
     fields = field_schemas(schema)
     try:
         if not fields:
             return type_name(type_of_schema(schema))
-        parts = [
-            f"{name}: {type_name(type_of_schema(part))}" for name, part in list(fields.items())[:MOST_FIELDS]
-        ]
+        parts = [f"{name}: {_field_text(part)}" for name, part in list(fields.items())[:MOST_FIELDS]]
     except (TypeError, ValueError):
         return "JSON"
     more = ", ..." if len(fields) > MOST_FIELDS else ""
     return "{" + ", ".join(parts) + more + "}"
+
+
+def _field_text(schema: Any) -> str:
+    is_choice = isinstance(schema, dict) and "enum" in schema
+    return type_text(schema) if is_choice else type_name(type_of_schema(schema))
+
+
+def _options(schema: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """List the alternatives that a schema names, those that are written as a word first."""
+    found, shared = schema.get("anyOf"), schema.get("$defs", {})
+    if not isinstance(found, list) or not all(isinstance(option, dict) for option in found):
+        return ()
+    options = [shared.get(str(one.get("$ref", "")).removeprefix("#/$defs/"), one) for one in found]
+    return sorted(options, key=lambda one: ("enum" not in one, "properties" in one))
 
 
 def answers_needed(asks: Iterable[ToldAsk]) -> Sequence[str]:

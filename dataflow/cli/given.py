@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, Final, NamedTuple, NoReturn
+from typing import Any, Final, Literal, NamedTuple, NoReturn, get_args, get_origin
 
 from dataflow.checking import check_json
 from dataflow.cli.streams import read_stdin
 from dataflow.cli.texts import one_line
 from dataflow.errors import ValueMismatch
 from dataflow.type_names import type_name
-from dataflow.type_shapes import bare
+from dataflow.type_shapes import alternatives, bare
 
 __all__ = ["STDIN", "Given", "json_of", "reason_of"]
 
@@ -63,7 +63,17 @@ def _unquoted(text: str, expected: object, error: ValueError) -> str:
         else:
             return text
     found = one_line(text, 60)
+    if words := _words(expected):
+        others = f", or {type_name(expected)}, written as JSON" if alternatives(bare(expected)) else ""
+        raise ValueError(f"expected {' or '.join(words)}{others}; found {found!r}")
     raise ValueError(f"expected {type_name(expected)}, written as JSON; {found!r} is no JSON ({error})")
+
+
+def _words(expected: object) -> list[str]:
+    """List the words among which a type gives a choice."""
+    kind = bare(expected)
+    choices = [one for one in alternatives(kind) or (kind,) if get_origin(one) is Literal]
+    return [word for choice in choices for word in get_args(choice) if isinstance(word, str)]
 
 
 def _refuse_constant(name: str) -> NoReturn:

@@ -20,7 +20,7 @@ from dataflow.cli.storage import (
     refusing_runs,
 )
 from dataflow.cli.streams import tell, write
-from dataflow.wording import counted, visible
+from dataflow.wording import counted, listed, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,8 +38,8 @@ def asks(as_json: JsonObjectOption = False, store: StoreOption = None) -> None:
     if as_json:
         from dataflow.cli.carrying import write_json  # as above
 
-        listed = [{"run": ask.run, **ask_object(ask), "answered": ask.is_answered} for ask in found]
-        write_json(sys.stdout, {"asks": listed})
+        told = [{"run": ask.run, **ask_object(ask), "answered": ask.is_answered} for ask in found]
+        write_json(sys.stdout, {"asks": told})
         return
     if found:
         write(sys.stdout, "\n".join(visible(ask_lines(ask, names_run=True)) for ask in found))
@@ -80,8 +80,8 @@ def answer(
             sys.stdout, {"run": found.id, "status": found.status, "answered": list(values), "open": left}
         )
         return
-    more = f"; still open: {', '.join(left)}" if left else ""
-    tell(visible(f"answered {', '.join(values)}{more}"))
+    more = f"; still open: {listed(left, len(left))}" if left else ""
+    tell(visible(f"answered {listed(list(values), len(values))}{more}"))
     if found.status == "running":
         tell(f"run {found.id} is being executed: it takes that when its next step is written")
     else:

@@ -77,8 +77,8 @@ def write_object(out: TextIO | None, outcome: Outcome, wanted: Sequence[str]) ->
     )
 
 
-def write_refusal(out: TextIO | None, problems: Sequence[Problem], type: str) -> None:
-    """Write the object of `--json` for a run that could not be started."""
+def write_refusal(out: TextIO | None, problems: Sequence[Problem], type: str, run: str | None = None) -> None:
+    """Write the object of `--json` for a run that could not be started, or not be resumed."""
     failures = [
         {"node": "", "path": "", "attempt": 0, "type": type, "message": str(problem), "traceback": ""}
         for problem in problems
@@ -86,7 +86,7 @@ def write_refusal(out: TextIO | None, problems: Sequence[Problem], type: str) ->
     write_json(
         out,
         {
-            "run": None,
+            "run": run,
             "status": "failed",
             "outputs": {},
             "asks": [],

@@ -75,9 +75,11 @@ def resume(
     interrupts = context.ensure_object(Interrupts)
     with result_stream(alone=options.as_json or options.is_bare) as out, shown_logs():
         sitting = Sitting(interrupts, out, options)
+        known = None
         try:
             place = open_store(store)
             found = find_run(place, run, store)
+            known = found.id
             _check_status(found)
             given = _given(place, found, answers) if answers else {}
             flow = options.settled(flow_of(found, file), place)
@@ -90,7 +92,7 @@ def resume(
                 flow.name, plan, flow.resuming(found.id, given, edited=edited), partial(_read, place, found)
             )
         except Refused as refused:
-            sitting.tell_refused(refused)
+            sitting.tell_refused(refused, known)
             raise
         raise typer.Exit(code)
 

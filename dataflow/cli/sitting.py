@@ -120,11 +120,11 @@ class Sitting:
             return True
         return write(self._out, event_line(event, self._out.encoding))
 
-    def tell_refused(self, refused: Refused) -> None:
+    def tell_refused(self, refused: Refused, run: str | None = None) -> None:
         """Tell that the run was not executed, where that is read besides the error itself."""
         if self._options.as_json:
             from dataflow.cli.report import write_refusal
 
-            write_refusal(self._out, refused.problems, type(refused.__cause__ or refused).__name__)
+            write_refusal(self._out, refused.problems, type(refused.__cause__ or refused).__name__, run)
         if self._options.tracebacks and refused.trace:
             tell(visible(refused.trace.rstrip()))

@@ -246,7 +246,8 @@ def test_open_asks_of_many_runs_are_counted(cli: Cli, folder: Path) -> None:
     [
         ({"type": "integer"}, "int"),
         ({"anyOf": [{"type": "string"}, {"type": "null"}]}, "str | None"),
-        ({"enum": ["a", "b"]}, "Literal['a', 'b']"),
+        ({"enum": ["a", "b"]}, "a | b"),
+        ({"anyOf": [{"type": "boolean"}, {"enum": ["a"]}]}, "a | bool"),
         (
             {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "integer"}}},
             "{a: str, b: int}",
@@ -288,3 +289,20 @@ def test_an_answer_for_several_ports_is_checked_field_by_field(value: object, to
 
 def test_an_ask_that_was_told_when_it_opened_is_not_told_again(cli: Cli) -> None:
     assert cli("run", ":review").err.count("Publish it?") == 1
+
+
+def test_an_approval_is_answered_by_its_word_and_by_the_name_of_its_node(cli: Cli, folder: Path) -> None:
+    (folder / "release.yaml").write_text(
+        "dataflow: 1\nname: release\nnodes:\n"
+        "  ok: {type: control.approval, values: {value: 7}}\noutputs: {out: ok.approve}\n"
+    )
+    run = run_of(cli, "release.yaml")
+    words = "approve | reject | bool | {decision: approve | reject, note: str}"
+    assert f"ok/ask  {words}  Approve?" in cli("asks").out
+    assert "expected approve or reject, or " in cli("answer", run, "ok=maybe").err
+    assert cli("resume", run, "ok=approve").out == "out: 7\n"
+
+
+def test_the_object_of_a_run_that_is_not_resumed_names_it(cli: Cli) -> None:
+    run = run_of(cli, ":greet", "Ada")
+    assert cli("resume", run, "--json").json["run"] == run

@@ -75,7 +75,12 @@ def test_a_value_is_read_by_the_type_of_its_input(type: object, text: str, value
         (float, "NaN", "NaN is no JSON number"),
         (list[int], "[1", "input 'x': expected list[int], written as JSON"),
         (Any, "text", "input 'x': expected Any, written as JSON"),
-        (Literal["slow", "fast"], "fats", "written as JSON; 'fats' is no JSON"),
+        (Literal["slow", "fast"], "fats", "input 'x': expected slow or fast; found 'fats'"),
+        (
+            Literal["slow"] | int,
+            "fats",
+            "expected slow, or Literal['slow'] | int, written as JSON; found 'fats'",
+        ),
         (str | None, "5", "input 'x': expected str | None, found int 5"),
         (Annotated[str, Field(max_length=2)], "long", "input 'x': expected str"),
         (int, "[" * 100_000, "input 'x': the JSON is nested too deeply"),

@@ -93,6 +93,7 @@ ROWS: Final = [
     Row("an empty enum", schema('{enum: []}'), "2:14 inputs.x.type: enum must be a list that is not empty, found []"),
     Row("an enum value", schema('{enum: [[1]]}'), ""),
     Row("a JSON type", schema('{type: text}'), "2:14 inputs.x.type: there is no JSON type 'text'; choices: string, number, integer, boolean, array, object, null"),
+    Row("a secret as a JSON type", schema('{type: secret}'), "2:14 inputs.x.type: there is no JSON type 'secret'; choices: string, number, integer, boolean, array, object, null; a secret is {type: string, format: secret}"),
     Row("a bound that is no number", schema('{type: integer, minimum: a}'), "2:14 inputs.x.type: minimum must be a number, found 'a'"),
     Row("a length below zero", schema('{type: string, minLength: -1}'), ""),
     Row("a reference to nothing", schema("{$ref: '#/a'}"), "2:14 inputs.x.type: $ref '#/a' leads to nothing in this schema"),
