@@ -123,6 +123,11 @@ class Board:
 
     def apply(self, event: Event) -> None:
         """Take in an event."""
+        if event.kind is EventKind.RUN_RESUMED:
+            for path in event.data.get("forgotten", ()):
+                if (row := self.rows.get(_INSTANCES.sub("", path))) is not None:
+                    self._stop(row, path, event.time)
+                    self._forget(row, path, anew=True)
         if not event.path:
             return
         row = self._row(_INSTANCES.sub("", event.path))
@@ -169,24 +174,29 @@ class Board:
             if (asked := self.rows.get(_INSTANCES.sub("", path))) is not None:
                 self._asks(asked, path, str(readable(ask.told["prompt"])), now)
 
-    def _forget(self, row: Row, path: str) -> None:
-        """Let go of what was recalled of a firing, which runs again or ends now."""
+    def _forget(self, row: Row, path: str, *, anew: bool = False) -> None:
+        """Let go of what was recalled of a firing; what was open keeps its rounds, unless it begins anew."""
         state, rounds, items = self._recalled.pop(path, (None, 0, 0))
-        if state is None:
+        if state is None and not anew:
             return
         row.rounds -= rounds
         row.items -= items
+        if state is None:
+            return
         if row.outcome is state and _is_whole(row, path):
             row.outcome = None
         else:
             row.ended[state] -= 1
 
-    def _asks(self, row: Row, path: str, prompt: str, moment: datetime) -> None:
+    def _stop(self, row: Row, path: str, moment: datetime) -> None:
         row.stopped(path, moment)
-        row.asking[path] = prompt
-        self.asking[row.key] = row
         if not row.active:
             self.active.pop(row.key, None)
+
+    def _asks(self, row: Row, path: str, prompt: str, moment: datetime) -> None:
+        self._stop(row, path, moment)
+        row.asking[path] = prompt
+        self.asking[row.key] = row
 
     def _asks_no_more(self, row: Row, path: str) -> None:
         row.asking.pop(path, None)

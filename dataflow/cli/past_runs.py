@@ -177,7 +177,7 @@ def firing_text(found: PastRun, described: Mapping[str, Any]) -> str:
         f"node    {described['path']}",
         f"type    {described['type']}",
         f"state   {state_of(found.past, found.run.status, described['path'])}"
-        + (f" ({firing.reason})" if firing.reason else ""),
+        + (f" ({described['reason']})" if described["reason"] else ""),
     ]
     if firing.started is not None:
         took = f", {duration((firing.ended - firing.started).total_seconds())}" if firing.ended else ""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from dataflow.past import Past, PastFiring
 
-__all__ = ["node_objects", "state_of", "tree_lines"]
+__all__ = ["node_objects", "reason_of", "state_of", "tree_lines"]
 
 INTERRUPTED: Final = "interrupted"
 MOST_ITEMS: Final = 10  # of one thing that are shown one by one, besides those that are not done
@@ -47,6 +47,11 @@ def state_of(past: Past, status: str, path: str) -> str:
             return NodeState.PAUSED.value
         case _:
             return NodeState.NOT_RUN.value
+
+
+def reason_of(firing: PastFiring) -> str:
+    """Say why a firing has ended as it did; what was told of an earlier end is none once it goes on."""
+    return firing.reason if firing.state is not None else ""
 
 
 @dataclass(slots=True, eq=False)
@@ -102,8 +107,9 @@ def _line(past: Past, status: str, branch: _Branch) -> str:
     parts = [name.ljust(24), state.ljust(11), _size(past, path), _time(firing)]
     if firing.attempt > 1:
         parts.append(f"attempt {firing.attempt}")
-    if state != NodeState.DONE.value and firing.reason:
-        parts.append(f"({one_line(firing.reason, 200)})")
+    reason = reason_of(firing)
+    if state != NodeState.DONE.value and reason:
+        parts.append(f"({one_line(reason, 200)})")
     return "  ".join(filter(None, parts)).rstrip()
 
 
@@ -152,7 +158,7 @@ def node_objects(past: Past, status: str) -> list[Mapping[str, Any]]:
             "attempt": firing.attempt,
             "started": None if firing.started is None else firing.started.isoformat(),
             "ended": None if firing.ended is None else firing.ended.isoformat(),
-            "reason": firing.reason,
+            "reason": reason_of(firing),
         }
         for path, firing in past.firings.items()
     ]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import anyio
 
 from dataflow.cli.exits import ExitCode, Problem, Refused
-from dataflow.cli.past_tree import state_of
+from dataflow.cli.past_tree import reason_of, state_of
 from dataflow.cli.run_flows import flow_of
 from dataflow.cli.storage import refusing_runs
 from dataflow.cli.streams import tell
@@ -77,7 +77,8 @@ class Reasons:
         if port in past.firings:
             firing = past.firings[port]
             state = state_of(past, self._found.run.status, port)
-            reason = f"\n  because {firing.reason}" if firing.reason else ""
+            told = reason_of(firing)
+            reason = f"\n  because {told}" if told else ""
             return _Told(port, f"{port} is {state}{reason}", firing.state is NodeState.SKIPPED)
         path, _, name = port.rpartition(".")
         token = past.firings[path].ports.get(name) if path in past.firings else None

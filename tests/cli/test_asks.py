@@ -306,3 +306,11 @@ def test_an_approval_is_answered_by_its_word_and_by_the_name_of_its_node(cli: Cl
 def test_the_object_of_a_run_that_is_not_resumed_names_it(cli: Cli) -> None:
     run = run_of(cli, ":greet", "Ada")
     assert cli("resume", run, "--json").json["run"] == run
+
+
+def test_an_earlier_end_is_no_reason_for_what_has_opened_again(cli: Cli) -> None:
+    run = run_of(cli, ":review")
+    cli("cancel", run)
+    assert "(cancelled)" in cli("runs", "show", run).out
+    cli("resume", run)
+    assert "(cancelled)" not in cli("runs", "show", run).out

@@ -206,3 +206,13 @@ def test_what_is_settled_and_runs_again_is_not_counted_twice() -> None:
     story.start("again", "loop").tell(EventKind.LOOP_ROUND, "again", round=0)
     assert told(story)[0] == "round 1 of 2"
     assert told(story.start("again[0]/same").end("again[0]/same"))[1] == "done"
+
+
+def test_what_was_settled_and_is_to_be_computed_again_waits() -> None:
+    past = Past("run")
+    past.firings["shout"] = PastFiring("node", 1, state=NodeState.DONE)
+    story = Story(examples.review)
+    story.board.recall(past, str, START)
+    assert story.board.rows["shout"].state is NodeState.DONE
+    story.tell(EventKind.RUN_RESUMED, "", forgotten=["shout"])
+    assert story.board.rows["shout"].state is NodeState.WAITING
