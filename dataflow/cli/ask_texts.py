@@ -123,35 +123,44 @@ def tell_ask(ask: ToldAsk) -> None:
 
 def type_text(schema: Mapping[str, Any]) -> str:
     """Name the type of an answer as it is written: of a choice its words, of an object its fields."""
-    if options := _options(schema):
-        return " | ".join(dict.fromkeys(map(type_text, options)))
-    words = schema.get("enum")
-    if isinstance(words, list) and words and all(isinstance(word, str) for word in words):
-        more = [f"and {len(words) - MOST_WORDS} more"] if len(words) > MOST_WORDS else []
-        return " | ".join([*words[:MOST_WORDS], *more])
+    return " | ".join(dict.fromkeys(map(_option_text, _options(schema))))
+
+
+def _options(schema: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """List the alternatives of a schema that offers words, these first; of any other the schema itself."""
+    found, shared = schema.get("anyOf"), schema.get("$defs", {})
+    if not isinstance(found, list) or not isinstance(shared, dict):
+        return [schema]
+    options = []
+    for one in found:
+        name = str(one.get("$ref", "")).removeprefix("#/$defs/") if isinstance(one, dict) else ""
+        named = shared.get(name, one)
+        if not isinstance(named, dict):
+            return [schema]
+        options.append({"$defs": shared, **named})
+    if not any("enum" in option for option in options):
+        return [schema]
+    return sorted(options, key=lambda one: ("enum" not in one, "properties" in one))
+
+
+def _option_text(schema: Mapping[str, Any]) -> str:
     fields = field_schemas(schema)
     try:
         if not fields:
-            return type_name(type_of_schema(schema))
-        parts = [f"{name}: {_field_text(part)}" for name, part in list(fields.items())[:MOST_FIELDS]]
+            return _plain_text(schema)
+        parts = [f"{name}: {_plain_text(part)}" for name, part in list(fields.items())[:MOST_FIELDS]]
     except (TypeError, ValueError):
         return "JSON"
     more = ", ..." if len(fields) > MOST_FIELDS else ""
     return "{" + ", ".join(parts) + more + "}"
 
 
-def _field_text(schema: Any) -> str:
-    is_choice = isinstance(schema, dict) and "enum" in schema
-    return type_text(schema) if is_choice else type_name(type_of_schema(schema))
-
-
-def _options(schema: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    """List the alternatives that a schema names, those that are written as a word first."""
-    found, shared = schema.get("anyOf"), schema.get("$defs", {})
-    if not isinstance(found, list) or not all(isinstance(option, dict) for option in found):
-        return ()
-    options = [shared.get(str(one.get("$ref", "")).removeprefix("#/$defs/"), one) for one in found]
-    return sorted(options, key=lambda one: ("enum" not in one, "properties" in one))
+def _plain_text(schema: Any) -> str:
+    words = schema.get("enum") if isinstance(schema, dict) else None
+    if not isinstance(words, list) or not words or not all(isinstance(word, str) for word in words):
+        return type_name(type_of_schema(schema))
+    more = [f"and {len(words) - MOST_WORDS} more"] if len(words) > MOST_WORDS else []
+    return " | ".join([*words[:MOST_WORDS], *more])
 
 
 def answers_needed(asks: Iterable[ToldAsk]) -> Sequence[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 
 import typer
 
@@ -31,6 +31,7 @@ from dataflow.wording import choices
 if TYPE_CHECKING:
     from dataflow.cli.ask_texts import ToldAsk
     from dataflow.cli.past_runs import PastRun
+    from dataflow.policy import Edited
     from dataflow.stores import Store, StoredRun
 
 __all__ = ["resume"]
@@ -42,7 +43,7 @@ def resume(
     answers: AnswersArgument = None,
     file: FlowOption = None,
     edited: Annotated[
-        Literal["refuse", "keep", "recompute"],
+        str,
         typer.Option(
             metavar="HOW",
             help="What becomes of settled nodes that were edited meanwhile: refuse the run, keep their "
@@ -80,6 +81,7 @@ def resume(
             place = open_store(store)
             found = find_run(place, run, store)
             known = found.id
+            _check_edited(edited)
             _check_status(found)
             given = _given(place, found, answers) if answers else {}
             flow = options.settled(flow_of(found, file), place)
@@ -89,7 +91,10 @@ def resume(
                 text = f"--output {unknown[0]}: there is no such output; {choices(plan.outputs)}"
                 raise Refused([Problem(text)], ExitCode.USAGE)
             code = sitting.execute(
-                flow.name, plan, flow.resuming(found.id, given, edited=edited), partial(_read, place, found)
+                flow.name,
+                plan,
+                flow.resuming(found.id, given, edited=cast("Edited", edited)),
+                partial(_read, place, found),
             )
         except Refused as refused:
             sitting.tell_refused(refused, known)
@@ -123,6 +128,14 @@ def _closed_asks(store: Store, run: StoredRun) -> list[ToldAsk]:
         for path, ask in asks
         if ask is not None and ask.values is None
     ]
+
+
+def _check_edited(edited: str) -> None:
+    from dataflow.policy import Edited
+
+    if edited not in get_args(Edited):
+        problem = f"--edited {edited}: there is no such way; {choices(get_args(Edited))}"
+        raise Refused([Problem(problem)], ExitCode.USAGE)
 
 
 def _check_status(run: StoredRun) -> None:

@@ -249,6 +249,15 @@ def test_open_asks_of_many_runs_are_counted(cli: Cli, folder: Path) -> None:
         ({"enum": ["a", "b"]}, "a | b"),
         ({"anyOf": [{"type": "boolean"}, {"enum": ["a"]}]}, "a | bool"),
         (
+            {
+                "$defs": {"A": {"type": "array", "items": {"$ref": "#/$defs/B"}}, "B": {"type": "integer"}},
+                "anyOf": [{"$ref": "#/$defs/A"}, {"enum": ["a"]}],
+            },
+            "a | list[int]",
+        ),
+        ({"$defs": {"A": {"anyOf": [{"$ref": "#/$defs/A"}]}}, "anyOf": [{"$ref": "#/$defs/A"}]}, "Any"),
+        ({"anyOf": [{"$ref": "#/$defs/A"}, {"enum": ["a"]}], "$defs": 3}, "JSON"),
+        (
             {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "integer"}}},
             "{a: str, b: int}",
         ),
@@ -314,3 +323,9 @@ def test_an_earlier_end_is_no_reason_for_what_has_opened_again(cli: Cli) -> None
     assert "(cancelled)" in cli("runs", "show", run).out
     cli("resume", run)
     assert "(cancelled)" not in cli("runs", "show", run).out
+
+
+def test_an_unknown_way_with_edits_is_told_with_the_choices(cli: Cli) -> None:
+    done = cli("resume", run_of(cli, ":review"), "--edited", "sometimes")
+    told = "error: --edited sometimes: there is no such way; choices: refuse, keep, recompute\n"
+    assert (done.code, done.err) == (2, told)
