@@ -23,7 +23,7 @@ from dataflow.storable import storable_of
 from dataflow.wording import choices, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from dataflow.cli.past_runs import PastRun
     from dataflow.flows import Flow
@@ -69,7 +69,8 @@ class Reasons:
                 return self._restored(flow, port)
         except Refused as refused:
             if told is None:
-                raise Refused(refused.problems, ExitCode.USAGE) from refused
+                text = self._no_port(port, flow.wiring.block.outputs)
+                raise Refused([Problem(text)], ExitCode.USAGE) from refused
             return told.text
 
     def _journaled(self, port: str) -> _Told | None:
@@ -112,8 +113,10 @@ class Reasons:
         look = partial(look_at, flow.compile(), flow.settings, self._store, self._found.run.id)
         return anyio.run(look).why(port)
 
+    def _no_port(self, port: str, outputs: Iterable[str] = ()) -> str:
+        known = {*outputs, *self._found.past.firings, *self._found.not_begun}
+        return f"run {self._found.run.id} has no node or port {port!r}; {choices(nearest(known, port))}"
+
     def _unknown(self, port: str, problems: tuple[Problem, ...]) -> Refused:
-        known = [*self._found.past.firings, *self._found.not_begun]
-        text = f"run {self._found.run.id} has no node or port {port!r}; {choices(nearest(known, port))}"
-        told = f"{text}; whether it is an output only its flow can tell: {problems[0]}"
+        told = f"{self._no_port(port)}; whether it is an output only its flow can tell: {problems[0]}"
         return Refused([Problem(told)], ExitCode.USAGE)
