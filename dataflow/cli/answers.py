@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from dataflow.checking import check_json, described
 from dataflow.cli.ask_texts import type_text
 from dataflow.cli.exits import ExitCode, Problem, Refused
-from dataflow.cli.given import STDIN, Given, json_of, reason_of
+from dataflow.cli.given import STDIN, Given, is_secret, json_of, reason_of
 from dataflow.cli.texts import one_line
 from dataflow.errors import ValueMismatch
 from dataflow.schema_types import field_schemas, type_of_schema
@@ -77,7 +77,10 @@ def _value(ask: ToldAsk, given: Given, problems: list[str]) -> Any:
         value = json_of(given.read(), _type_of(ask.schema))
         check_answer(value, ask.schema)
     except (ValueError, OSError, ValueMismatch) as error:
-        problems.append(f"ask {ask.id!r} ({type_text(ask.schema)}): {reason_of(error)}")
+        told = reason_of(error)
+        if is_secret(_type_of(ask.schema)):
+            told = "expected the name of a secret; what was given is not shown, as it could be the value"
+        problems.append(f"ask {ask.id!r} ({type_text(ask.schema)}): {told}")
         return None
     return value
 

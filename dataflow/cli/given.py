@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import NoneType
 from typing import Any, Final, Literal, NamedTuple, NoReturn, get_args, get_origin
 
 from dataflow.checking import check_json
 from dataflow.cli.streams import read_stdin
 from dataflow.cli.texts import one_line
 from dataflow.errors import ValueMismatch
+from dataflow.secret import Secret
 from dataflow.type_names import type_name
 from dataflow.type_shapes import alternatives, bare
 
-__all__ = ["STDIN", "Given", "json_of", "reason_of"]
+__all__ = ["STDIN", "Given", "is_secret", "json_of", "reason_of"]
 
 STDIN: Final = "-"
 
@@ -74,6 +76,12 @@ def _words(expected: object) -> list[str]:
     kind = bare(expected)
     choices = [one for one in alternatives(kind) or (kind,) if get_origin(one) is Literal]
     return [word for choice in choices for word in get_args(choice) if isinstance(word, str)]
+
+
+def is_secret(expected: object) -> bool:
+    """Tell whether a type takes a secret, and nothing else that is text."""
+    kind = bare(expected)
+    return {Secret} == {*(alternatives(kind) or (kind,))} - {NoneType}
 
 
 def _refuse_constant(name: str) -> NoReturn:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import os
-from types import NoneType
 from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.checking import check_json
 from dataflow.cli.exits import ExitCode, Problem, Refused
-from dataflow.cli.given import STDIN, Given, json_of, reason_of
+from dataflow.cli.given import STDIN, Given, is_secret, json_of, reason_of
 from dataflow.cli.texts import one_line
 from dataflow.errors import SecretMissing, ValueMismatch
 from dataflow.ports import MISSING
 from dataflow.secret import Secret, look_up
-from dataflow.type_shapes import alternatives, bare
 from dataflow.wording import choices
 
 if TYPE_CHECKING:
@@ -77,19 +75,13 @@ def _add_prompt(
 def _value(name: str, given: Given, expected: object, problems: list[str]) -> Any:
     try:
         text = given.read()
-        if _is_secret(expected) and text not in ("", "null"):
+        if is_secret(expected) and text not in ("", "null"):
             return _secret(text)
         value = json_of(text, expected)
         return value if expected is str else check_json(value, expected)
     except (ValueError, OSError, ValueMismatch, SecretMissing) as error:
         problems.append(f"input {name!r}: {reason_of(error)}")
         return None
-
-
-def _is_secret(expected: object) -> bool:
-    """Tell whether a type takes a secret, and nothing else that is text."""
-    kind = bare(expected)
-    return {Secret} == {*(alternatives(kind) or (kind,))} - {NoneType}
 
 
 def _secret(text: str) -> Secret:

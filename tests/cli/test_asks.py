@@ -329,3 +329,13 @@ def test_an_unknown_way_with_edits_is_told_with_the_choices(cli: Cli) -> None:
     done = cli("resume", run_of(cli, ":review"), "--edited", "sometimes")
     told = "error: --edited sometimes: there is no such way; choices: refuse, keep, recompute\n"
     assert (done.code, done.err) == (2, told)
+
+
+def test_what_is_no_name_of_a_secret_is_not_repeated_for_an_ask(cli: Cli, folder: Path) -> None:
+    (folder / "hush.yaml").write_text(
+        "dataflow: 1\nname: hush\nnodes:\n"
+        "  key: {type: control.ask, config: {prompt: Key?, type: {type: string, format: secret}}}\n"
+        "outputs: {}\n"
+    )
+    done = cli("answer", run_of(cli, "hush.yaml"), "key=hunter2 hunter2")
+    assert (done.code, "hunter2" in done.err) == (2, False)

@@ -196,7 +196,7 @@ def test_the_tree_of_a_run_that_goes_on_shows_what_is_settled(
 
 
 def test_what_is_settled_and_runs_again_is_not_counted_twice() -> None:
-    past = Past("runs.db", "run")
+    past = Past("run", "runs.db")
     past.firings["again"] = PastFiring("loop", 1, state=NodeState.DONE)
     past.firings["again[0]/same"] = PastFiring("node", 1, state=NodeState.DONE)
     past.rounds["again"] = 1
@@ -209,7 +209,7 @@ def test_what_is_settled_and_runs_again_is_not_counted_twice() -> None:
 
 
 def test_what_was_settled_and_is_to_be_computed_again_waits() -> None:
-    past = Past("runs.db", "run")
+    past = Past("run", "runs.db")
     past.firings["shout"] = PastFiring("node", 1, state=NodeState.DONE)
     story = Story(examples.review)
     story.board.recall(past, str, START)
