@@ -31,6 +31,7 @@ from dataflow.wording import choices
 if TYPE_CHECKING:
     from dataflow.cli.ask_texts import ToldAsk
     from dataflow.cli.past_runs import PastRun
+    from dataflow.plan import FlowPlan
     from dataflow.policy import Edited
     from dataflow.stores import Store, StoredRun
 
@@ -86,10 +87,7 @@ def resume(
             given = _given(place, found, answers) if answers else {}
             flow = options.settled(flow_of(found, file), place)
             plan = flow.compile()
-            unknown = [name for name in options.outputs if name not in plan.outputs]
-            if unknown:
-                text = f"--output {unknown[0]}: there is no such output; {choices(plan.outputs)}"
-                raise Refused([Problem(text)], ExitCode.USAGE)
+            _check_outputs(options, plan)
             code = sitting.execute(
                 flow.name,
                 plan,
@@ -100,6 +98,13 @@ def resume(
             sitting.tell_refused(refused, known)
             raise
         raise typer.Exit(code)
+
+
+def _check_outputs(options: Options, plan: FlowPlan) -> None:
+    unknown = [name for name in options.outputs if name not in plan.outputs]
+    if unknown:
+        text = f"--output {unknown[0]}: there is no such output; {choices(plan.outputs)}"
+        raise Refused([Problem(text)], ExitCode.USAGE)
 
 
 def _read(store: Store, run: StoredRun) -> PastRun:
