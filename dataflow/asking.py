@@ -159,6 +159,10 @@ class Asking:
             raise AnswerRefused(id, f"it is no JSON that can be read: {error}") from error
         return self.read(id, value, by, is_json=True)
 
+    def knows(self, id: str) -> bool:
+        """Tell whether an ask is open, or has been in this sitting."""
+        return id in self.open or id in self._over
+
     def promise(self, ids: Iterable[str]) -> None:
         """Accept answers that were read; until they are taken nothing else comes before them."""
         self._promised.update(ids)

@@ -73,7 +73,7 @@ class Restoring:
             if id in scheduler.asking.open:
                 scheduler.asking.tell(scheduler.asking.open[id])
         for id in self._asked:
-            if id not in scheduler.asking.open:
+            if not scheduler.asking.knows(id):
                 scheduler.reporter.emit(EventKind.ASK_CLOSED, id, {"reason": "what has led to it was edited"})
 
     def demanded_before(self, frame: Frame) -> list[int]:

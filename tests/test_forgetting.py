@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from dataflow import Flow, FlowEdited, node
+from dataflow import AnswerRefused, Flow, FlowEdited, node
 from dataflow.stores import Store
 from tests.stored_runs import add, one_ask
 
@@ -145,3 +145,34 @@ class TestFree:
         await edited.resume(run)
         result = await edited.resume(run, {"ask": 22})
         assert result.warnings == ("code of node 'begin' has changed; its stored value stands",)
+
+
+class TestOpenAsks:
+    """Asks that waited when the flow was edited."""
+
+    @staticmethod
+    def asking(store: Store, *prompts: str) -> Flow:
+        with Flow("asks") as f:
+            for number, prompt in enumerate(prompts):
+                f.output(f"o{number}", f.ask(int, prompt, name=f"q{number}").out)
+        return f.using(store=store)
+
+    async def test_one_that_is_gone_is_closed(self) -> None:
+        store = Store.memory()
+        run = (await self.asking(store, "a?", "b?").run()).run_id
+        await self.asking(store, "a?").resume(run)
+        assert [ask.id for ask in store.asks()] == ["q0"]
+
+    async def test_one_that_is_gone_takes_no_answer(self) -> None:
+        store = Store.memory()
+        run = (await self.asking(store, "a?", "b?").run()).run_id
+        with pytest.raises(AnswerRefused, match="there is no such ask; choices: q0"):
+            await self.asking(store, "a?").resume(run, {"q1": 1})
+
+    async def test_one_whose_prompt_was_edited_is_asked_anew(self) -> None:
+        store = Store.memory()
+        run = (await self.asking(store, "a?").run()).run_id
+        again = await self.asking(store, "what?").resume(run)
+        assert [(ask.id, ask.prompt) for ask in again.asks] == [("q0", "what?")]
+        result = await self.asking(store, "what?").resume(run, {"q0": 1})
+        assert result.outputs == {"o0": 1}
