@@ -8,6 +8,7 @@ import logging
 import re
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -220,7 +221,7 @@ class TestBigPayloads:
 
     def test_it_is_stored_once_under_its_digest(self, paused: tuple[Path, str]) -> None:
         path, _ = paused
-        with sqlite3.connect(path) as database:
+        with closing(sqlite3.connect(path)) as database:
             blobs = database.execute("select sha256, length(data) from blobs").fetchall()
         assert blobs == [(hashlib.sha256(bytes(range(256)) * 40_000).hexdigest(), 10_240_000)]
 
