@@ -63,7 +63,7 @@ async def test_a_falsy_answer_comes_back_as_what_it_is(
         (str, None, "expected str, found None"),
         (list[int], [1, "2"], "[1]: expected int, found str '2'"),
         (Literal["red", "blue"], "green", "expected Literal['red', 'blue'], found str 'green'"),
-        (Size, {"width": 1}, ".height: expected a value, found nothing"),
+        (Size, {"width": 1, "height": "x"}, ".height: expected a valid integer, found str 'x'"),
     ],
 )
 @each_place
