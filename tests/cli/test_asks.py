@@ -71,6 +71,16 @@ def test_an_answer_waits_for_the_run_to_be_resumed(cli: Cli) -> None:
     }
 
 
+def test_an_answer_tells_in_json_what_is_left(cli: Cli) -> None:
+    run = run_of(cli, ":review")
+    assert cli("answer", run, "publish=true", "--json").json == {
+        "run": run,
+        "status": "paused",
+        "answered": ["publish"],
+        "open": ["title"],
+    }
+
+
 def test_who_has_answered_is_shown(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LOGNAME", "ada")
     run = run_of(cli, ":review")

@@ -220,6 +220,16 @@ def test_a_paused_run_is_cancelled_and_may_be_resumed(cli: Cli) -> None:
     assert cli("resume", run, "publish=true", "title=x").code == 0
 
 
+def test_a_deleted_run_is_told_in_json(cli: Cli) -> None:
+    run = run_of(cli, ":greet", "Ada")
+    assert cli("runs", "delete", run, "--json").json == {"deleted": [run]}
+
+
+def test_a_cancelled_run_is_told_in_json(cli: Cli) -> None:
+    run = run_of(cli, ":review")
+    assert cli("cancel", run, "--json").json == {"run": run, "status": "cancelled"}
+
+
 def test_a_run_that_has_ended_is_not_cancelled(cli: Cli) -> None:
     run = run_of(cli, ":greet", "Ada")
     done = cli("cancel", run)
