@@ -53,6 +53,7 @@ class OpenAsk:
     request: Request
     given: Mapping[str, Any]  # outputs and context that the node returned with it
     left: Sequence[OutPort]  # what the answer fills
+    opened: datetime
     timer: Timer | None = None
 
 
@@ -96,9 +97,11 @@ class Asking:
         schema = dict(request.schema) if request.schema is not None else schema_of(left)
         expires = None if request.expires is None else opened + timedelta(seconds=request.expires)
         ask = Ask(path, request.prompt, separate(request.show), schema, expires)
-        self.open[path] = one = OpenAsk(ask, frame, node, call, request, given, left)
+        self.open[path] = one = OpenAsk(ask, frame, node, call, request, given, left, opened)
         self._over.pop(path, None)
         frame.states[node.index] = PAUSED
+        if scheduler.live is not None:
+            scheduler.live.asked(one)
         if scheduler.reporter.is_listening:
             self.tell(one)
         self._watch(one)

@@ -66,6 +66,8 @@ class Attempting:
         """Run one firing to its end and settle it; returns what became ready."""
         if frame.states[index] != READY:  # its frame was closed after it became ready
             return self._scheduler.settling.passed_over(frame, index)
+        if self._scheduler.live is not None and self._scheduler.live.is_overtaken(frame, index):
+            return self._scheduler.settling.taken_back(frame, index)
         node = frame.plan.nodes[index]
         action = node.action
         assert isinstance(action, Call), "only calls become ready"

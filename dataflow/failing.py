@@ -34,6 +34,8 @@ class Failing:
 
     def failed(self, frame: Frame, node: PlanNode, error: BaseException) -> None:
         """Handle the failure of a node as its settings say, or fail its frame (S9.3)."""
+        if self.scheduler.live is not None:
+            self.scheduler.live.failed(frame, node.index, error)
         failure = self._failure(frame, node, error)
         state = TIMED_OUT if isinstance(error, NodeTimeout) else FAILED
         self.scheduler.repeating.void_pieces(frame, node)
@@ -136,7 +138,10 @@ class Failing:
             self.scheduler.interruption = self.scheduler.interruption or error
 
     def _close_later(self, frame: Frame, cause: Errored) -> None:
-        if frame.errors == "fail_fast":
+        is_root_of_session = frame.parent is None and self.scheduler.live is not None
+        if (
+            frame.errors == "fail_fast" and not is_root_of_session
+        ):  # whose failures are those of ports (S13.4)
             self.frames.append((frame, cause))
 
     def close(self, frame: Frame, cause: Skip | Errored) -> None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from dataflow.plan import FlowPlan
     from dataflow.result import Result
     from dataflow.run import Run
+    from dataflow.session import Live
     from dataflow.wiring import Wiring
 
 __all__ = ["Flow"]
@@ -138,6 +139,16 @@ class Flow(Definition):
 
         id = run if isinstance(run, str) else run.run_id
         return executing(partial(prepare_resumed, self._plan_for, self.settings, id, given, edited))
+
+    def live(self, /, **inputs: Any) -> AbstractAsyncContextManager[Live]:
+        """Keep the flow evaluated while the block runs: what did not change is not computed again (S13.4).
+
+        `async with flow.live(...) as session:` gives a `Live`. It lives in memory and is no run: the
+        settings `store`, `timeout` and `keep` do not count.
+        """
+        from dataflow.session import live  # as in start
+
+        return live(self, read_inputs(self.name, self.wiring.inputs, inputs))
 
     def _plan_for(self, pulled: str) -> FlowPlan:
         return self.compile_for(pulled) if pulled else self.compile()

@@ -59,9 +59,10 @@ class Frame:
     """One instance of a scope. `values` is indexed by slot; `waits` and `states` by node."""
 
     __slots__ = (
-        "attempts", "awaits", "closed_by", "errors", "failures", "has_ended", "holders", "is_closing", "lost",
-        "metadata", "name", "number", "odd", "opened", "owner", "parent", "plan", "position", "pulling",
-        "reasons", "states", "taken", "undemanded", "unsettled", "values", "waits", "withdrawn",
+        "attempts", "awaits", "closed_by", "digests", "errors", "failures", "has_ended", "holders",
+        "is_closing", "lost", "metadata", "name", "number", "odd", "opened", "owner", "parent", "plan",
+        "position", "pulling", "reasons", "states", "taken", "undemanded", "unsettled", "values", "waits",
+        "withdrawn",
     )  # fmt: skip
 
     def __init__(
@@ -97,6 +98,7 @@ class Frame:
             _NONE  # why nodes were skipped, not run, failed or cancelled
         )
         self.metadata: dict[int, Any] = _NONE  # what raw nodes told of their firings
+        self.digests: dict[int, object] = _NONE  # of values in a live session, by slot (S13.4)
         self.failures: Sequence[Unhandled] = ()  # what nothing in the frame handled
         self.closed_by: Skip | Errored | None = None  # why it is closing
         self.has_ended = False
@@ -133,6 +135,12 @@ class Frame:
             self.awaits = set()
         self.awaits.add(slot)
         self.unsettled += 1
+
+    def note_digest(self, slot: int, digest: object) -> None:
+        """Note the digest of a value."""
+        if self.digests is _NONE:
+            self.digests = {}
+        self.digests[slot] = digest
 
     def note_reason(self, index: int, reason: Skip | Errored) -> None:
         """Note why a node was skipped, not run, failed or cancelled."""

@@ -38,6 +38,9 @@ class Opening:
         restoring = self.scheduler.restoring
         if restoring is not None and restoring.settle_opener(frame, node):
             return
+        live = self.scheduler.live
+        if live is not None and live.settle_opener(frame, node):
+            return
         match node.action:
             case LoopOf():
                 self.scheduler.loops.open(frame, node, node.action)

@@ -144,6 +144,7 @@ class Policy:
     effect: bool | Any = MISSING
     enabled: bool | Any = MISSING
     errors: NodeErrors | Any = MISSING  # of flow nodes (S7.3)
+    cutoff: Callable[[Any, Any], bool] | Any = MISSING  # of old and new value, in a live session (S13.4)
 
     def given(self) -> dict[str, object]:
         """List the settings that were given, by name."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from dataflow.plan import FlowPlan, PlanNode
     from dataflow.scheduler import Scheduler
 
-__all__ = ["PausedRun", "Result", "no_value"]
+__all__ = ["PausedRun", "Result", "no_value", "no_value_text", "special_token"]
 
 T = TypeVar("T")
 
@@ -74,7 +74,7 @@ class Result:
             raise KeyError(
                 f"flow {self._plan.name!r} has no output {output!r}; {choices(self._plan.outputs)}"
             )
-        raise KeyError(_no_value(f"output {output!r}", self._root.values[slot]))
+        raise KeyError(no_value_text(f"output {output!r}", self._root.values[slot]))
 
     @property
     def lives_in_memory(self) -> bool:
@@ -114,7 +114,7 @@ class Result:
             raise let_go(port)
         if is_dead(token) or token is UNSETTLED:
             name = f"port {name_of(port)}" if output is None else f"output {port!r}"
-            raise DataflowError(_no_value(name, token))
+            raise DataflowError(no_value_text(name, token))
         value: Any = separate(token)
         return value  # type: ignore[no-any-return]  # a port is typed as its value
 
@@ -166,22 +166,23 @@ class Result:
         if found.slot is not None:
             return self._root.values[found.slot]
         assert found.node is not None, "only ports of nodes have no slot"
-        return self._special(found.node, found.port)
+        return special_token(self._root, found.node, found.port)
 
-    def _special(self, node: PlanNode, port: str) -> Any:
-        """Tell what `$done` or `$error` of a node would hold; they have no slot unless they are read."""
-        state = STATES[self._root.states[node.index]]
-        if state is NodeState.DONE:
-            return Signal() if port == DONE else Skip(node.label, "succeeded, so there is no failure")
-        policy = node.policy
-        if (
-            port == DONE
-            and state in (NodeState.FAILED, NodeState.TIMED_OUT)
-            and policy is not None
-            and policy.default is not MISSING
-        ):
-            return Signal()
-        return self._root.reasons.get(node.index, UNSETTLED)
+
+def special_token(root: Frame, node: PlanNode, port: str) -> Any:
+    """Tell what `$done` or `$error` of a node would hold; they have no slot unless they are read."""
+    state = STATES[root.states[node.index]]
+    if state is NodeState.DONE:
+        return Signal() if port == DONE else Skip(node.label, "succeeded, so there is no failure")
+    policy = node.policy
+    if (
+        port == DONE
+        and state in (NodeState.FAILED, NodeState.TIMED_OUT)
+        and policy is not None
+        and policy.default is not MISSING
+    ):
+        return Signal()
+    return root.reasons.get(node.index, UNSETTLED)
 
 
 def no_value(result: Result, output: str, port: object) -> DataflowError:
@@ -189,10 +190,10 @@ def no_value(result: Result, output: str, port: object) -> DataflowError:
     plan = result._plan  # noqa: SLF001 - the class is of this module
     slot, is_output = plan.outputs[output], isinstance(port, str) and port in plan.wiring.block.outputs
     name = f"output {port!r}" if is_output else f"port {name_of(port)}"
-    return DataflowError(_no_value(name, result._root.values[slot]))  # noqa: SLF001 - as above
+    return DataflowError(no_value_text(name, result._root.values[slot]))  # noqa: SLF001 - as above
 
 
-def _no_value(name: str, token: object) -> str:
+def no_value_text(name: str, token: object) -> str:
     """Say that a port or an output has no value, and why."""
     if not isinstance(token, Skip | Errored):
         return f"{name} has no value: it did not settle"

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from dataflow.policy import Settings
     from dataflow.recording import Recording
     from dataflow.restoring import Restoring
+    from dataflow.reusing import Reusing
     from dataflow.timers import Timer
 
 __all__ = ["Scheduler"]
@@ -68,6 +69,7 @@ class Scheduler:
         self.keep = settings.keep  # values of the root are kept for the result (S8.5)
         self.recording: Recording | None = None  # of a run that lives in a store
         self.restoring: Restoring | None = None  # of a run that is resumed
+        self.live: Reusing | None = None  # of a live session
         self.is_plain = settings.keep  # nothing has to be known of a value but that it has come
         self.root = Frame(plan.root, 0, settings.errors or "fail_fast", keep=settings.keep)
         self.has_ended = False
@@ -194,6 +196,8 @@ class Scheduler:
             report_end(self.reporter, frame, node, state)
         if frame.holders is not None:
             frame.let_go(frame.plan.held[node.index])
+        if self.live is not None:
+            self.live.finished(frame, node, state)
 
     def advance(self) -> list[FiringId]:
         """Work off what has settled and ended, or go on with it; gives what became ready, in declared order.
@@ -202,6 +206,7 @@ class Scheduler:
         failure names it as its reason.
         """
         settled, failed, due, ended = self._settled, self.failing.frames, self.opening.due, self._ended
+        known = self.restoring if self.live is None else self.live
         for _ in range(MOST_STEPS):
             if self._abort_reason is not None:
                 reason, self._abort_reason = self._abort_reason, None
@@ -215,9 +220,9 @@ class Scheduler:
                 due.popleft()()
             elif ended:
                 self.pushing.end(ended.popleft())
-            elif self.restoring is not None and self._newly:
+            elif known is not None and self._newly:
                 ready, self._newly = sorted(self._newly, key=_declared_order), []
-                self.restoring.settle(ready)
+                known.settle(ready)
             elif self.restoring is not None and (one := self.restoring.first_to_close(failed)) is not None:
                 failed.remove(one)
                 self.failing.close(*one)
@@ -230,8 +235,8 @@ class Scheduler:
         if self.standing.bounds:
             self.standing.look()
         newly, self._newly = self._newly, []
-        if self.restoring is not None:
-            newly, self._newly = ([], newly) if self.has_more else (self.restoring.to_fire(), [])
+        if known is not None:
+            newly, self._newly = ([], newly) if self.has_more else (known.to_fire(), [])
         if len(newly) > 1:
             newly.sort(key=_declared_order)
         return newly if self.admission is None else self.admission.admit(newly)

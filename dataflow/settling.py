@@ -80,6 +80,8 @@ class Settling:
                 scheduler.asking.pause(frame, node, call, result)
                 return scheduler.advance()
             outputs = outputs_of(node.id, call.type, result)
+            if scheduler.live is not None:
+                outputs = scheduler.live.cut_off(frame, node, outputs)
             if scheduler.recording is not None:
                 scheduler.recording.prepare(node.id, outputs)
         except Exception as error:  # noqa: BLE001 - NodeFailed, or what reading the user's object raises
@@ -118,3 +120,12 @@ class Settling:
             return []
         scheduler.admission.ended((frame, index), has_begun=False)
         return scheduler.advance()
+
+    def taken_back(self, frame: Frame, index: int) -> list[FiringId]:
+        """Let go of a firing of a live session that an update has overtaken before it could start."""
+        scheduler = self.scheduler
+        assert scheduler.live is not None, "only in a live session firings are overtaken"
+        scheduler.is_working = True
+        if scheduler.admission is not None:
+            scheduler.admission.ended((frame, index), has_begun=False)
+        return scheduler.take_step(partial(scheduler.live.take_back, index))

@@ -47,6 +47,10 @@ class Timers:
         """Whether the run may still go on by itself: it is not at its end while one is open."""
         return bool(self._awaited)
 
+    def __contains__(self, timer: Timer | None) -> bool:
+        """Tell whether a timer is open."""
+        return timer in self._open
+
     def set(
         self, delay: float, step: Callable[[], None], frame: Frame | None = None, *, is_awaited: bool = True
     ) -> Timer:

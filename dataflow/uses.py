@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from dataflow.plan import LoopOf, MapOf
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from dataflow.plan import PlanNode, ScopePlan
 
-__all__ = ["Uses", "uses_of"]
+__all__ = ["Reach", "Uses", "reach_of", "uses_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,39 @@ class Uses:
     demanded: frozenset[int]  # nodes that a frame runs without being asked for them (S6.1, S8.1)
     eventually: frozenset[int]  # those, and what only a next round needs
     imported: frozenset[int]  # slots from outside that a frame needs, at the latest for a next round
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """Who makes and who reads the values of a scope, and no more than that; see `Uses`."""
+
+    makers: Mapping[int, int]
+    readers: Mapping[int, Sequence[int]]
+    reads: tuple[tuple[int, ...], ...]
+    needs: tuple[tuple[int, ...], ...]
+
+    @property
+    def has_lazy(self) -> bool:
+        """Whether there is anything that only lazy ports read."""
+        return self.reads is not self.needs
+
+
+def reach_of(plan: ScopePlan) -> Reach:
+    """Tell who makes and who reads the values of a scope; most have no lazy ports, nor races."""
+    uses = plan.uses
+    if uses is not None:
+        return Reach(uses.makers, uses.readers, uses.reads, uses.needs)
+    makers = {slot: node.index for node in plan.nodes for slot in node.outputs.values()}
+    reads = [dict.fromkeys(slot for feed in node.feeds for slot in feed.slots) for node in plan.nodes]
+    for slot, inner in plan.exports.items():
+        for owner, _ in inner:
+            reads[owner][slot] = None
+    readers: dict[int, list[int]] = {}
+    for index, slots in enumerate(reads):
+        for slot in slots:
+            readers.setdefault(slot, []).append(index)
+    found = tuple(map(tuple, reads))
+    return Reach(makers, readers, found, found)
 
 
 def uses_of(plan: ScopePlan, now: Iterable[int], later: Iterable[int] = ()) -> Uses:

@@ -1,0 +1,238 @@
+"""Freshness: which nodes of a live session have settled for the inputs of now, and which are to (S13.4).
+
+Nodes of the root frame are looked at; what is inside a loop, a map or a flow node goes with that.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+from dataflow.frames import OpenedMap
+from dataflow.graph import Join
+from dataflow.plan import Call, JoinOf
+from dataflow.states import NOT_RUN, PAUSED, READY, RUNNING, WAITING
+from dataflow.tokens import UNSETTLED, Skip, is_dead
+from dataflow.uses import reach_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from dataflow.plan import PlanNode
+    from dataflow.scheduler import Scheduler
+
+__all__ = ["Freshness", "Stage"]
+
+
+class Stage(IntEnum):
+    """How far a node of the root has come in the revision of now."""
+
+    STALE = 0  # what it came to, if anything, is that of an earlier revision
+    ACTIVE = 1  # it is to settle, and has not yet
+    FRESH = 2  # it has settled
+    LOST = 3  # only races that others have won needed it
+    LEAVING = 4  # an update has overtaken it while it ran or was about to; it is stale once it has ended
+
+
+class Freshness:
+    """The part of a live session that knows what is stale, and has what is wanted settle again.
+
+    All of it are steps of the scheduler, which `advance` is to follow.
+    """
+
+    def __init__(
+        self, scheduler: Scheduler, settled: Callable[[int], None], begins: Callable[[int], None]
+    ) -> None:
+        self.scheduler = scheduler
+        self._settled = settled  # told of each node that has become fresh
+        self._begins = begins  # told of each node that is about to forget what it came to
+        self.root = root = scheduler.root
+        self.reach = reach_of(root.plan)
+        self.stages = bytearray(len(root.plan.nodes))  # Stage.STALE
+        self.wanted: Counter[int] = Counter()  # nodes that somebody waits for
+        root.states[:] = bytes([NOT_RUN]) * len(root.states)
+        root.unsettled, root.has_ended, scheduler.has_ended = 0, True, True
+        root.undemanded, root.lost, root.withdrawn = set(), set(), set()
+        root.pulling, root.taken, root.digests = {}, {}, {}
+
+    def is_fresh(self, index: int) -> bool:
+        """Tell whether a node has come to what it comes to for the inputs of now."""
+        return self.stages[index] == Stage.FRESH
+
+    def change(self, slots: Iterable[int] = (), nodes: Iterable[int] = ()) -> None:
+        """Let everything be stale that depends on slots whose values have changed, or on changed nodes."""
+        stages, reach, plan = self.stages, self.reach, self.root.plan
+        todo = [*nodes, *(index for slot in slots for index in reach.readers.get(slot, ()))]
+        while todo:
+            index = todo.pop()
+            stage = stages[index]
+            if stage in (Stage.STALE, Stage.LEAVING):  # what depends on it has been told
+                continue
+            if stage == Stage.ACTIVE:
+                self._overtake(plan.nodes[index])
+            else:
+                stages[index] = Stage.STALE
+            for slot in plan.nodes[index].outputs.values():
+                todo.extend(reach.readers.get(slot, ()))
+        if not self.root.unsettled and not self.root.has_ended:
+            self.scheduler.has_emptied(self.root)
+
+    def _overtake(self, node: PlanNode) -> None:
+        """Take a node back that has not settled yet; what runs, or is about to, leaves on its own."""
+        root, scheduler, index = self.root, self.scheduler, node.index
+        for slot in node.outputs.values():  # some of a map may have settled early
+            root.values[slot] = UNSETTLED
+            root.digests.pop(slot, None)
+        match root.states[index]:
+            case state if state == RUNNING:
+                self.stages[index] = Stage.LEAVING
+                self._stop(node)
+            case state if state == READY and not self._waits_to_repeat(index):
+                self.stages[index] = Stage.LEAVING
+                root.note_odd(index)  # so that it is looked at before it fires
+            case state:
+                if state == PAUSED:
+                    scheduler.asking.close(root, node, "what it shows has changed")
+                if state == READY:
+                    scheduler.repeating.give_up(root, node)
+                self._deactivate(index)
+
+    def _waits_to_repeat(self, index: int) -> bool:
+        attempts = self.root.attempts.get(index)
+        return attempts is not None and attempts.waits in self.scheduler.timers
+
+    def _stop(self, node: PlanNode) -> None:
+        """Have a node end whose outcome nobody wants any more; an effect is not cut short."""
+        root, scheduler = self.root, self.scheduler
+        root.withdrawn.add(node.index)
+        if isinstance(node.action, Call):
+            if node.action.policy.effect is not True:
+                scheduler.to_act = True
+                scheduler.stopped.append((root, node.index))
+            return
+        opened = root.opened[node.index]
+        if isinstance(opened, OpenedMap):
+            opened.is_closing = True
+        cause = Skip(root.path_of(node), "its inputs have changed")
+        for inner in list(opened.live.values()):
+            scheduler.failing.close(inner, cause)
+
+    def _deactivate(self, index: int) -> None:
+        self.stages[index] = Stage.STALE
+        self.root.states[index] = NOT_RUN
+        if index in self.root.undemanded:
+            self.root.undemanded.discard(index)
+        else:
+            self.root.unsettled -= 1
+
+    def take_back(self, index: int) -> None:
+        """Take a node back that was about to fire when it was overtaken."""
+        self._deactivate(index)
+        self.demand()
+        if not self.root.unsettled:
+            self.scheduler.has_emptied(self.root)
+
+    def finished(self, index: int) -> None:
+        """Note that a node of the root has come to its end."""
+        root, stages = self.root, self.stages
+        if stages[index] == Stage.LEAVING:
+            root.withdrawn.discard(index)
+            root.states[index] = NOT_RUN
+            stages[index] = Stage.STALE
+            self.demand()
+        elif index in root.withdrawn:
+            stages[index] = Stage.LOST
+        else:
+            stages[index] = Stage.FRESH
+            self._settled(index)
+
+    def demand(self) -> None:
+        """Have everything settle that somebody waits for (S8.1)."""
+        stages, undemanded = self.stages, self.root.undemanded
+        if self.root.has_ended and undemanded:  # nobody has asked for these in the end
+            for index in undemanded:
+                stages[index] = Stage.STALE
+            undemanded.clear()
+        now, lazily = self._behind(self.wanted)
+        asked = [index for index in now if index in undemanded]
+        new = sorted(index for index in now if stages[index] in (Stage.STALE, Stage.LOST))
+        deferred = sorted(
+            index for index in lazily.difference(now) if stages[index] in (Stage.STALE, Stage.LOST)
+        )
+        for index in (*new, *deferred):
+            self._reset(index)
+        for index in deferred:
+            undemanded.add(index)
+        self.root.unsettled += len(new)
+        if new or asked:
+            self.root.has_ended = self.scheduler.has_ended = False
+        for index in (*new, *deferred):
+            self._count(index, is_deferred=index in undemanded)
+        if asked:
+            nodes = self.root.plan.nodes
+            slots = [slot for index in asked for slot in nodes[index].outputs.values()]
+            self.scheduler.pulling.demand(self.root, slots)
+        for index in new:
+            self._begin(self.root.plan.nodes[index])
+
+    def _behind(self, nodes: Iterable[int]) -> tuple[set[int], set[int]]:
+        """Find what is not fresh of some nodes and behind them: what has to run, and that with the lazy."""
+        now = self._spread(nodes, self.reach.needs)
+        return now, self._spread(now, self.reach.reads) if self.reach.has_lazy else now
+
+    def _spread(self, nodes: Iterable[int], read: tuple[tuple[int, ...], ...]) -> set[int]:
+        makers, stages, found = self.reach.makers, self.stages, set[int]()
+        todo = list(nodes)
+        while todo:
+            index = todo.pop()
+            if index not in found and stages[index] != Stage.FRESH:
+                found.add(index)
+                todo += [makers[slot] for slot in read[index] if slot in makers]
+        return found
+
+    def _reset(self, index: int) -> None:
+        """Forget what a node has come to."""
+        root = self.root
+        self._begins(index)
+        self.stages[index] = Stage.ACTIVE
+        root.states[index] = WAITING
+        for slot in root.plan.nodes[index].outputs.values():
+            root.values[slot] = UNSETTLED
+            root.digests.pop(slot, None)
+        for by_node in (root.opened, root.reasons, root.attempts, root.metadata, root.pulling, root.taken):
+            if index in by_node:
+                del by_node[index]
+        root.withdrawn.discard(index)
+        if root.lost:
+            root.lost = {edge for edge in root.lost if edge[0] != index}
+        if root.failures:
+            root.failures = [one for one in root.failures if one.index != index]
+
+    def _count(self, index: int, *, is_deferred: bool) -> None:
+        """Count what a node waits for, and note whether any of it is there and is no value."""
+        root, node = self.root, self.root.plan.nodes[index]
+        values = root.values
+        slots = {slot for feed in node.feeds if not feed.is_lazy for slot in feed.slots}
+        waits = 1 if _is_early(node) else sum(values[slot] is UNSETTLED for slot in slots)
+        root.waits[index] = waits + is_deferred
+        if any(is_dead(values[slot]) for feed in node.feeds for slot in feed.slots):
+            root.note_odd(index)
+        elif index in root.odd:
+            root.odd.discard(index)
+
+    def _begin(self, node: PlanNode) -> None:
+        root, releasing = self.root, self.scheduler.releasing
+        if root.states[node.index] != WAITING or node.index in root.undemanded:
+            return
+        if node.policy is not None and not node.policy.is_enabled:
+            releasing.disabled(root, node)
+        elif _is_early(node):
+            releasing.consider(root, node)
+        elif not root.waits[node.index]:
+            releasing.release(root, node.index)
+
+
+def _is_early(node: PlanNode) -> bool:
+    """Tell whether a join may settle before all its sources have."""
+    return isinstance(node.action, JoinOf) and node.action.mode not in (Join.GATHER, Join.CONTEXTS)

@@ -1,0 +1,299 @@
+"""The engine of a live session: has what is wanted settle, revision after revision (S13.4)."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from os import urandom
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import anyio
+
+from dataflow.backend import Nursery, caller, cancellation_types, new_event, on_asyncio
+from dataflow.errors import DataflowError, Paused, RunFailed
+from dataflow.events import Reporter
+from dataflow.result import Result, special_token
+from dataflow.reusing import Reusing, digest_of
+from dataflow.scheduler import Scheduler
+from dataflow.separation import separate
+from dataflow.tokens import UNSETTLED, Errored, is_dead
+from dataflow.workers import Workers
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Mapping
+    from typing import Literal
+
+    from dataflow.addressing import RootPort
+    from dataflow.asking import ReadAnswer
+    from dataflow.backend import Event
+    from dataflow.frames import FiringId
+    from dataflow.plan import FlowPlan
+    from dataflow.policy import Settings
+    from dataflow.sleepers import Spawn
+
+__all__ = ["LiveEngine", "Seen", "executing_live"]
+
+
+class Seen(NamedTuple):
+    """What a slot held in one revision, with its digest."""
+
+    token: Any
+    digest: object
+
+
+class _Waiter:
+    """Somebody who waits for a port of the root; one who is patient also waits for answers."""
+
+    __slots__ = ("is_patient", "port", "seen", "woken")
+
+    def __init__(self, port: RootPort, woken: Event, *, is_patient: bool) -> None:
+        self.port = port
+        self.woken = woken
+        self.is_patient = is_patient
+        self.seen: Seen | None = None
+
+
+class LiveEngine:
+    """Runs what the scheduler of a live session says, in the task group that `spawn` starts tasks in."""
+
+    def __init__(self, plan: FlowPlan, settings: Settings, inputs: Mapping[str, Any], spawn: Spawn) -> None:
+        reporter = Reporter(f"live-{urandom(4).hex()}", call=caller())
+        self.scheduler = scheduler = Scheduler(plan, settings, reporter, anyio.current_time)
+        self.reusing = scheduler.live = Reusing(scheduler, self._fresh)
+        self.freshness = self.reusing.freshness
+        scheduler.is_plain = False
+        self.workers = Workers(scheduler, spawn, self._look_around)
+        self.ended = new_event()
+        self.over: str | None = None  # why there is nothing more to come
+        self.changed = new_event()  # set, and replaced, with each revision
+        self._waiters: dict[int, list[_Waiter]] = {}  # by node of the root
+        for name, value in inputs.items():
+            scheduler.root.values[plan.root.parameters[name]] = value
+
+    @property
+    def is_over(self) -> bool:
+        """Whether there is nothing more to come."""
+        return self.over is not None
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing goes on that anything could still come of by itself."""
+        scheduler = self.scheduler
+        return self.workers.are_idle and not scheduler.has_more and not scheduler.has_items
+
+    def maker(self, port: RootPort) -> int | None:
+        """Return the node of the root that a port is of, None for what stands from the start."""
+        if port.slot is None:
+            return None if port.node is None else port.node.index
+        return self.freshness.reach.makers.get(port.slot)
+
+    def look(self, port: RootPort) -> Seen:
+        """Return what a port holds now."""
+        root = self.scheduler.root
+        if port.slot is not None:
+            return Seen(root.values[port.slot], self.reusing.digest(root, port.slot))
+        assert port.node is not None, "only ports of nodes have no slot"
+        token = special_token(root, port.node, port.port)
+        return Seen(token, digest_of(token))
+
+    async def settled(self, port: RootPort, *, is_patient: bool = False) -> Seen:
+        """Wait until a port has settled for the inputs of now, or those of a later revision.
+
+        Raises Paused if that takes an answer, unless one is patient; DataflowError if the session is over.
+        """
+        self.check()
+        maker = self.maker(port)
+        if maker is None or self.freshness.is_fresh(maker):
+            return self.look(port)
+        waiter = _Waiter(port, new_event(), is_patient=is_patient)
+        self._waiters.setdefault(maker, []).append(waiter)
+        wanted = self.freshness.wanted
+        wanted[maker] += 1
+        try:
+            self.step(self.freshness.demand)
+            if waiter.seen is None and (is_patient or not self.is_idle):
+                await waiter.woken.wait()
+        finally:
+            wanted[maker] -= 1
+            if not wanted[maker]:
+                del wanted[maker]
+            self._waiters[maker] = [one for one in self._waiters.get(maker, ()) if one is not waiter]
+        self.check()
+        if waiter.seen is not None:
+            return waiter.seen
+        if self.scheduler.asking.open:
+            raise Paused(self.snapshot("paused"))
+        raise DataflowError(f"internal error: nothing is running and port {port.port!r} never settled")
+
+    def _fresh(self, index: int) -> None:
+        """Show a node that has settled to those who wait for it."""
+        for waiter in self._waiters.pop(index, ()):
+            waiter.seen = self.look(waiter.port)
+            waiter.woken.set()
+
+    def revise(self, values: Mapping[int, Any]) -> bool:
+        """Begin the next revision with new values of inputs, by slot; tells whether any of them differs."""
+        self.check()
+        root, reusing = self.scheduler.root, self.reusing
+        changed = {}
+        for slot, value in values.items():
+            old = reusing.digest(root, slot)
+            kept = root.values[slot]
+            root.values[slot] = value
+            root.digests.pop(slot, None)
+            if reusing.digest(root, slot) == old:
+                root.values[slot], root.digests[slot] = kept, old
+            else:
+                changed[slot] = value
+        if not changed:
+            return False
+        self.begin_revision(lambda: self.freshness.change(slots=changed))
+        return True
+
+    def begin_revision(self, change: Callable[[], None]) -> None:
+        """Begin the next revision with a change, and have what is wanted settle again."""
+
+        def step() -> None:
+            self.reusing.revision += 1
+            change()
+            self.freshness.demand()
+
+        self.step(step)
+        self.scheduler.warnings.clear()
+        changed, self.changed = self.changed, new_event()
+        changed.set()
+
+    def answer(self, answers: Mapping[str, ReadAnswer]) -> None:
+        """Take answers that were read and found to fit."""
+        self.check()
+        asking = self.scheduler.asking
+        asking.promise(answers)
+        newly = self._drained()
+        for id, answer in answers.items():
+            newly += asking.take(id, answer)
+        self._hand_over(newly)
+
+    def step(self, step: Callable[[], None]) -> None:
+        """Take a step of the scheduler, and have workers fire what it makes ready."""
+        self._hand_over(self._drained() + self.scheduler.take_step(step))
+
+    def _drained(self) -> list[FiringId]:
+        """Work off what the scheduler has left for later; returns what that made ready."""
+        newly: list[FiringId] = []
+        while self.scheduler.has_more:
+            newly += self.scheduler.advance()
+        return newly
+
+    def _hand_over(self, newly: list[FiringId]) -> None:
+        scheduler = self.scheduler
+        if scheduler.to_act:
+            self.workers.act()
+        if newly or scheduler.has_more or scheduler.has_items:
+            self.workers.begin(lambda: newly)
+
+    def _look_around(self) -> None:
+        """Wake those who wait for what can no longer come, once nothing goes on."""
+        if self.scheduler.interruption is not None:
+            self.close(f"it was interrupted by {type(self.scheduler.interruption).__name__}")
+        if not self.is_idle:
+            return
+        for waiters in self._waiters.values():
+            for waiter in waiters:
+                if self.over is not None or not waiter.is_patient:
+                    waiter.woken.set()
+        if self.over is not None:
+            self.ended.set()
+
+    def close(self, reason: str) -> None:
+        """End the session: what runs is cancelled, and who waits is told."""
+        if self.over is not None:
+            return
+        self.over = reason
+        self.scheduler.abort(reason)
+        self.scheduler.let_go()
+        self.workers.act()
+        self.changed.set()
+        self._look_around()
+
+    def cancel(self, reason: str) -> None:
+        """End the session; see `close`."""
+        self.close(reason)
+
+    def check(self) -> None:
+        """Raise DataflowError if the session is over."""
+        if self.over is not None:
+            raise DataflowError(f"the live session of flow {self.scheduler.plan.name!r} is over: {self.over}")
+
+    def snapshot(self, status: Literal["completed", "paused", "failed"]) -> Result:
+        """Return what everything has come to by now."""
+        scheduler = self.scheduler
+        values = scheduler.root.values
+        tokens = {name: values[slot] for name, slot in scheduler.plan.outputs.items()}
+        outputs = {
+            name: separate(token)
+            for name, token in tokens.items()
+            if not is_dead(token) and token is not UNSETTLED
+        }
+        asks = scheduler.asking.asks if status == "paused" else ()
+        return Result(
+            scheduler.reporter.run, status, outputs, (), asks, _plan=scheduler.plan, _root=scheduler.root
+        )
+
+    def failed(self, token: Errored) -> RunFailed:
+        """Make the error of a port that a failure has come to; `__cause__` is the node's own exception."""
+        raised = next(
+            (one.error for one in self.scheduler.root.failures if one.failure == token.failure), None
+        )
+        error = RunFailed(self.snapshot("failed"), [token.failure])
+        error.__cause__ = raised
+        return error
+
+
+async def _end_cancelled(engine: LiveEngine) -> None:
+    """See to it that all of a session ends whose owner is being cancelled; see `run.executing`."""
+    try:
+        if on_asyncio() and engine.workers.broken is None:
+            engine.close("cancelled from outside")
+            with anyio.CancelScope(shield=True):
+                await engine.ended.wait()
+    finally:
+        engine.workers.leave()
+
+
+@asynccontextmanager
+async def executing_live(
+    plan: FlowPlan, settings: Settings, inputs: Mapping[str, Any]
+) -> AsyncIterator[LiveEngine]:
+    """Keep a flow evaluated while the block runs; leaving the block cancels what still runs.
+
+    The block owns one task group with every task of the session.
+    """
+    broken: BaseException | None = None
+    engine: LiveEngine | None = None
+    try:
+        async with Nursery() as spawn:
+            engine = LiveEngine(plan, settings, inputs, spawn)
+            try:
+                try:
+                    yield engine
+                except cancellation_types():
+                    raise
+                except BaseException as error:  # noqa: BLE001 - raised again below, not wrapped in a group
+                    broken = error
+                engine.close("its block has been left")
+                if not engine.ended.is_set():
+                    await engine.ended.wait()
+            except BaseException:
+                await _end_cancelled(engine)
+                raise
+    except BaseExceptionGroup as group:
+        if engine is None or engine.workers.broken is None:
+            raise
+        raise engine.workers.broken from group
+    finally:
+        if engine is not None:
+            engine.scheduler.let_go()
+            engine.scheduler.reporter.close()
+    if engine.scheduler.interruption is not None:
+        raise engine.scheduler.interruption
+    if broken is not None:
+        raise broken

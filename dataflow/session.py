@@ -1,0 +1,153 @@
+"""Live sessions: a flow that is kept evaluated while its inputs and its code change (S13.4)."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+from dataflow.addressing import Addresses, RootPort, name_of
+from dataflow.entering import read_some
+from dataflow.errors import DataflowError
+from dataflow.freshness import Stage
+from dataflow.live_engine import executing_live
+from dataflow.result import no_value_text
+from dataflow.separation import separate
+from dataflow.tokens import Errored, Skip
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping, Sequence
+
+    from dataflow.asks import Ask
+    from dataflow.definitions import Definition
+    from dataflow.live_engine import LiveEngine
+
+__all__ = ["Counts", "Live", "live"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What a live session has done so far. `revision` counts its inputs, from 1."""
+
+    revision: int
+    called: int  # node functions that were called
+    reused: int  # firings that stood, since what they are given turned out to be the same
+    stale: int  # nodes of the flow that would be looked at if somebody asked for all of them
+
+
+class Live:
+    """A flow that is kept evaluated, as `Flow.live` gives it; it belongs to one event loop.
+
+    A port is given as to `Result.get`: one of the builder, text like `node.port`, or the name of an output.
+    """
+
+    __slots__ = ("_addresses", "_definition", "_engine")
+
+    def __init__(self, definition: Definition, engine: LiveEngine) -> None:
+        self._definition = definition
+        self._engine = engine
+        self._addresses = Addresses(engine.scheduler.plan)
+
+    @property
+    def counts(self) -> Counts:
+        """How often what was called, and how much is stale."""
+        reusing, stages = self._engine.reusing, self._engine.freshness.stages
+        stale = sum(
+            node.is_visible and stages[node.index] != Stage.FRESH
+            for node in self._engine.scheduler.plan.root.nodes
+        )
+        return Counts(reusing.revision, reusing.called, reusing.reused, stale)
+
+    @property
+    def asks(self) -> Sequence[Ask]:
+        """The asks that wait for an answer, in the order of their nodes."""
+        return self._engine.scheduler.asking.asks
+
+    async def update(self, **inputs: Any) -> None:
+        """Give inputs new values, all of them at once; what is not named stays as it is.
+
+        What depends on them is stale from here on, and what of it is running is cancelled, unless it is
+        declared `effect`. Nothing is computed unless somebody waits for it. Raises FlowInvalid for what does
+        not fit, and then nothing has changed.
+        """
+        plan, wiring = self._engine.scheduler.plan, self._definition.wiring
+        values = read_some(plan.name, wiring.inputs, inputs)
+        self._engine.revise({plan.root.parameters[name]: value for name, value in values.items()})
+
+    @overload
+    async def get(self, port: str) -> Any: ...
+    @overload
+    async def get(self, port: T) -> T: ...
+    async def get(self, port: object) -> Any:
+        """Compute what is stale of what a port needs, and return its value.
+
+        Raises RunFailed if a node has failed, Paused if the value takes an answer, DataflowError if the port
+        has none. The value is that of one revision: the newest when it was asked for, or a later one.
+        """
+        found = self._find(port)
+        seen = await self._engine.settled(found)
+        match seen.token:
+            case Errored() as failed:
+                raise self._engine.failed(failed)
+            case Skip() as skip:
+                raise DataflowError(no_value_text(_named(port), skip))
+            case value:
+                return separate(value)
+
+    @overload
+    def watch(self, port: str) -> AsyncIterator[Any]: ...
+    @overload
+    def watch(self, port: T) -> AsyncIterator[T]: ...
+    async def watch(self, port: object) -> AsyncIterator[Any]:
+        """Iterate over the values of a port: the one of now, and each further one that differs from the last.
+
+        Whoever is slow gets the newest value and none of those between. While the port has no value, or an
+        answer is missing, nothing comes. Ends with the session. Raises RunFailed if a node has failed; what
+        is watched anew goes on.
+        """
+        found, last, engine = self._find(port), None, self._engine
+        while not engine.is_over:
+            changed = engine.changed
+            try:
+                seen = await engine.settled(found, is_patient=True)
+            except DataflowError:
+                if engine.is_over:
+                    return
+                raise
+            if type(seen.token) is Errored:
+                raise engine.failed(seen.token)
+            if type(seen.token) is not Skip and seen.digest != last:
+                last = seen.digest
+                yield separate(seen.token)
+            if engine.changed is changed and not engine.is_over:
+                await changed.wait()
+
+    async def answer(self, answers: Mapping[str, object]) -> None:
+        """Answer open asks by their ids; raises AnswerRefused, and then none of the answers counts.
+
+        An answer stands as long as what its ask shows does not change.
+        """
+        asking = self._engine.scheduler.asking
+        read = {id: asking.read(id, value, "live") for id, value in answers.items()}
+        self._engine.answer(read)
+
+    def why(self, port: object) -> str:
+        """Tell why a port is what it is, whether it is stale, and what it was last computed for."""
+        raise NotImplementedError
+
+    def _find(self, port: object) -> RootPort:
+        return self._addresses.output(port) or self._addresses.port(port)
+
+
+def _named(port: object) -> str:
+    return f"output {port!r}" if isinstance(port, str) else f"port {name_of(port)}"
+
+
+@asynccontextmanager
+async def live(definition: Definition, inputs: Mapping[str, Any]) -> AsyncIterator[Live]:
+    """Keep a flow evaluated while the block runs."""
+    plan = definition.compile()
+    async with executing_live(plan, definition.settings, inputs) as engine:
+        yield Live(definition, engine)
