@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dataflow.attempts import bounds_of
 from dataflow.deciding import BRANCHES
-from dataflow.ports import ERROR, PortKind
+from dataflow.ports import ERROR, MISSING, PortKind
 from dataflow.signature import Shape
 
 if TYPE_CHECKING:
@@ -54,7 +54,8 @@ class CallAction:
         self.bounds = bounds_of(policy)
         self.is_branch = node_type.id in BRANCHES
         is_single = node_type.shape is Shape.SINGLE and not self.is_branch and self.bounds is None
-        self.is_simple = is_single and policy.effect is not True and _is_native(node_type.call)
+        is_plain = policy.effect is not True and policy.cutoff is MISSING
+        self.is_simple = is_single and is_plain and _is_native(node_type.call)
 
 
 def _is_native(function: object) -> bool:

@@ -87,6 +87,7 @@ class Node(Generic[P, R]):
         limit: str | int = _UNSET,
         effect: bool = _UNSET,
         enabled: bool = _UNSET,
+        cutoff: Callable[[Any, Any], bool] = _UNSET,
     ) -> Node[P, R]:
         """Return the node with another name or other settings; this one is not changed.
 
@@ -95,7 +96,7 @@ class Node(Generic[P, R]):
         """
         policy = policy_of(
             retries=retries, timeout=timeout, deadline=deadline, memo=memo, on_error=on_error,
-            default=default, limit=limit, effect=effect, enabled=enabled,
+            default=default, limit=limit, effect=effect, enabled=enabled, cutoff=cutoff,
         )  # fmt: skip
         return Node(
             self._function,
@@ -176,6 +177,7 @@ def node(
     default: object = ...,
     limit: str | int = ...,
     effect: bool = ...,
+    cutoff: Callable[[Any, Any], bool] = ...,
     ports: Callable[[Any], Ports] = ...,
 ) -> Declaring: ...
 def node(
@@ -193,7 +195,9 @@ def node(
     `timeout` bounds one attempt and `deadline` all of them, in seconds. After the last, `on_error` says what
     a failure does: `fail` the run, `skip` the node's ports, or `route` it to `step.error`; `default` is a
     value for `out` instead (S9.3). `limit` is the name of a limit in `using(limits=)`, or how many firings of
-    the node may run at once. `ports` is a function of the config that names the ports (S1.3). `memo` and
+    the node may run at once. `ports` is a function of the config that names the ports (S1.3). In a live
+    session `cutoff` tells of the old and the new value of a port whether what follows need not be computed
+    again, and then the old one stands (S13.4). `memo` and
     `effect` are kept and have no effect yet. Raises ValueError for a setting that cannot be.
     """
     policy = policy_of(**settings) if settings else NO_POLICY

@@ -125,6 +125,12 @@ class Definition(Builder):
                 self._compiled[version] = plan
             return plan
 
+    def compile_other(self, wiring: Wiring) -> FlowPlan:
+        """Compile another wiring as this one's; raises FlowInvalid."""
+        from dataflow.compiling import compile_flow  # as above
+
+        return compile_flow(wiring, self._find_type, self._find_function)
+
     def using(
         self,
         *,

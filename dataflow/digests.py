@@ -1,4 +1,5 @@
 """Digests of values."""
+
 from __future__ import annotations
 
 from hashlib import blake2b

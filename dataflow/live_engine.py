@@ -146,8 +146,25 @@ class LiveEngine:
                 changed[slot] = value
         if not changed:
             return False
+        reusing.changed_in.update(dict.fromkeys(changed, reusing.revision + 1))
         self.begin_revision(lambda: self.freshness.change(slots=changed))
         return True
+
+    def replace(self, plan: FlowPlan, index: int) -> None:
+        """Begin the next revision with a plan of the same layout, in which a node of the root is another."""
+        self.check()
+        scheduler, root = self.scheduler, self.scheduler.root
+
+        def change() -> None:
+            scheduler.plan, root.plan = plan, plan.root
+            for slot, constant in enumerate(plan.root.initial):
+                if constant is not UNSETTLED:
+                    root.values[slot] = constant
+                    root.digests.pop(slot, None)
+            self.reusing.forget(index)
+            self.freshness.change(nodes=[index])
+
+        self.begin_revision(change)
 
     def begin_revision(self, change: Callable[[], None]) -> None:
         """Begin the next revision with a change, and have what is wanted settle again."""

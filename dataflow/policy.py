@@ -227,6 +227,10 @@ def policy_of(
             one_of(name, given[name], allowed)
     if given.get("default", MISSING) is SKIP:
         raise ValueError("default must be a value, found SKIP; say on_error='skip' to skip")
+    cutoff = given.get("cutoff", MISSING)
+    if cutoff is not MISSING and not callable(cutoff):
+        raise ValueError(f"cutoff must be a function of the old and the new value, found {cutoff!r}")
+    check_plain(None if cutoff is MISSING else cutoff)
     limit = given.get("limit", MISSING)
     if limit is not MISSING and not isinstance(limit, str):
         _whole("limit", limit, 1)

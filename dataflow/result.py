@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from dataflow.plan import FlowPlan, PlanNode
     from dataflow.scheduler import Scheduler
 
-__all__ = ["PausedRun", "Result", "no_value", "no_value_text", "special_token"]
+__all__ = ["PausedRun", "Result", "no_value", "no_value_text", "special_token", "story"]
 
 T = TypeVar("T")
 
@@ -127,7 +127,7 @@ class Result:
         if isinstance(port, str) and port in self._by_path:
             _, frame, node = self._by_path[port]
             state = STATES[frame.states[node.index]].value
-            return _story(f"{port} is {state}", frame.reasons.get(node.index))
+            return story(f"{port} is {state}", frame.reasons.get(node.index))
         output = self._addresses.output(port)
         if output is not None:
             return self._why_token(f"output {port!r}", self._token(output))
@@ -139,7 +139,7 @@ class Result:
 
     def _why_token(self, name: str, token: Any) -> str:
         if isinstance(token, Skip | Errored):
-            return _story(f"{name} has no value", token)
+            return story(f"{name} has no value", token)
         if token is UNSETTLED:
             return f"{name} did not settle: the run was {self.status}"
         return f"{name} had a value, which was let go" if token is LET_GO else f"{name} has a value"
@@ -219,7 +219,8 @@ def _lines(token: Skip | Errored) -> list[str]:
     return list(lines)
 
 
-def _story(head: str, token: Any) -> str:
+def story(head: str, token: Any) -> str:
+    """Tell the chain of causes of what is no value."""
     if not isinstance(token, Skip | Errored):
         return head
     return "\n".join([head, *(f"  because {line}" for line in _lines(token))])

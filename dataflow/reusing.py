@@ -57,7 +57,7 @@ class _Inside:
 
 
 @dataclass(frozen=True, slots=True)
-class _Reads:
+class Reads:
     """What a node reads: slots, then those of which only the order counts, and the port of each."""
 
     slots: tuple[int, ...]
@@ -72,6 +72,7 @@ class Reusing:
         self.scheduler = scheduler
         self.freshness = Freshness(scheduler, settled, self._keep_digests)
         self.revision = 1
+        self.changed_in: dict[int, int] = {}  # by slot of an input: the revision of its newest value
         self.called = 0  # firings that were handed out to be called
         self.reused = 0  # firings that stand though something before them was computed again
         self._own: dict[int, Known] = {}  # by node of the root
@@ -80,7 +81,7 @@ class Reusing:
         self._unknown: list[FiringId] = []
         self._errors: dict[FiringId, BaseException] = {}  # that calls have failed with
         self._imported: dict[ScopePlan, dict[int, int]] = {}
-        self._reads: dict[PlanNode, _Reads] = {}
+        self._reads: dict[PlanNode, Reads] = {}
 
     def known(self, index: int) -> Known | None:
         """Return what is known of a node of the root."""
@@ -165,16 +166,13 @@ class Reusing:
             function = _function_of(one.node)
             self._note(one.frame, one.node, Known(function, given, READY, {}, {}, self.revision, ask=one))
 
-    def forget(self, function: object) -> None:
-        """Forget what the firings of a function have come to."""
-        self._own = {index: one for index, one in self._own.items() if one.function is not function}
-        for inside in self._inside.values():
-            inside.before = {
-                path: one
-                for path, one in {**inside.before, **inside.now}.items()
-                if one.function is not function
-            }
-            inside.now = {}
+    def forget(self, index: int) -> None:
+        """Forget what a node of the root has come to, of which something was replaced.
+
+        What is inside it is compared function by function.
+        """
+        self._own.pop(index, None)
+        self._reads.clear()  # the plan is another
 
     def _stands(self, frame: Frame, node: PlanNode) -> bool:
         """Settle a firing as it was settled before, if nothing has changed; tells whether it is."""
@@ -250,7 +248,7 @@ class Reusing:
     def _changed(self, node: PlanNode, known: Known | None, given: tuple[object, ...]) -> tuple[str, ...]:
         if known is None or len(known.inputs) != len(given):
             return ()
-        pairs = zip(self._reads[node].ports, known.inputs, given, strict=True)
+        pairs = zip(self.reads_of(node).ports, known.inputs, given, strict=True)
         return tuple(dict.fromkeys(label for label, old, new in pairs if old != new))
 
     def _find(self, frame: Frame, node: PlanNode) -> Known | None:
@@ -270,15 +268,19 @@ class Reusing:
 
     def _given(self, frame: Frame, node: PlanNode) -> tuple[object, ...]:
         """Return the digests of all that a node reads; of a signal only whether it came."""
-        reads = self._reads.get(node)
-        if reads is None:
-            reads = self._reads[node] = _reads_of(node)
-        known = frame.digests
+        reads, known = self.reads_of(node), frame.digests
         given = [known.get(slot) or self._digest(frame, slot) for slot in reads.slots]
         for slot in reads.signals:
             token = frame.values[slot]
             given.append(known.get(slot) or self._digest(frame, slot) if is_dead(token) else SIGNALLED)
         return tuple(given)
+
+    def reads_of(self, node: PlanNode) -> Reads:
+        """Return what a node reads."""
+        reads = self._reads.get(node)
+        if reads is None:
+            reads = self._reads[node] = _reads_of(node)
+        return reads
 
     def digest(self, frame: Frame, slot: int) -> object:
         """Return the digest of what a slot holds; what has none is equal to nothing but itself."""
@@ -305,7 +307,7 @@ class Reusing:
         return imported.get(slot)
 
 
-def _reads_of(node: PlanNode) -> _Reads:
+def _reads_of(node: PlanNode) -> Reads:
     feeds = [(slot, feed.port) for feed in node.feeds if not feed.is_signal for slot in feed.slots]
     signals = [(slot, feed.port) for feed in node.feeds if feed.is_signal for slot in feed.slots]
     match node.action:
@@ -316,7 +318,7 @@ def _reads_of(node: PlanNode) -> _Reads:
         case _:
             assert_never(node.action)
     slots, ordered = tuple(slot for slot, _ in feeds), tuple(slot for slot, _ in signals)
-    return _Reads(slots, ordered, tuple(port for _, port in (*feeds, *signals)))
+    return Reads(slots, ordered, tuple(port for _, port in (*feeds, *signals)))
 
 
 def _function_of(node: PlanNode) -> object:

@@ -11,16 +11,20 @@ from dataflow.entering import read_some
 from dataflow.errors import DataflowError
 from dataflow.freshness import Stage
 from dataflow.live_engine import executing_live
+from dataflow.live_reasons import why
+from dataflow.names import encode
+from dataflow.replacing import address_in, check_layout, type_of, with_replaced
 from dataflow.result import no_value_text
 from dataflow.separation import separate
 from dataflow.tokens import Errored, Skip
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 
     from dataflow.asks import Ask
     from dataflow.definitions import Definition
     from dataflow.live_engine import LiveEngine
+    from dataflow.wiring import Nested
 
 __all__ = ["Counts", "Live", "live"]
 
@@ -43,11 +47,12 @@ class Live:
     A port is given as to `Result.get`: one of the builder, text like `node.port`, or the name of an output.
     """
 
-    __slots__ = ("_addresses", "_definition", "_engine")
+    __slots__ = ("_addresses", "_definition", "_engine", "_wiring")
 
     def __init__(self, definition: Definition, engine: LiveEngine) -> None:
         self._definition = definition
         self._engine = engine
+        self._wiring = definition.wiring  # what it runs by now
         self._addresses = Addresses(engine.scheduler.plan)
 
     @property
@@ -133,9 +138,24 @@ class Live:
         read = {id: asking.read(id, value, "live") for id, value in answers.items()}
         self._engine.answer(read)
 
+    async def replace(self, node: object, fn: Callable[..., Awaitable[Any]] | Nested) -> None:
+        """Have a node run another function from here on: only it and what depends on it is stale.
+
+        The node is a step, or text like `loop/node`; the function an async one, a `Node` or a flow with the
+        same ports. Raises FlowInvalid for what does not fit, and then nothing has changed.
+        """
+        engine, wiring = self._engine, self._wiring
+        address = address_in(self._definition.wiring, node)
+        replaced = with_replaced(wiring, address, type_of(fn))
+        plan, told = self._definition.compile_other(replaced), "/".join(map(encode, address))
+        check_layout(plan.name, told, engine.scheduler.plan.root, plan.root)
+        [index] = [one.index for one in plan.root.nodes if one.is_visible and one.id == address[0]]
+        engine.replace(plan, index)
+        self._wiring = replaced
+
     def why(self, port: object) -> str:
         """Tell why a port is what it is, whether it is stale, and what it was last computed for."""
-        raise NotImplementedError
+        return why(self._engine, port, self._find(port))
 
     def _find(self, port: object) -> RootPort:
         return self._addresses.output(port) or self._addresses.port(port)

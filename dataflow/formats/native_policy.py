@@ -35,6 +35,8 @@ def write_policy(policy: Policy, where: str, problems: list[str]) -> dict[str, o
         written["retry"] = _write_retry(policy.retry)
         if policy.retry.before is not None:
             problems.append(f"{where}, policy: `before` of the retry has no document form")
+    if written.pop("cutoff", None) is not None:
+        problems.append(f"{where}, policy: `cutoff` has no document form")
     if "default" in written:
         try:
             written["default"] = as_json(written["default"])

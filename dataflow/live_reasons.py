@@ -1,0 +1,112 @@
+"""Why a port of a live session is what it is: what it was computed for, and whether it is stale (S13.4)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dataflow.addressing import name_of
+from dataflow.freshness import Stage
+from dataflow.result import story
+from dataflow.tokens import Errored, Skip
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from dataflow.addressing import RootPort
+    from dataflow.live_engine import LiveEngine
+    from dataflow.plan import PlanNode
+
+__all__ = ["why"]
+
+#: How many causes are told at most.
+MOST_CAUSES = 50
+
+
+def why(engine: LiveEngine, port: object, found: RootPort) -> str:
+    """Tell why a port is what it is; each further line is a cause of the one above or before it."""
+    index, named = engine.maker(found), _named(port)
+    if index is None:
+        return f"{named} is given" if found.slot is None else _input(engine, found.slot, named)
+    node = engine.scheduler.root.plan.nodes[index]
+    match Stage(engine.freshness.stages[index]):
+        case Stage.FRESH | Stage.LOST:
+            token = engine.look(found).token
+            if isinstance(token, Skip | Errored):
+                return story(f"{named} has no value", token)
+            return _told(f"{named} {_computed(engine, node)}", _causes(engine, node))
+        case Stage.STALE if engine.reusing.known(index) is None:
+            return f"{named} has not been computed: nobody has asked for it"
+        case Stage.STALE:
+            return _told(f"{named} is stale, and nobody has asked for it since", _changes(engine, node))
+        case _:
+            asks = [
+                f"{id} waits for an answer: {one.ask.prompt}"
+                for id, one in engine.scheduler.asking.open.items()
+            ]
+            state = "waits" if asks else "is being computed"
+            return _told(f"{named} {state}", asks)
+
+
+def _told(head: str, causes: Iterable[str]) -> str:
+    return "\n".join([head, *(f"  because {cause}" for cause in dict.fromkeys(causes))])
+
+
+def _named(port: object) -> str:
+    return f"output {port!r}" if isinstance(port, str) and "." not in port else name_of(port)
+
+
+def _input(engine: LiveEngine, slot: int, named: str) -> str:
+    revision = engine.reusing.changed_in.get(slot, 1)
+    return f"{named} is given, and has its value since revision {revision}"
+
+
+def _computed(engine: LiveEngine, node: PlanNode) -> str:
+    known = engine.reusing.known(node.index)
+    if known is None:
+        return "has a value, which joins those of others"
+    again = "" if known.revision == engine.reusing.revision else "; what it is given has not changed since"
+    return f"was computed in revision {known.revision}{again}"
+
+
+def _causes(engine: LiveEngine, node: PlanNode) -> Iterator[str]:
+    """Go back from a node through the ports whose values had changed when it was computed."""
+    reusing, reach, plan = engine.reusing, engine.freshness.reach, engine.scheduler.root.plan
+    todo, seen = [node], {node.index}
+    told = 0
+    for one in todo:  # grows while it is walked
+        known = reusing.known(one.index)
+        reads = reusing.reads_of(one)
+        because = known.because if known is not None else reads.ports
+        for port, slot in zip(reads.ports, (*reads.slots, *reads.signals), strict=True):
+            if port not in because or told == MOST_CAUSES:
+                continue
+            told += 1
+            maker = reach.makers.get(slot)
+            if maker is None:
+                yield f"{_input_of(engine, slot)} changed in revision {reusing.changed_in.get(slot, 1)}"
+            elif maker not in seen:
+                seen.add(maker)
+                todo.append(plan.nodes[maker])
+                if known is not None:
+                    yield f"{plan.names[slot]} changed, which {one.id} reads as {port!r}"
+
+
+def _changes(engine: LiveEngine, node: PlanNode) -> Iterator[str]:
+    """Name the inputs that have changed before a node since it was computed."""
+    reusing, reach = engine.reusing, engine.freshness.reach
+    known = reusing.known(node.index)
+    since = 0 if known is None else known.revision
+    todo, seen = [node.index], {node.index}
+    for index in todo:  # grows while it is walked
+        for slot in reach.reads[index]:
+            maker = reach.makers.get(slot)
+            if maker is None and reusing.changed_in.get(slot, 0) > since:
+                yield f"{_input_of(engine, slot)} changed in revision {reusing.changed_in[slot]}"
+            elif maker is not None and maker not in seen and not engine.freshness.is_fresh(maker):
+                seen.add(maker)
+                todo.append(maker)
+
+
+def _input_of(engine: LiveEngine, slot: int) -> str:
+    names = [name for name, own in engine.scheduler.root.plan.parameters.items() if own == slot]
+    return f"input {names[0]!r}" if names else "a constant"

@@ -1,0 +1,95 @@
+"""Replacing: a flow in which one node runs something else, laid out as it was (S13.4)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from dataflow.builder import Builder
+from dataflow.declare import Node
+from dataflow.errors import DataflowError, FlowInvalid
+from dataflow.names import encode
+from dataflow.nodetype import NodeType, derive
+from dataflow.steps import Step
+from dataflow.wiring import LoopBlock, MapBlock, PlacedNode
+from dataflow.wording import choices
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dataflow.plan import ScopePlan
+    from dataflow.wiring import Block, Nested, Placed, Wiring
+
+__all__ = ["address_in", "check_layout", "type_of", "with_replaced"]
+
+
+def address_in(wiring: Wiring, node: object) -> tuple[str, ...]:
+    """Return the ids of the blocks around a node, and its own; raises DataflowError for what names none."""
+    match node:
+        case Step():
+            block = node._block  # noqa: SLF001 - hidden from users, not from the engine
+            if block.wiring is not wiring:
+                raise DataflowError(f"the step belongs to flow {block.wiring.name!r}, not to {wiring.name!r}")
+            around = [outer.loop.id for outer in block.around() if outer.loop is not None]
+            return (*reversed(around), node._id)  # noqa: SLF001 - as above
+        case str():
+            return tuple(unquote(part) for part in node.split("/"))
+        case _:
+            raise DataflowError(f"expected a step or the address of a node, found {type(node).__name__}")
+
+
+def with_replaced(wiring: Wiring, address: Sequence[str], kind: NodeType | Nested) -> Wiring:
+    """Return the flow with another function, or another flow, at a node; raises DataflowError."""
+    blocks: list[tuple[Block, str, LoopBlock | MapBlock]] = []
+    block, told = wiring.block, "/".join(map(encode, address))
+    for id in address[:-1]:
+        around = _placed(block, id, told)
+        if not isinstance(around, LoopBlock | MapBlock):
+            raise DataflowError(f"{told!r} is inside node {id!r}, which is no block: replace that node")
+        blocks.append((block, id, around))
+        block = around.body
+    placed = _placed(block, address[-1], told)
+    if not isinstance(placed, PlacedNode):
+        raise DataflowError(f"{told!r} is a loop or a map, which runs no function; replace a node inside it")
+    new: Placed = replace(placed, type=kind)
+    body = replace(block, nodes={**block.nodes, address[-1]: new})
+    for outer, id, around in reversed(blocks):
+        body = replace(outer, nodes={**outer.nodes, id: replace(around, body=body)})
+    nested = wiring.nested if isinstance(kind, NodeType) else [*wiring.nested, kind]
+    return replace(wiring, block=body, nested=nested)
+
+
+def type_of(function: object) -> NodeType | Nested:
+    """Return what a node runs: the type of a function, or a flow; raises FlowInvalid."""
+    match function:
+        case Builder():
+            flow: Any = function
+            return flow  # type: ignore[no-any-return]  # every builder that is finished is one
+        case Node():
+            return function.type
+        case _:
+            given: Any = function
+            return derive(given)
+
+
+def _placed(block: Block, id: str, address: str) -> Placed:
+    placed = block.nodes.get(id)
+    if placed is None:
+        raise DataflowError(f"the flow has no node {address!r}; {choices(list(map(encode, block.nodes)))}")
+    return placed
+
+
+def check_layout(flow: str, node: str, old: ScopePlan, new: ScopePlan) -> None:
+    """Refuse a function that takes or gives other ports than the one it replaces; raises FlowInvalid."""
+    if _laid_out(old) != _laid_out(new):
+        told = f"node {node!r}: what replaces its function has to take and give the same ports"
+        raise FlowInvalid(flow, [told])
+
+
+def _laid_out(plan: ScopePlan) -> Any:
+    nodes = [
+        (node.id, dict(node.outputs), [(feed.port, feed.slots, feed.is_lazy) for feed in node.feeds])
+        for node in plan.nodes
+    ]
+    return nodes, plan.names, plan.readers, plan.waits, plan.parameters, plan.exports, plan.deferred
