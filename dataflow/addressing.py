@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from dataflow.errors import DataflowError
@@ -62,11 +63,13 @@ class Addresses:
         if not isinstance(port, str) or port not in self.plan.outputs:
             return None
         slot = self.plan.outputs[port]
-        for node in self.plan.root.nodes:
-            for name, own in node.outputs.items():
-                if own == slot:
-                    return RootPort(node, name, slot)
-        return RootPort(None, port, slot)
+        return self._made.get(slot) or RootPort(None, port, slot)
+
+    @cached_property
+    def _made(self) -> dict[int, RootPort]:
+        """The ports of nodes by slot."""
+        nodes = self.plan.root.nodes
+        return {slot: RootPort(node, name, slot) for node in nodes for name, slot in node.outputs.items()}
 
     def _unknown(self, reference: Reference, node: PlanNode | None) -> str:
         """Say why a port cannot be told: it is inside something, or there is none."""
