@@ -147,9 +147,10 @@ class Live:
         """
         engine, wiring = self._engine, self._wiring
         address = address_in(self._definition.wiring, node)
-        replaced = with_replaced(wiring, address, type_of(fn))
+        kind = type_of(fn)
+        replaced = with_replaced(wiring, address, kind)
         plan, told = self._definition.compile_other(replaced), "/".join(map(encode, address))
-        check_layout(plan.name, told, engine.scheduler.plan.root, plan.root)
+        check_layout(plan.name, told, kind, engine.scheduler.plan.root, plan.root)
         [index] = [one.index for one in plan.root.nodes if one.is_visible and one.id == address[0]]
         engine.replace(plan, index)
         self._wiring = replaced
