@@ -81,13 +81,16 @@ class Freshness:
 
     def _overtake(self, node: PlanNode) -> None:
         """Take a node back that has not settled yet; what runs, or is about to, leaves on its own."""
-        for slot in node.outputs.values():  # some of a map may have settled early
-            self.root.values[slot] = UNSETTLED
-            self.root.digests.pop(slot, None)
+        self._unsettle(node)  # some of a map may have settled early
         if overtake(self.scheduler, node):
             self.stages[node.index] = Stage.LEAVING
         else:
             self._deactivate(node.index)
+
+    def _unsettle(self, node: PlanNode) -> None:
+        for slot in node.outputs.values():
+            self.root.values[slot] = UNSETTLED
+            self.root.digests.pop(slot, None)
 
     def _deactivate(self, index: int) -> None:
         self.stages[index] = Stage.STALE
@@ -128,6 +131,10 @@ class Freshness:
                 stages[index] = Stage.STALE
             undemanded.clear()
         now, lazily = self._behind(self.wanted)
+        for index in now & self.root.withdrawn:  # it lost a race, is being cancelled, and is to run again
+            if stages[index] == Stage.ACTIVE:
+                stages[index] = Stage.LEAVING
+                self._unsettle(self.root.plan.nodes[index])
         asked = [index for index in now if index in undemanded]
         new = sorted(index for index in now if stages[index] in (Stage.STALE, Stage.LOST))
         deferred = sorted(
@@ -170,9 +177,7 @@ class Freshness:
         self._begins(index)
         self.stages[index] = Stage.ACTIVE
         root.states[index] = WAITING
-        for slot in root.plan.nodes[index].outputs.values():
-            root.values[slot] = UNSETTLED
-            root.digests.pop(slot, None)
+        self._unsettle(root.plan.nodes[index])
         for by_node in (root.opened, root.reasons, root.attempts, root.metadata, root.pulling, root.taken):
             if by_node and index in by_node:
                 del by_node[index]
