@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, time, tzinfo
 from functools import partial
 from itertools import chain
+from operator import attrgetter, itemgetter, methodcaller
 from types import GenericAlias, MappingProxyType, SimpleNamespace, UnionType
 from typing import Any, Final, TypeAlias, get_args, get_origin
 from weakref import WeakKeyDictionary
@@ -161,6 +162,9 @@ TAKINGS: Final[dict[type, Taking]] = {
     tzinfo: _sequence(b"W", lambda _: (), item_step),
     ZoneInfo: _zone,
     re.Pattern: _attributes(b"B", "pattern", "flags"),
+    **dict.fromkeys(
+        (itemgetter, attrgetter, methodcaller), _sequence(b"Y", lambda value: value.__reduce__(), item_step)
+    ),
     SimpleNamespace: _mapping(b"J", lambda value: vars(value).items()),
     GenericAlias: _sequence(b"G", lambda value: [get_origin(value), *get_args(value)], item_step),
     UnionType: _set(b"U", get_args),

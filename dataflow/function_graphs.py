@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from dataflow.code_digests import code_text
 from dataflow.digest_leaves import Digested, hashed, text
 from dataflow.functions import module_name
+from dataflow.type_names import type_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -180,9 +181,11 @@ def _of_function(one: FunctionType) -> Iterator[tuple[str, object]]:
 
 
 def _of_class(one: type) -> Iterator[tuple[str, object]]:
-    """Yield the name of a class, those of its bases, and its own functions and constants."""
+    """Yield the name of a class, those of its bases, and its own fields, functions and constants."""
     yield CODE, _name(one)
     yield CODE, tuple(map(_name, one.__bases__))
+    fields = vars(one).get("__annotations__", {})
+    yield CODE, tuple((name, type_name(hint)) for name, hint in fields.items())
     for name, value in sorted(vars(one).items()):
         if isinstance(value, FunctionType):
             is_made = dataclasses.is_dataclass(one) and value.__code__.co_filename == "<string>"
