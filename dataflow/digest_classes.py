@@ -15,11 +15,11 @@ from dataflow.digest_parts import TAKINGS, Apart, As, Underivable
 from dataflow.failure import text_of_error
 from dataflow.signature import qualified_id
 from dataflow.values.classes import class_name
-from dataflow.values.parts import caches_of, more_of, slots_of
+from dataflow.values.parts import ABSENT, NOTED, caches_of, slots_of
 from dataflow.values.refusing import NO_FIELDS, reason_against
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from dataflow.digest_parts import Taking
 
@@ -77,8 +77,8 @@ def _chosen(kind: type) -> Taking:
         return TAKINGS[type]
     if kind is object or not all(map(_is_written_in_python, between)):
         raise Underivable(_reason_against(kind))
-    hidden = {SESSION} if issubclass(kind, ExecutionContext) else set()
-    return partial(_instance, head, base, caches_of(kind) | hidden, slots_of(kind) - slots_of(base) - hidden)
+    hidden = caches_of(kind) | {NOTED} | ({SESSION} if issubclass(kind, ExecutionContext) else set())
+    return partial(_instance, head, base, hidden, sorted(slots_of(kind) - slots_of(base) - hidden))
 
 
 def _as_told(head: bytes, function: Callable[[Any], object], value: object) -> Apart:
@@ -99,16 +99,27 @@ def _member(head: bytes, value: Any) -> Apart:
     return Apart([value._name_, value._value_], partial(listed, head), steps.__getitem__)
 
 
-def _instance(head: bytes, base: type, hidden: frozenset[str], slots: set[str], value: Any) -> Apart:
+def _instance(head: bytes, base: type, hidden: frozenset[str], slots: Sequence[str], value: Any) -> Apart:
     """Take apart what an instance is as one of its base class, and what else it holds."""
-    more = more_of(value, (), hidden, slots).get("more", {})
-    names = sorted(more)
+    held = {name: one for name in slots if (one := _read(value, name)) is not ABSENT}
+    more = _read(value, "__dict__")
+    if more is not ABSENT:
+        held |= {name: one for name, one in more.copy().items() if name not in hidden}
+    names = sorted(held)
     parts: list[Any] = [_seen_as(base, value)]
     for name in names:
-        parts += (name, more[name])
+        parts += (name, held[name])
     return Apart(
         parts, partial(listed, head), lambda number: f".{names[(number - 1) // 2]}" if number else ""
     )
+
+
+def _read(value: object, name: str) -> Any:
+    """Read an attribute without any code of its class."""
+    try:
+        return object.__getattribute__(value, name)
+    except AttributeError:
+        return ABSENT
 
 
 def _seen_as(base: type, value: object) -> object:

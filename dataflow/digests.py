@@ -5,22 +5,24 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
 
+from dataflow.checking import described
 from dataflow.digest_classes import is_known, register, taking_of
 from dataflow.digest_leaves import LEAVES
 from dataflow.digest_parts import TAKINGS, Apart, Underivable
+from dataflow.failure import text_of_error
 from dataflow.type_names import type_name
 from dataflow.values.places import MOST_STEPS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["NoDigest", "digest", "digester"]
+__all__ = ["NoDigest", "digest", "digester", "type_of"]
 
 T = TypeVar("T")
 F = TypeVar("F", bound="Callable[[Any], object]")
 
 #: Deeper values are refused: something makes them up as they are looked at.
-MOST_LEVELS: Final = 1_000_000
+MOST_LEVELS: Final = 200_000
 _LEAF_TYPES: Final = frozenset(LEAVES)
 
 
@@ -86,7 +88,7 @@ class _Walk:
                     self.stack[-1].digests.append(made)
                 made = self._go_on(self.stack[-1])
         except Underivable as error:
-            raise NoDigest(self._place(), _name(self.looked_at), str(error)) from error.__cause__
+            raise NoDigest(self._place(), type_of(self.looked_at), str(error)) from error.__cause__
         assert made is not None, "the last container that was left is the value"
         return made
 
@@ -142,7 +144,13 @@ def _taken_apart(value: object) -> Apart:
         taking = TAKINGS.get(kind) or taking_of(kind)
     except TypeError as error:  # a class that has no hash
         raise Underivable("") from error
-    return taking(value)
+    try:
+        return taking(value)
+    except Underivable:
+        raise
+    except Exception as error:  # of somebody's class
+        told = f"{type(error).__name__}: {text_of_error(error)}".removesuffix(": ")
+        raise Underivable(f"taking it apart raised {told}") from error
 
 
 def _of_leaves(apart: Apart) -> bytes | None:
@@ -156,7 +164,7 @@ def _of_leaves(apart: Apart) -> bytes | None:
     return apart.finish([LEAVES[type(part)](part) for part in parts])
 
 
-def _name(value: object) -> str:
+def type_of(value: object) -> str:
     """Name the type of a value as it can be found."""
     kind = type(value)
     module = getattr(kind, "__module__", "")
@@ -178,7 +186,7 @@ def digester(type: Any, function: Any = None, /) -> Any:
     if function is None:
         return lambda found: digester(type, found)
     if not callable(function):
-        raise TypeError(f"the digester of {type_name(type)} must be a function, found {type_name(function)}")
+        raise TypeError(f"the digester of {type_name(type)} must be a function, found {described(function)}")
     if inspect.iscoroutinefunction(function):
         raise TypeError(f"the digester of {type_name(type)} must be a plain function, found an async one")
     register(type, function)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.code_digests import PYTHON
 from dataflow.digest_leaves import Digested, listed, text
-from dataflow.digests import NoDigest, digest
+from dataflow.digests import NoDigest, digest, type_of
 from dataflow.function_graphs import NAME, FunctionGraph, is_plain
 from dataflow.values.parts import caches_of
 
@@ -72,7 +72,7 @@ class _Known:
         root = call.type.documented or call.type.call
         self.graph = FunctionGraph(root)
         if not any(isinstance(one, FunctionType) for one in self.graph.functions):
-            raise NoDigest("code", type(root).__qualname__, "it is not written in Python")
+            raise NoDigest("code", type_of(root), "it is not written in Python")
         parts: dict[str, list[Any]] = {}
         for each in self.graph.held:
             if each.label != NAME:

@@ -11,6 +11,7 @@ from dataflow import errors
 from tests.messages import (
     asking,
     declaring,
+    digests,
     documents,
     expressions,
     raised_by,
@@ -30,6 +31,7 @@ TABLES = {
     for module in (
         asking,
         declaring,
+        digests,
         documents,
         expressions,
         raised_by,
