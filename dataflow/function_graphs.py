@@ -26,7 +26,7 @@ from dataflow.functions import module_name
 from dataflow.type_names import type_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 __all__ = ["CODE", "FUNCTIONS", "NAME", "FunctionGraph", "Held", "is_function", "is_plain"]
 
@@ -77,7 +77,7 @@ class FunctionGraph:
     What a function in a closure or in an argument holds is in the part of that.
     """
 
-    __slots__ = ("functions", "held", "names", "seen")
+    __slots__ = ("functions", "held", "seen")
 
     def __init__(self, root: object) -> None:
         self.functions: list[Any] = [root]
@@ -93,34 +93,57 @@ class FunctionGraph:
                         parts.append(part or ("" if label == CODE else label))
                     told = Digested(b"@%d" % number)
                 self.held.append(Held(part or label, label, told))
-        self.names = [
-            _global_names(one.__code__) if type(one) is FunctionType else () for one in self.functions
-        ]
-        self.seen = self._look()
+        self.seen = [_Seen(one) for one in self.functions]
 
     def is_same(self) -> bool:
         """Tell whether no function holds another object than it did."""
-        seen = self._look()
-        return len(seen) == len(self.seen) and all(map(is_, seen, self.seen))
+        return all(map(_Seen.is_same, self.seen))
 
-    def _look(self) -> list[Any]:
-        """List the objects that can be replaced in functions."""
-        seen: list[Any] = []
-        for one, names in zip(self.functions, self.names, strict=True):
-            if type(one) is FunctionType:
-                named = one.__kwdefaults__
-                seen += (one.__code__, one.__defaults__, named)
-                if named:
-                    seen += named.values()
-                if one.__closure__:
-                    seen += map(_content, one.__closure__)
-                if names:
-                    seen += map(one.__globals__.get, names)
-            elif isinstance(one, type):
-                seen += vars(one).values()
-            elif isinstance(one, partial):
-                seen += one.keywords.values()
-        return seen
+
+class _Seen:
+    """A function and the objects that can be replaced in it, as they are."""
+
+    __slots__ = ("cells", "code", "defaults", "function", "held", "named", "variables")
+
+    def __init__(self, function: Any) -> None:
+        is_function = type(function) is FunctionType
+        self.function = function
+        self.code = function.__code__ if is_function else None
+        self.defaults = function.__defaults__ if is_function else None
+        self.named = function.__kwdefaults__ if is_function else None
+        self.cells = [(cell, _content(cell)) for cell in (is_function and function.__closure__) or ()]
+        names = _global_names(function.__code__) if is_function else ()
+        self.variables = [(name, function.__globals__.get(name)) for name in names]
+        self.held = _replaceable(function)
+
+    def is_same(self) -> bool:
+        """Tell whether all of them are the same objects."""
+        one = self.function
+        if self.code is not None:
+            if one.__code__ is not self.code or one.__defaults__ is not self.defaults:
+                return False
+            if one.__kwdefaults__ is not self.named:
+                return False
+            variables = one.__globals__
+            for name, value in self.variables:
+                if variables.get(name) is not value:
+                    return False
+            for cell, value in self.cells:
+                if _content(cell) is not value:
+                    return False
+            if self.named is None:
+                return True
+        held = _replaceable(one)
+        return len(held) == len(self.held) and all(map(is_, held, self.held))
+
+
+def _replaceable(one: Any) -> Sequence[object]:
+    """List what stands in a dict of a function: defaults of keywords, arguments, what a class holds."""
+    if type(one) is FunctionType:
+        return tuple((one.__kwdefaults__ or {}).values())
+    if isinstance(one, type):
+        return tuple(vars(one).values())
+    return tuple(one.keywords.values()) if isinstance(one, partial) else ()
 
 
 def _name(one: Any) -> str:

@@ -112,8 +112,9 @@ def test_only_plain_functions_tell(kind: type[Image]) -> None:
     async def told(_: Image) -> int:
         return 1
 
-    for wrong in (5, told):
+    wrongs: list[Any] = [5, told]
+    for wrong in wrongs:
         with pytest.raises(TypeError, match="must be a"):
             digester(kind, wrong)
         with pytest.raises(TypeError, match="must be a"):
-            digester(kind)(wrong)  # type: ignore[type-var]
+            digester(kind)(wrong)

@@ -96,7 +96,7 @@ def make(k: Any) -> Any:
 
 
 def made_of(text: str, name: str = "f") -> Any:
-    return node(compiled(f"async def f(x: int = 1) -> object: {text}"), name=name)
+    return node(name=name)(compiled(f"async def f(x: int = 1) -> object: {text}"))
 
 
 ROWS: list[tuple[str, Callable[[], Fingerprint], Callable[[], Fingerprint], set[str]]] = [

@@ -28,6 +28,10 @@ def make(k: Any) -> Callable[[int], Any]:
     return add
 
 
+def plainly(*args: Any, **named: Any) -> Any:
+    return args, named
+
+
 def around(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def called(*args: Any) -> Any:
@@ -82,7 +86,7 @@ DIFFERENT: list[Any] = [
     *ONE_LINE, make(1), make(2), make(1.0), make(make(1)), make(make(2)), make(len), make([1]), make(Adder), make(Adder(1)),
     around(make(1)), around(make(2)), around_otherwise(make(1)), around(around(make(1))), Adder, Mode, classes(1), classes(2),
     Adder(1).add, Adder(2).add, Adder.add, Adder.named, Adder.twice, vars(Adder)["half"], functools.partial(make(1), 1),
-    functools.partial(make(1), 2), functools.partial(make(2), 1), functools.partial(make(1), x=1), functools.lru_cache(make(1)),
+    functools.partial(make(1), 2), functools.partial(make(2), 1), functools.partial(plainly, x=1), functools.lru_cache(make(1)),
     functools.lru_cache(make(2)), len, max, int, "abc".upper, "abd".upper, str.upper, make, around,
 ]  # fmt: skip
 
@@ -98,7 +102,7 @@ def test_what_does_something_else_has_another_digest() -> None:
         lambda: make(1),
         lambda: make(make([1])),
         lambda: around(make(1)),
-        lambda: functools.partial(make(1), 1, x=2),
+        lambda: functools.partial(plainly, 1, x=2),
         lambda: Adder(1).add,
         lambda: classes(1),
         lambda: functools.lru_cache(make(1)),
@@ -161,9 +165,11 @@ def test_a_function_wrapped_in_a_circle_has_a_digest() -> None:
 
 def test_a_variable_without_a_value_is_one() -> None:
     def early() -> Callable[[], Any]:
-        made = lambda: late  # noqa: E731 - as people write it
+        def made() -> Any:
+            return late
+
         before = digest(made)
-        late = 1
+        late: int = 1
         assert digest(made) != before
         return made
 
