@@ -50,6 +50,7 @@ class Freshness:
         self.root = root = scheduler.root
         self.reach = reach_of(root.plan)
         self.stages = bytearray(len(root.plan.nodes))  # Stage.STALE
+        self._awaited = [_awaited(node) for node in root.plan.nodes]
         self.wanted: Counter[int] = Counter()  # nodes that somebody waits for
         root.states[:] = bytes([NOT_RUN]) * len(root.states)
         root.unsettled, root.has_ended, scheduler.has_ended = 0, True, True
@@ -105,18 +106,22 @@ class Freshness:
     def _stop(self, node: PlanNode) -> None:
         """Have a node end whose outcome nobody wants any more; an effect is not cut short."""
         root, scheduler = self.root, self.scheduler
-        root.withdrawn.add(node.index)
         if isinstance(node.action, Call):
-            if node.action.policy.effect is not True:
+            if not _has_effect(node):
+                root.withdrawn.add(node.index)
                 scheduler.to_act = True
                 scheduler.stopped.append((root, node.index))
             return
+        root.withdrawn.add(node.index)
+        others, scheduler.stopped = scheduler.stopped, []
         opened = root.opened[node.index]
         if isinstance(opened, OpenedMap):
             opened.is_closing = True
         cause = Skip(root.path_of(node), "its inputs have changed")
         for inner in list(opened.live.values()):
             scheduler.failing.close(inner, cause)
+        pure = [one for one in scheduler.stopped if not _has_effect(one[0].plan.nodes[one[1]])]
+        scheduler.stopped = others + pure
 
     def _deactivate(self, index: int) -> None:
         self.stages[index] = Stage.STALE
@@ -149,6 +154,8 @@ class Freshness:
 
     def demand(self) -> None:
         """Have everything settle that somebody waits for (S8.1)."""
+        if self.root.is_closing:
+            return
         stages, undemanded = self.stages, self.root.undemanded
         if self.root.has_ended and undemanded:  # nobody has asked for these in the end
             for index in undemanded:
@@ -201,7 +208,7 @@ class Freshness:
             root.values[slot] = UNSETTLED
             root.digests.pop(slot, None)
         for by_node in (root.opened, root.reasons, root.attempts, root.metadata, root.pulling, root.taken):
-            if index in by_node:
+            if by_node and index in by_node:
                 del by_node[index]
         root.withdrawn.discard(index)
         if root.lost:
@@ -211,14 +218,18 @@ class Freshness:
 
     def _count(self, index: int, *, is_deferred: bool) -> None:
         """Count what a node waits for, and note whether any of it is there and is no value."""
-        root, node = self.root, self.root.plan.nodes[index]
+        root, waits, is_odd = self.root, 0, False
         values = root.values
-        slots = {slot for feed in node.feeds if not feed.is_lazy for slot in feed.slots}
-        waits = 1 if _is_early(node) else sum(values[slot] is UNSETTLED for slot in slots)
-        root.waits[index] = waits + is_deferred
-        if any(is_dead(values[slot]) for feed in node.feeds for slot in feed.slots):
+        for slot, is_waited_for in self._awaited[index]:
+            token = values[slot]
+            if token is UNSETTLED:
+                waits += is_waited_for
+            elif is_dead(token):
+                is_odd = True
+        root.waits[index] = (1 if _is_early(root.plan.nodes[index]) else waits) + is_deferred
+        if is_odd:
             root.note_odd(index)
-        elif index in root.odd:
+        elif root.odd:
             root.odd.discard(index)
 
     def _begin(self, node: PlanNode) -> None:
@@ -231,6 +242,19 @@ class Freshness:
             releasing.consider(root, node)
         elif not root.waits[node.index]:
             releasing.release(root, node.index)
+
+
+def _awaited(node: PlanNode) -> tuple[tuple[int, bool], ...]:
+    """List the slots that a node reads, each once, and whether it waits for them from the start."""
+    found: dict[int, bool] = {}
+    for feed in node.feeds:
+        for slot in feed.slots:
+            found[slot] = found.get(slot, False) or not feed.is_lazy
+    return tuple(found.items())
+
+
+def _has_effect(node: PlanNode) -> bool:
+    return isinstance(node.action, Call) and node.action.policy.effect is True
 
 
 def _is_early(node: PlanNode) -> bool:

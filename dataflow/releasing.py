@@ -17,14 +17,14 @@ from dataflow.states import CANCELLED, DONE, NOT_RUN, SKIPPED, WAITING
 from dataflow.tokens import Errored, Skip
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from dataflow.frames import Frame, Unhandled
     from dataflow.merging import MergeFunction
     from dataflow.plan import PlanNode
     from dataflow.scheduler import Scheduler
 
-__all__ = ["Releasing"]
+__all__ = ["Releasing", "tokens_of"]
 
 
 class Releasing:
@@ -39,16 +39,8 @@ class Releasing:
         if call.is_branch:
             matched = next(iter(outputs), None)
             self.scheduler.report(EventKind.BRANCH_EVALUATED, frame, node, matched=matched)
-        for port, slot in node.outputs.items():
-            if port == DONE_PORT:
-                put(frame, slot, Signal())
-            elif (value := outputs.get(port, SKIP)) is not SKIP:
-                put(frame, slot, value)
-            elif port == ERROR_PORT:
-                put(frame, slot, _no_failure(frame, node))
-            else:
-                reason = f"exit {port!r} not taken" if call.is_branch else f"port {port!r} not emitted"
-                put(frame, slot, Skip(frame.path_of(node), reason))
+        for slot, token in tokens_of(frame, node, call, outputs):
+            put(frame, slot, token)
         self.scheduler.finish(frame, node, DONE)
 
     def opener_ended(self, frame: Frame, node: PlanNode, unhandled: Sequence[Unhandled]) -> None:
@@ -165,6 +157,22 @@ class Releasing:
         for slot in node.outputs.values():
             self.scheduler.put(frame, slot, token)
         self.scheduler.finish(frame, node, state)
+
+
+def tokens_of(
+    frame: Frame, node: PlanNode, call: Call, outputs: Mapping[str, Any]
+) -> Iterator[tuple[int, Any]]:
+    """Tell what the ports of a node that returned settle to, by slot (S3.2)."""
+    for port, slot in node.outputs.items():
+        if port == DONE_PORT:
+            yield slot, Signal()
+        elif (value := outputs.get(port, SKIP)) is not SKIP:
+            yield slot, value
+        elif port == ERROR_PORT:
+            yield slot, _no_failure(frame, node)
+        else:
+            reason = f"exit {port!r} not taken" if call.is_branch else f"port {port!r} not emitted"
+            yield slot, Skip(frame.path_of(node), reason)
 
 
 def _what_lacks(node: PlanNode, port: str) -> str:

@@ -174,6 +174,14 @@ class Reusing:
         self._own.pop(index, None)
         self._reads.clear()  # the plan is another
 
+    def superseded(self, frame: Frame, node: PlanNode, tokens: Mapping[int, Any]) -> None:
+        """Note what a firing came to that was overtaken and has run to its end all the same."""
+        given = self._begun.pop((frame, node.index), None)
+        if given is not None:
+            known = Known(_function_of(node), given, DONE, tokens, {}, self.revision)
+            known.metadata = frame.metadata.get(node.index)
+            self._note(frame, node, known)
+
     def _stands(self, frame: Frame, node: PlanNode) -> bool:
         """Settle a firing as it was settled before, if nothing has changed; tells whether it is."""
         known, given = self._find(frame, node), self._given(frame, node)
@@ -203,22 +211,17 @@ class Reusing:
             frame.note_digest(slot, digested)
 
     def _outcome(self, frame: Frame, node: PlanNode, state: int, given: tuple[object, ...]) -> Known:
-        known, function = self._find(frame, node), _function_of(node)
-        error = self._errors.pop((frame, node.index), None)
+        error = self._errors.pop((frame, node.index), None) if self._errors else None
         tokens = {} if error is not None else self._tokens(frame, node)
-        digests = {slot: self._digest(frame, slot) for slot in tokens if _is_read(frame.plan, slot)}
-        return Known(
-            function,
-            given,
-            state,
-            tokens,
-            digests,
-            self.revision,
-            self._changed(node, known, given),
-            error,
-            frame.attempt_of(node.index),
-            frame.metadata.get(node.index),
-        )
+        read = frame.plan
+        digests = {slot: self.digest(frame, slot) for slot in tokens if _is_read(read, slot)}
+        because = self._changed(node, self._find(frame, node), given)
+        known = Known(_function_of(node), given, state, tokens, digests, self.revision, because, error)
+        if error is not None:
+            known.attempt = frame.attempt_of(node.index)
+        if frame.metadata:
+            known.metadata = frame.metadata.get(node.index)
+        return known
 
     def _note_opener(self, frame: Frame, node: PlanNode) -> None:
         """Note what a loop, map or flow node came to, and forget what is no longer inside it."""

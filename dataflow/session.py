@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from dataflow.addressing import Addresses, RootPort, name_of
@@ -168,6 +168,6 @@ def _named(port: object) -> str:
 @asynccontextmanager
 async def live(definition: Definition, inputs: Mapping[str, Any]) -> AsyncIterator[Live]:
     """Keep a flow evaluated while the block runs."""
-    plan = definition.compile()
-    async with executing_live(plan, definition.settings, inputs) as engine:
+    settings = replace(definition.settings, store=None, timeout=None, keep=True)
+    async with executing_live(definition.compile(), settings, inputs) as engine:
         yield Live(definition, engine)

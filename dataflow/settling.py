@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from dataflow.outcome import outputs_of
 from dataflow.plan import Call
 from dataflow.ports import SKIP
+from dataflow.releasing import tokens_of
 from dataflow.reporting import report_value
 from dataflow.signature import Shape
 from dataflow.states import CANCELLED, DONE
@@ -66,6 +67,8 @@ class Settling:
         if index in frame.withdrawn:
             return self.cancelled(frame, index)
         scheduler = self.scheduler
+        if scheduler.live is not None and scheduler.live.is_overtaken(frame, index):
+            return self._superseded(frame, index, result)
         scheduler.begin_step(frame, index)
         node, quick = frame.plan.nodes[index], frame.plan.quick[index]
         is_written = scheduler.recording is not None
@@ -89,10 +92,27 @@ class Settling:
         scheduler.releasing.succeeded(frame, node, call, outputs)
         return scheduler.advance()
 
+    def _superseded(self, frame: Frame, index: int, result: Any) -> list[FiringId]:
+        """Settle an effect that an update has overtaken: it stands if it is given the same again (S13.4)."""
+        node, live = frame.plan.nodes[index], self.scheduler.live
+        call = node.action
+        assert isinstance(call, Call), "only calls are fired by the engine"
+        assert live is not None, "only in a live session firings are overtaken"
+        if call.type.shape is not Shape.RAW or result.status != "paused":
+            try:
+                outputs = outputs_of(node.id, call.type, result)
+            except Exception as error:  # noqa: BLE001 - as above
+                return self.fail(frame, index, error)
+            live.superseded(frame, node, dict(tokens_of(frame, node, call, outputs)))
+        return self.cancelled(frame, index)
+
     def fail(self, frame: Frame, index: int, error: BaseException) -> list[FiringId]:
         """Settle a firing that raised, or attempt it again (S9.1, S9.3)."""
         scheduler = self.scheduler
         if index in frame.withdrawn:
+            scheduler.failing.note_interruption(error)
+            return self.cancelled(frame, index)
+        if scheduler.live is not None and scheduler.live.is_overtaken(frame, index):
             scheduler.failing.note_interruption(error)
             return self.cancelled(frame, index)
         scheduler.begin_step(frame, index)
