@@ -64,6 +64,7 @@ class LiveEngine:
         self.workers = Workers(scheduler, spawn, self._look_around)
         self.ended = new_event()
         self.over: str | None = None  # why there is nothing more to come
+        self.replaced_in: dict[int, int] = {}  # by node of the root: the revision of its newest function
         self.changed = new_event()  # set, and replaced, with each revision
         self._waiters: dict[int, list[_Waiter]] = {}  # by node of the root
         for name, value in inputs.items():
@@ -161,6 +162,7 @@ class LiveEngine:
                 if constant is not UNSETTLED:
                     root.values[slot] = constant
                     root.digests.pop(slot, None)
+            self.replaced_in[index] = self.reusing.revision
             self.reusing.forget(index)
             self.freshness.change(nodes=[index])
 

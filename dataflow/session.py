@@ -118,9 +118,9 @@ class Live:
             try:
                 seen = await engine.settled(found, is_patient=True)
             except DataflowError:
-                if engine.is_over:
-                    return
-                raise
+                if engine.over is None:
+                    raise
+                return
             if type(seen.token) is Errored:
                 raise engine.failed(seen.token)
             if type(seen.token) is not Skip and seen.digest != last:

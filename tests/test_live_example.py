@@ -46,6 +46,10 @@ CHANGES: Final = st.lists(
 )
 
 
+class ExampleTerminal(Terminal):
+    program = PROGRAM
+
+
 def played(*arguments: str, lines: str = "") -> subprocess.CompletedProcess[str]:
     command = [*PROGRAM, *arguments]
     return subprocess.run(command, input=lines, capture_output=True, encoding="utf-8", check=True)
@@ -103,7 +107,7 @@ def test_after_any_changes_a_day_is_that_of_a_run(changes: list[tuple[str, int]]
 
 
 def test_arrow_keys_turn_the_knobs_of_a_terminal() -> None:
-    with Terminal(program=PROGRAM, PYTHONUNBUFFERED="1") as terminal:
+    with ExampleTerminal() as terminal:
         terminal.read_until("> sun          60 %")
         terminal.press(RIGHT)
         terminal.read_until("> sun          65 %")

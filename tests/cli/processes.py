@@ -103,19 +103,14 @@ class Screen:
 class Terminal:
     """The command line, or another program, on a terminal of its own."""
 
-    def __init__(
-        self,
-        *arguments: str,
-        rows: int = 24,
-        columns: int = 80,
-        program: tuple[str, ...] = COMMAND,
-        **environ: str,
-    ) -> None:
+    program: tuple[str, ...] = COMMAND
+
+    def __init__(self, *arguments: str, rows: int = 24, columns: int = 80, **environ: str) -> None:
         self.raw = ""
         self._ours, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         self.process = subprocess.Popen(
-            [*program, *arguments],
+            [*self.program, *arguments],
             stdin=theirs,
             stdout=theirs,
             stderr=theirs,
