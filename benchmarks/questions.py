@@ -14,6 +14,7 @@ from benchmarks import (
     journaling,
     layered,
     listening,
+    live,
     loop,
     mapping,
     memory,
@@ -44,6 +45,7 @@ QUESTIONS: Final[dict[str, Question]] = {
         *journaling.QUESTIONS,
         resuming.QUESTION,
         open_asks.QUESTION,
+        *live.QUESTIONS,
         *importing.QUESTIONS,
     )
 }
