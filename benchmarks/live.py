@@ -63,16 +63,17 @@ async def settle(session: Live, *outputs: str) -> None:
 
 
 def updates(session: Live, added: int, times: int = UPDATES) -> Work:
-    """Update the input so many times, and get the output each time, which is that much more."""
-    numbers = count(1)
+    """Update the input so many times and get the output each time, which as many nodes add 1 to."""
+    numbers = count(1)  # each is another
 
-    async def run() -> int:
+    async def run() -> tuple[int, int]:
+        before = session.counts.called
         for _, number in zip(range(times), numbers, strict=False):
             await session.update(number=number)
             found = await session.get("number")
-        return found - number
+        return found - number, session.counts.called - before
 
-    return Work(run, added, times)
+    return Work(run, (added, added * times), times)
 
 
 def runs(flow: Flow, added: int, times: int = UPDATES) -> Work:
@@ -122,11 +123,12 @@ async def behind_a_cutoff(nodes: int) -> float:
         await settle(session, "number")
         number = count(2)
 
-        async def stand() -> int:
+        async def stand() -> tuple[int, int]:
+            before = session.counts.called
             await session.update(number=next(number))
-            return await session.get("number")
+            return await session.get("number"), session.counts.called - before
 
-        return await times_as_long((Work(stand, nodes + 1, nodes), runs(chain_flow(nodes), nodes, 1)))
+        return await times_as_long((Work(stand, (nodes + 1, 1), nodes), runs(chain_flow(nodes), nodes, 1)))
 
 
 async def beside_building(nodes: int) -> float:
@@ -152,12 +154,12 @@ def live_updates(size: int) -> Work:
     """Update an input that reaches ten nodes so many times, in a session of its own."""
     flow = wide_flow(COUNTED)
 
-    async def run() -> int:
+    async def run() -> object:
         async with flow.live() as session:
             await session.get("number")
-            return await updates(session, REACHED, size).run()  # type: ignore[return-value]
+            return await updates(session, REACHED, size).run()
 
-    return Work(run, REACHED, size * REACHED)
+    return Work(run, (REACHED, size * REACHED), size * REACHED)
 
 
 def bare_updates(size: int) -> Work:
