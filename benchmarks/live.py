@@ -221,7 +221,6 @@ QUESTIONS = (
         "times firing them",
         (1_000,),
         behind_a_cutoff,
-        1.0,
     ),
     _question(
         "live-replacing",
