@@ -31,9 +31,10 @@ from .failure import Failure
 from .flows import Flow
 from .joins import collect, each, fallback, gather, merge, merge_contexts, race
 from .looping import Carry, Loop, When
+from .memo_table import MemoStats, ProcessMemo, process_memo
 from .node_output import NodeOutput
 from .packs import Pack
-from .policy import Limit, Retry
+from .policy import Limit, Memo, Retry
 from .ports import SKIP, Lazy, Maybe, Port, Ports, Signal
 from .result import Result
 from .run import Run

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextvars
 import logging
+from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,6 +23,7 @@ from dataflow.calling import CurrentFiring, call
 from dataflow.errors import NodeFailed
 from dataflow.failure import is_interruption
 from dataflow.isolation import Driver
+from dataflow.memo_questions import Hit
 from dataflow.plan import Call
 from dataflow.reporting import report_start
 from dataflow.states import READY, RUNNING
@@ -69,19 +71,33 @@ class Attempting:
         node = frame.plan.nodes[index]
         action = node.action
         assert isinstance(action, Call), "only calls become ready"
+        question, memoizing = None, self._scheduler.memoizing
+        if action.memo is not None and memoizing is not None:
+            asked = memoizing.ask(frame, node, action)
+            if isinstance(asked, Hit):
+                return self._scheduler.settling.remembered(frame, index, asked)
+            question = asked
         frame.states[index] = RUNNING
         if action.bounds is not None:
             frame.attempts_at(index).is_last = True  # until the function is called
         current = CurrentFiring(worker, frame, index, frame.attempt_of(index))
-        if self._reporter.is_listening:
-            report_start(self._reporter, frame, index)
+        if question is not None and memoizing is not None:
+            current.is_asking = True
+            calling = partial(self._calling, worker, current, action)
+            has_returned = partial(self._has_simply_returned, worker, current)
+            worker.begin(current, memoizing.answered(question, current, calling, has_returned))
+        else:
+            if self._reporter.is_listening:
+                report_start(self._reporter, frame, index)
+            worker.begin(current, self._calling(worker, current, action))
+        return await self.finish(worker, current)
+
+    def _calling(self, worker: Worker, current: CurrentFiring, action: Call) -> Coroutine[Any, Any, Any]:
+        """Return what calls the function of a firing, in its time."""
         calling = call(current, action, self.context.copy())
         if action.policy.effect is True and self._scheduler.recording is not None:
             calling = _once_committed(self._scheduler.recording, current, calling)
-        if action.bounds is not None:
-            calling = _in_time(worker, current, action.bounds, calling)
-        worker.begin(current, calling)
-        return await self.finish(worker, current)
+        return calling if action.bounds is None else _in_time(worker, current, action.bounds, calling)
 
     async def finish(self, worker: Worker, current: CurrentFiring) -> list[FiringId]:
         """Await what the firing of a worker comes to and settle it; returns what became ready."""
@@ -136,7 +152,7 @@ class Attempting:
         if current.frame.has_stopped(current.index):  # by itself, before it waits
             current.worker.scope.cancel()
         admission = self._scheduler.admission
-        if admission is not None:
+        if admission is not None and not current.is_asking:
             admission.begun((current.frame, current.index))
         self._suspended()
 

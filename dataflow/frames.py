@@ -59,9 +59,10 @@ class Frame:
     """One instance of a scope. `values` is indexed by slot; `waits` and `states` by node."""
 
     __slots__ = (
-        "attempts", "awaits", "closed_by", "errors", "failures", "has_ended", "holders", "is_closing", "lost",
-        "metadata", "name", "number", "odd", "opened", "owner", "parent", "plan", "position", "pulling",
-        "reasons", "states", "taken", "undemanded", "unsettled", "values", "waits", "withdrawn",
+        "attempts", "awaits", "closed_by", "digests", "errors", "failures", "has_ended", "holders",
+        "is_closing", "lost", "memos", "metadata", "name", "number", "odd", "opened", "owner", "parent",
+        "plan", "position", "pulling", "reasons", "states", "taken", "undemanded", "unsettled", "values",
+        "waits", "withdrawn",
     )  # fmt: skip
 
     def __init__(
@@ -97,6 +98,8 @@ class Frame:
             _NONE  # why nodes were skipped, not run, failed or cancelled
         )
         self.metadata: dict[int, Any] = _NONE  # what raw nodes told of their firings
+        self.digests: dict[int, bytes] = _NONE  # of values by slot, as far as a memo needed them
+        self.memos: dict[int, str] = _NONE  # what became of asking the memo, by node
         self.failures: Sequence[Unhandled] = ()  # what nothing in the frame handled
         self.closed_by: Skip | Errored | None = None  # why it is closing
         self.has_ended = False
@@ -161,6 +164,18 @@ class Frame:
         elif self.metadata:
             self.metadata.pop(index, None)
 
+    def note_digest(self, slot: int, digest: bytes) -> None:
+        """Note the digest of what a slot holds."""
+        if self.digests is _NONE:
+            self.digests = {}
+        self.digests[slot] = digest
+
+    def note_memo(self, index: int, text: str) -> None:
+        """Note what became of asking the memo for the outcome of a node."""
+        if self.memos is _NONE:
+            self.memos = {}
+        self.memos[index] = text
+
     def attempts_at(self, index: int) -> Attempts:
         """Return the attempts at a node, which are counted from here on."""
         if self.attempts is _NONE:
@@ -217,6 +232,7 @@ class Frame:
         self.holders = None
         self.failures = ()
         self.odd = _NOBODY
+        self.digests = _NONE
 
 
 @dataclass(slots=True, eq=False)

@@ -21,7 +21,10 @@ __all__ = ["Past", "PastAsk", "PastFiring", "fold"]
 
 #: What tells that all around goes on.
 BEGINNING: Final = frozenset(
-    {EventKind.NODE_STARTED, EventKind.LOOP_ROUND, EventKind.MAP_OPENED, EventKind.ASK_OPENED}
+    {
+        EventKind.NODE_STARTED, EventKind.LOOP_ROUND, EventKind.MAP_OPENED, EventKind.ASK_OPENED,
+        EventKind.MEMO_HIT,
+    }  # fmt: skip
 )
 #: The types that loops, maps and flow nodes are reported with.
 OPENERS: Final = frozenset({"loop", "map", "flow"})
@@ -61,6 +64,7 @@ class PastFiring:
     reason: str = ""
     next_at: datetime | None = None  # when the next attempt begins, if it waits for one
     ask: PastAsk | None = None
+    memo: tuple[EventKind, Mapping[str, Any]] | None = None  # what became of asking the memo last
 
     @property
     def is_opener(self) -> bool:
@@ -217,6 +221,8 @@ def _take(past: Past, kind: EventKind, path: str, data: Mapping[str, Any], time:
             _attempt_failed(past.firing(path), data, time)
         case EventKind.ASK_OPENED | EventKind.ASK_ANSWERED | EventKind.ASK_CLOSED:
             _of_ask(past.firing(path), kind, data, time)
+        case EventKind.MEMO_HIT | EventKind.MEMO_MISSED | EventKind.MEMO_SKIPPED:
+            _of_memo(past.firing(path), kind, data)
         case EventKind.LOOP_ROUND:
             past.rounds[path] = data["round"] + 1
         case EventKind.LOOP_EXITED:
@@ -236,6 +242,10 @@ def _take(past: Past, kind: EventKind, path: str, data: Mapping[str, Any], time:
 def _started(firing: PastFiring, data: Mapping[str, Any], time: datetime) -> None:
     firing.type, firing.attempt = data["type"], data["attempt"]
     firing.started, firing.is_running, firing.next_at, firing.state = time, True, None, None
+
+
+def _of_memo(firing: PastFiring, kind: EventKind, data: Mapping[str, Any]) -> None:
+    firing.memo, firing.type = (kind, data), data.get("type", firing.type)
 
 
 def _attempt_failed(firing: PastFiring, data: Mapping[str, Any], time: datetime) -> None:

@@ -12,9 +12,10 @@ from dataflow.markers import MISSING, SKIP
 from dataflow.wording import choices
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from dataflow.current import Firing
+    from dataflow.memo_table import ProcessMemo
     from dataflow.stores import Store
 
 __all__ = [
@@ -24,17 +25,21 @@ __all__ = [
     "Errors",
     "ItemErrors",
     "Limit",
+    "Memo",
     "MemoPolicy",
     "NodeErrors",
     "OnError",
     "Policy",
+    "Reach",
     "Retry",
     "Settings",
+    "memo_of",
     "one_of",
     "policy_of",
 ]
 
 MemoPolicy = Literal["off", "run", "process", "store"]
+Reach = Literal["run", "process", "store"]
 OnError = Literal["fail", "skip", "route"]
 ItemErrors = Literal["fail", "collect", "skip"]
 Errors = Literal["fail_fast", "continue"]
@@ -130,6 +135,34 @@ class Limit:
         self.gate = Gate(slots, per_second)
 
 
+@dataclass(frozen=True, slots=True, init=False)
+class Memo:
+    """How far the outcomes of a node are remembered, with what else counts (S13.1, S13.2).
+
+    `reach` is that of `memo=`. What was remembered longer ago than `ttl` seconds does not count. The values
+    of the variables of the process that `environment` names are part of the fingerprint. Raises ValueError
+    for a value that cannot be.
+    """
+
+    reach: Reach
+    ttl: float | None
+    environment: tuple[str, ...]
+
+    def __init__(
+        self, reach: Reach, *, ttl: float | None = None, environment: Sequence[str] = ()
+    ) -> None:
+        one_of("reach", reach, Reach)
+        _positive_or_none("ttl", ttl)
+        given: object = environment
+        if not isinstance(given, tuple | list) or not all(isinstance(one, str) and one for one in given):
+            raise ValueError(
+                f"environment must be a list of names of environment variables, found {environment!r}"
+            )
+        object.__setattr__(self, "reach", reach)
+        object.__setattr__(self, "ttl", ttl)
+        object.__setattr__(self, "environment", tuple(environment))
+
+
 @dataclass(frozen=True, slots=True)
 class Policy:
     """The settings of one node; MISSING means not given, so that placing a node can override its type."""
@@ -137,7 +170,7 @@ class Policy:
     retry: Retry | Any = MISSING
     timeout: float | Any | None = MISSING
     deadline: float | Any | None = MISSING
-    memo: MemoPolicy | Any = MISSING
+    memo: MemoPolicy | Memo | Any = MISSING
     on_error: OnError | Any = MISSING
     default: object = MISSING
     limit: str | int | Any = MISSING
@@ -168,8 +201,13 @@ class Policy:
 #: What a node has that is given no settings.
 NO_POLICY: Final = Policy()
 
-#: Settings that are kept but do nothing yet; a flow that sets one is told so when it runs.
-WITHOUT_EFFECT = ("memo",)
+
+def memo_of(policy: Policy) -> Memo | None:
+    """Return how far the outcomes of a node of this policy are remembered; None if they are not."""
+    memo = policy.memo
+    if isinstance(memo, Memo):
+        return memo
+    return None if memo is MISSING or memo == "off" else Memo(memo)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +235,7 @@ class Settings:
     timeout: float | None = None
     keep: bool = True  # the values of the root, for the result (S8.5); has no form in documents
     store: Store | None = None  # where runs live (S12.1); has no form in documents either
+    memo: ProcessMemo | Store | None = None  # where outcomes are remembered (S14.4); nor has this
 
     def __post_init__(self) -> None:
         if not isinstance(self.keep, bool):
@@ -222,7 +261,7 @@ def policy_of(
         if name in given and given[name] is not MISSING:
             _positive_or_none(name, given[name])
     for name, allowed in (("memo", MemoPolicy), ("on_error", OnError), ("errors", NodeErrors)):
-        if name in given and given[name] is not MISSING:
+        if name in given and given[name] is not MISSING and not isinstance(given[name], Memo):
             one_of(name, given[name], allowed)
     if given.get("default", MISSING) is SKIP:
         raise ValueError("default must be a value, found SKIP; say on_error='skip' to skip")

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from dataflow.events import Reporter
     from dataflow.frames import FiringId
+    from dataflow.memoizing import Memoizing
     from dataflow.plan import FlowPlan, PlanNode
     from dataflow.policy import Settings
     from dataflow.recording import Recording
@@ -90,6 +91,11 @@ class Scheduler:
         self.standing = Standing(self)
         self.timing = Timing(self, self.clock)
         self.settling = Settling(self)
+        self.memoizing: Memoizing | None = None
+        if plan.memos:
+            from dataflow.memoizing import Memoizing  # few flows have a memo, and it loads a lot
+
+            self.memoizing = Memoizing(self)
         self.admission: Admission | RunSlots | None = None
         if plan.has_limits:
             self.admission = Admission(settings, self.timers)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from dataflow.errors import ValueRefused
+from dataflow.memo_questions import Hit
 from dataflow.outcome import outputs_of
 from dataflow.plan import Call
 from dataflow.ports import SKIP
@@ -65,6 +67,8 @@ class Settling:
     def _succeed(self, frame: Frame, index: int, result: Any) -> list[FiringId]:
         if index in frame.withdrawn:
             return self.cancelled(frame, index)
+        if type(result) is Hit:
+            return self.remembered(frame, index, result)
         scheduler = self.scheduler
         scheduler.begin_step(frame, index)
         node, quick = frame.plan.nodes[index], frame.plan.quick[index]
@@ -84,6 +88,28 @@ class Settling:
                 scheduler.recording.prepare(node.id, outputs)
         except Exception as error:  # noqa: BLE001 - NodeFailed, or what reading the user's object raises
             return self.fail(frame, index, error)
+        scheduler.releasing.succeeded(frame, node, call, outputs)
+        return scheduler.advance()
+
+    def remembered(self, frame: Frame, index: int, hit: Hit) -> list[FiringId]:
+        """Settle a firing whose outcome is known, so that it is not called (S13.1)."""
+        scheduler = self.scheduler
+        scheduler.is_working = True
+        if scheduler.admission is not None:
+            scheduler.admission.ended((frame, index), has_begun=False)
+        node = frame.plan.nodes[index]
+        call = node.action
+        assert isinstance(call, Call), "only calls have a memo"
+        assert scheduler.memoizing is not None, "it has given the outcome"
+        recording = scheduler.recording
+        try:
+            if recording is not None and not hit.written:
+                recording.prepare(node.id, hit.outcome.outputs)
+        except ValueRefused as error:  # what another run could keep, this one cannot
+            return self.fail(frame, node.index, error)
+        outputs = scheduler.memoizing.hit(frame, node, hit)
+        if recording is not None and hit.written:
+            recording.take_over(hit.written)
         scheduler.releasing.succeeded(frame, node, call, outputs)
         return scheduler.advance()
 

@@ -1,0 +1,166 @@
+"""Memoizing: a firing whose node has a memo asks it first, and is called only if nothing is known (S13.1)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from dataflow.answering import answered
+from dataflow.digests import NoDigest, digest
+from dataflow.errors import NodeFailed
+from dataflow.events import EventKind
+from dataflow.fingerprints import fingerprint
+from dataflow.memo_inputs import input_digests
+from dataflow.memo_questions import Hit, Question
+from dataflow.memo_store import StoredMemo
+from dataflow.memo_table import ProcessMemo, process_memo
+from dataflow.memo_telling import MOST_CANDIDATES, Candidate, told_of_memo, why_missed
+from dataflow.plan import Call
+from dataflow.separation import separate
+from dataflow.storable import classes_in
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Coroutine, Mapping
+    from datetime import datetime
+
+    from dataflow.calling import CurrentFiring
+    from dataflow.frames import Frame
+    from dataflow.plan import PlanNode
+    from dataflow.policy import Memo, Reach
+    from dataflow.scheduler import Scheduler
+
+__all__ = ["Memoizing"]
+
+
+class Memoizing:
+    """The part of the scheduler that knows where outcomes are remembered, and tells what came of it."""
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        self.scheduler = scheduler
+        settings = scheduler.settings
+        self._run = ProcessMemo()
+        self._process, store = process_memo, settings.store
+        if isinstance(settings.memo, ProcessMemo):
+            self._process = settings.memo
+        elif settings.memo is not None:
+            store = settings.memo
+        self._store = store
+        self._stored: StoredMemo | None = None
+
+    @property
+    def lacks_store(self) -> bool:
+        """Whether there is no store that remembers, though a node asks for one."""
+        return "store" in self.scheduler.plan.memos and (self._store is None or self._store.outcomes is None)
+
+    def ask(self, frame: Frame, node: PlanNode, call: Call) -> Hit | Question | None:
+        """Ask for the outcome of a firing: it is known, or can be asked for; None if there is no memo for it."""
+        memo = call.memo
+        assert memo is not None, "the node has a memo"
+        reach, table = self._table(memo)
+        if isinstance(table, StoredMemo) and (reason := table.reason_against(call.type)):
+            self.skip(frame, node, reach, reason)
+            return None
+        try:
+            mark = fingerprint(call, input_digests(frame, node, call), memo.environment)
+        except NoDigest as refused:
+            self.skip(frame, node, reach, str(refused))
+            return None
+        except NodeFailed:  # an input does not fit: the call fails with that
+            return None
+        if isinstance(table, ProcessMemo):
+            known = table.recall(mark.key, self.since(memo))
+            if known is not None:
+                return Hit(known.outcome, reach)
+        return Question(frame, node, call, memo, reach, table, mark)
+
+    def answered(
+        self,
+        question: Question,
+        current: CurrentFiring,
+        calling: Callable[[], Awaitable[Any]],
+        has_returned: Callable[[], bool],
+    ) -> Coroutine[Any, Any, Any]:
+        """Return what gives a Hit, or what calling returns, which is remembered."""
+        return answered(self, question, current, calling, has_returned)
+
+    def since(self, memo: Memo) -> datetime | None:
+        """Return the time before which what was remembered does not count."""
+        return None if memo.ttl is None else self.scheduler.reporter.now() - timedelta(seconds=memo.ttl)
+
+    def why_missed(self, question: Question, table: ProcessMemo) -> str:
+        """Tell why a table in memory has no answer to a question."""
+        known = [
+            Candidate(key, one.parts, one.outcome.origin.created)
+            for key, one in table.newest(question.call.type.id, MOST_CANDIDATES)
+        ]
+        now, mark = self.scheduler.reporter.now(), question.mark
+        return why_missed(mark.key, mark.parts, known, now, question.memo.ttl)
+
+    def hit(self, frame: Frame, node: PlanNode, hit: Hit) -> Mapping[str, Any]:
+        """Tell of an outcome that was known; returns what the ports get of it, which is theirs alone."""
+        outcome, shared = hit.outcome, frame.plan.shared
+        if outcome.metadata:
+            frame.note_metadata(node.index, separate(dict(outcome.metadata)))  # type: ignore[arg-type]  # a dict
+        for port, made in outcome.digests.items():
+            if port in node.outputs:
+                frame.note_digest(node.outputs[port], made)
+        call = node.action
+        assert isinstance(call, Call), "only calls have a memo"
+        self.tell(
+            EventKind.MEMO_HIT, frame, node, hit.reach, type=call.type.id,
+            from_run=outcome.origin.run, from_path=outcome.origin.path, since=outcome.origin.created,
+        )  # fmt: skip
+        return {  # who reads a shared slot is given a copy anyway
+            port: value if (slot := node.outputs.get(port)) is None or shared[slot] else separate(value)
+            for port, value in outcome.outputs.items()
+        }
+
+    def skip(self, frame: Frame, node: PlanNode, reach: Reach, reason: str) -> None:
+        """Tell that an outcome is not remembered, or not asked for."""
+        self.tell(EventKind.MEMO_SKIPPED, frame, node, reach, reason=reason)
+
+    def tell(self, kind: EventKind, frame: Frame, node: PlanNode, reach: Reach, **data: Any) -> None:
+        """Note and report what became of asking the memo."""
+        told = {"reach": reach, **data}
+        frame.note_memo(node.index, told_of_memo(kind, told))
+        self.scheduler.report(kind, frame, node, **told)
+
+    def unread(self, frame: Frame, node: PlanNode) -> frozenset[str]:
+        """Name the ports whose values may stay in the store: nobody else is told them, nor writes them down."""
+        scheduler, slots = self.scheduler, frame.plan.memo
+        is_told = scheduler.reporter.has_listeners or (scheduler.recording is not None and not self.is_at_home)
+        if is_told or slots is None:
+            return frozenset()
+        return frozenset(port for port, slot in node.outputs.items() if slot in slots.unread)
+
+    @property
+    def is_at_home(self) -> bool:
+        """Whether the run lives in the store in which outcomes are remembered."""
+        return self.scheduler.recording is not None and self._store is self.scheduler.settings.store
+
+    def digests_read(self, frame: Frame, node: PlanNode, outputs: Mapping[str, Any]) -> dict[str, bytes]:
+        """Digest the outputs that nodes with a memo read: they ask for them next."""
+        plan = frame.plan
+        found: dict[str, bytes] = {}
+        for port, slot in node.outputs.items():
+            readers = (plan.nodes[reader].action for reader in plan.readers[slot])
+            if port in outputs and any(isinstance(one, Call) and one.memo is not None for one in readers):
+                try:
+                    found[port] = digest(outputs[port])
+                except NoDigest:  # those who read it are told why
+                    continue
+        return found
+
+    def _table(self, memo: Memo) -> tuple[Reach, ProcessMemo | StoredMemo]:
+        if memo.reach == "run" or (memo.reach == "store" and self.lacks_store):
+            return "run", self._run
+        return ("process", self._process) if memo.reach == "process" else ("store", self._store_table())
+
+    def _store_table(self) -> StoredMemo:
+        if self._stored is None:
+            store = self._store
+            assert store is not None, "it is not lacking"
+            assert store.outcomes is not None, "as above"
+            run = self.scheduler.reporter.run if self.is_at_home else ""
+            self._stored = StoredMemo(store, store.outcomes, classes_in(self.scheduler.plan), run)
+        return self._stored
