@@ -5,6 +5,7 @@ from .config import Config
 from .context import ExecutionContext, Message, Tools
 from .current import Firing, this_firing
 from .declare import Node, node, threaded
+from .digests import digester
 from .errors import (
     AnswerRefused,
     DataflowError,
@@ -97,6 +98,7 @@ __all__ = [
     "ValueRefused",
     "When",
     "collect",
+    "digester",
     "each",
     "fallback",
     "flow",

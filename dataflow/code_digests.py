@@ -13,7 +13,7 @@ from dataflow.told_values import told_value
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["code_digest", "codes_of", "digest_of"]
+__all__ = ["PYTHON", "code_digest", "code_text", "codes_of", "digest_of"]
 
 PYTHON: Final = f"{sys.version_info.major}.{sys.version_info.minor}"
 #: How many functions stand behind one another at most; more of them are wrapped in a circle.
@@ -66,13 +66,13 @@ def _behind(function: object) -> Iterator[object]:
 
 def _parts(one: object) -> list[str]:
     if isinstance(one, FunctionType):
-        return [_told_code(one.__code__), told_value([one.__defaults__, one.__kwdefaults__])]
+        return [code_text(one.__code__), told_value([one.__defaults__, one.__kwdefaults__])]
     if isinstance(one, functools.partial):
         return [told_value([one.args, one.keywords])]
     return []
 
 
-def _told_code(code: CodeType) -> str:
+def code_text(code: CodeType) -> str:
     """Tell all that decides what a code object does; code in code is as deep as the source is indented."""
     counts = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
     names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
@@ -84,7 +84,7 @@ def _told_constant(constant: Any) -> str:
     """Tell a constant with its type; the compiler nests them no deeper than the source does."""
     match constant:
         case CodeType():
-            return _told_code(constant)
+            return code_text(constant)
         case tuple():
             return f"({', '.join(map(_told_constant, constant))})"
         case frozenset():

@@ -151,7 +151,7 @@ def _call(
     direct = None if has_more or keywords else _direct(positional, star)
     return Call(
         action.type, action.policy, positional, keywords, star, direct, action.is_branch, action.bounds,
-        action.is_simple, action.memo,
+        action.is_simple, action.memo, action.config,
     )  # fmt: skip
 
 

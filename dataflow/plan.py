@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from dataflow.attempts import Bounds
+    from dataflow.config import Config
     from dataflow.graph import Join
     from dataflow.holding import Holding
     from dataflow.merging import MergeFunction
@@ -66,6 +67,8 @@ class Call:
     bounds: Bounds | None = None  # of its attempts, None where nothing bounds them
     is_simple: bool = False  # calling it runs none of its code, and its value is that of its one port
     memo: Memo | None = None  # how far its outcomes are remembered, None if they are not
+    config: Config | None = None  # which its slot holds too
+    known: object = None  # what fingerprints keep of it
 
 
 @dataclass(slots=True, eq=False)

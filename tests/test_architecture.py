@@ -107,7 +107,16 @@ ROWS: Final[list[set[str]]] = [
     },
     {"declare", "flow_types", "names", "nodetype", "wiring"},
     {"asks", "events", "past", "states"},
-    {"code_digests", "told_values"},
+    {
+        "code_digests",
+        "digest_classes",
+        "digest_leaves",
+        "digest_parts",
+        "digests",
+        "fingerprints",
+        "function_graphs",
+        "told_values",
+    },
     {
         "attempts",
         "current",

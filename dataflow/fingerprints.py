@@ -1,0 +1,136 @@
+"""Fingerprints: all that decides what a firing gives, as one key and in named parts (S13.2)."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from hashlib import blake2b
+from operator import is_
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, Final
+
+from dataflow.code_digests import PYTHON
+from dataflow.digest_leaves import Digested, listed, text
+from dataflow.digests import NoDigest, digest
+from dataflow.function_graphs import NAME, graph_of, is_plain, observed
+from dataflow.values.parts import caches_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from dataflow.config import Config
+    from dataflow.plan import Call
+
+__all__ = ["Fingerprint", "fingerprint"]
+
+#: So many combinations of ports are remembered of a node.
+MOST_ORDERS: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """What decides the outcome of a firing: equal keys mean equal parts. Nothing can be read from either."""
+
+    key: str
+    _made_of: tuple[Mapping[str, bytes], Sequence[str], Sequence[bytes]]
+
+    @property
+    def parts(self) -> Mapping[str, str]:
+        """The digest of each part, by its name as `why` tells it."""
+        fixed, names, digests = self._made_of
+        named = {**fixed, **dict(zip(names, digests, strict=True))}
+        return {name: _shown(made) for name, made in named.items()}
+
+
+def fingerprint(call: Call, inputs: Mapping[str, bytes], environment: Sequence[str] = ()) -> Fingerprint:
+    """Tell all that decides what a call gives: its code and what that holds, config, environment, inputs.
+
+    `inputs` are digests of what the ports are given, `environment` the names of variables. Raises NoDigest,
+    whose place begins with the name of the part.
+    """
+    known: Any = call.known
+    if known is None or not known.is_same():
+        known = call.known = _Known(call)
+    names, order, header = known.order(environment, inputs)
+    digests = [_digest_of(part, values) for part, values in known.open.items()]
+    if environment:
+        digests += [digest(os.environ.get(name)) for name in environment]
+    digests += [inputs[name] for name in order]
+    made = blake2b(b"".join((header, bytes(map(len, digests)), *digests)), digest_size=20)
+    return Fingerprint(made.hexdigest(), (known.fixed, names, digests))
+
+
+class _Known:
+    """What a call is, as long as the functions behind it hold the same objects.
+
+    fixed: the digests of the parts that cannot change then, by name
+    open: what the other parts hold, which is digested each time
+    """
+
+    __slots__ = ("fixed", "functions", "head", "open", "orders", "seen")
+
+    def __init__(self, call: Call) -> None:
+        root = call.type.documented or call.type.call
+        self.functions, held = graph_of(root)
+        self.seen = observed(self.functions)
+        if not any(isinstance(one, FunctionType) for one in self.functions):
+            raise NoDigest("code", type(root).__qualname__, "it is not written in Python")
+        parts: dict[str, list[Any]] = {}
+        for each in held:
+            if each.label != NAME:
+                parts.setdefault(each.part, []).append(each.value)
+        parts |= {f"config {name!r}": [value] for name, value in _settings(call.config)}
+        self.open = {part: values for part, values in parts.items() if not all(map(_is_fixed, values))}
+        self.fixed = {
+            "type": text(call.type.id),
+            "version": text(call.type.version),
+            "Python": text(PYTHON),
+            **{part: _digest_of(part, values) for part, values in parts.items() if part not in self.open},
+        }
+        told = [made for part, one in sorted(self.fixed.items()) for made in (text(part), one)]
+        self.head = listed(b"V", told)
+        self.orders: dict[tuple[str | None, ...], tuple[list[str], list[str], bytes]] = {}
+
+    def is_same(self) -> bool:
+        """Tell whether nothing has been replaced in the functions."""
+        seen = observed(self.functions)
+        return len(seen) == len(self.seen) and all(map(is_, seen, self.seen))
+
+    def order(
+        self, environment: Sequence[str], inputs: Mapping[str, bytes]
+    ) -> tuple[list[str], list[str], bytes]:
+        """Name the parts that change, and the inputs in order; the last is what a key begins with."""
+        given = (*environment, None, *inputs)
+        found = self.orders.get(given)
+        if found is None:
+            in_order = sorted(inputs)
+            variables = [f"environment {name!r}" for name in environment]
+            names = [*self.open, *variables, *(f"input {name!r}" for name in in_order)]
+            if len(self.orders) >= MOST_ORDERS:
+                self.orders.clear()
+            header = self.head + listed(b"V", list(map(text, names)))
+            found = self.orders[given] = names, in_order, header
+        return found
+
+
+def _is_fixed(value: object) -> bool:
+    return type(value) is Digested or is_plain(value)
+
+
+def _settings(config: Config | None) -> Iterator[tuple[str, Any]]:
+    if config is None:
+        return
+    caches = caches_of(type(config))
+    held = {**vars(config), **(config.__pydantic_private__ or {})}
+    yield from ((name, value) for name, value in held.items() if name not in caches)
+
+
+def _digest_of(part: str, values: Sequence[Any]) -> bytes:
+    try:
+        return digest(values[0]) if len(values) == 1 else listed(b"V", list(map(digest, values)))
+    except NoDigest as error:
+        raise error.within(part) from error
+
+
+def _shown(made: bytes) -> str:
+    return blake2b(made, digest_size=16).hexdigest()
