@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dataflow.errors import StoreError
 from dataflow.events import EventKind
+from dataflow.hits import Hit
 from dataflow.memo_store import StoredMemo
 from dataflow.memo_table import Known, Origin, Outcome
-from dataflow.memo_questions import Hit
 from dataflow.outcome import outputs_of
 from dataflow.ports import SKIP
 from dataflow.reporting import report_start
@@ -24,43 +24,60 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
     from dataflow.calling import CurrentFiring
-    from dataflow.memo_questions import Question
+    from dataflow.fingerprints import Fingerprint
+    from dataflow.frames import Frame
+    from dataflow.memo_table import ProcessMemo
     from dataflow.memoizing import Memoizing
+    from dataflow.plan import Call, PlanNode
+    from dataflow.policy import Memo, Reach
 
-__all__ = ["answered"]
+__all__ = ["Question"]
 
 
-async def answered(
-    memoizing: Memoizing,
-    question: Question,
-    current: CurrentFiring,
-    calling: Callable[[], Awaitable[Any]],
-    has_returned: Callable[[], bool],
-) -> Any:
-    """Return the outcome as a Hit if it is known or another firing computes it, else what calling returns.
+@dataclass(frozen=True, slots=True, eq=False)
+class Question:
+    """What a firing asks the memo: whether there is an outcome under this mark in this table."""
 
-    `has_returned` tells of a call that is over whether it has returned by itself and in its time. The lead is
-    given up at the end of each attempt, whatever that is: the first of those who wait computes then.
-    """
-    flights, key = question.table.flights, question.mark.key
-    while (waiting := flights.join(key)) is not None:
-        current.suspends()
-        outcome = await waiting.outcome()
-        if outcome is not None:
-            return Hit(outcome, question.reach)
-    answering = _Answering(memoizing, question, current)
-    try:
-        hit = await answering.look()
-        if hit is not None:
-            answering.outcome = hit.outcome
-            return hit
-        await answering.begin()
-        result = await calling()
-        if has_returned():
-            await answering.keep(result)
-        return result
-    finally:
-        flights.land(key, answering.outcome)
+    memoizing: Memoizing
+    frame: Frame
+    node: PlanNode
+    call: Call
+    memo: Memo
+    reach: Reach  # how far it is remembered in this run
+    table: ProcessMemo | StoredMemo
+    mark: Fingerprint
+
+    async def answered(
+        self,
+        current: CurrentFiring,
+        calling: Callable[[], Awaitable[Any]],
+        has_returned: Callable[[], bool],
+    ) -> Any:
+        """Return the outcome as a Hit if it is known or another firing computes it, else what calling gives.
+
+        `has_returned` tells of a call that is over whether it has returned by itself and in its time. The
+        lead is given up at the end of each attempt, whatever that is, to the first of those who wait.
+        """
+        flights, key = self.table.flights, self.mark.key
+        current.is_asking = True
+        while (waiting := flights.join(key)) is not None:
+            current.suspends()
+            outcome = await waiting.outcome()
+            if outcome is not None:
+                return Hit(outcome, self.reach)
+        answering = _Answering(self, current)
+        try:
+            hit = await answering.look()
+            if hit is not None:
+                answering.outcome = hit.outcome
+                return hit
+            await answering.begin()
+            result = await calling()
+            if has_returned():
+                await answering.keep(result)
+            return result
+        finally:
+            flights.land(key, answering.outcome)
 
 
 class _Answering:
@@ -68,8 +85,8 @@ class _Answering:
 
     __slots__ = ("current", "memoizing", "outcome", "question", "reason")
 
-    def __init__(self, memoizing: Memoizing, question: Question, current: CurrentFiring) -> None:
-        self.memoizing = memoizing
+    def __init__(self, question: Question, current: CurrentFiring) -> None:
+        self.memoizing = question.memoizing
         self.question = question
         self.current = current
         self.outcome: Outcome | None = None  # what the others are given
@@ -80,7 +97,8 @@ class _Answering:
         question, memoizing = self.question, self.memoizing
         table = question.table
         if not isinstance(table, StoredMemo):
-            known = table.recall(question.mark.key, memoizing.since(question.memo))  # it may just have come
+            since = memoizing.since(question.memo)  # it may just have come
+            known = table.recall(question.mark.key, since, is_counted=False)
             if known is not None:
                 return Hit(known.outcome, question.reach)
             self.reason = memoizing.why_missed(question, table)

@@ -193,10 +193,10 @@ def node(
     `timeout` bounds one attempt and `deadline` all of them, in seconds. After the last, `on_error` says what
     a failure does: `fail` the run, `skip` the node's ports, or `route` it to `step.error`; `default` is a
     value for `out` instead (S9.3). `limit` is the name of a limit in `using(limits=)`, or how many firings of
-    the node may run at once. `ports` is a function of the config that names the ports (S1.3). `memo` says how
-    far outcomes are remembered: `off`, for the `run`, the `process`, or in the `store`; or a `Memo`, which says
-    more (S13.1). `effect` says that a call changes something outside the run. Raises ValueError for a setting
-    that cannot be.
+    the node may run at once. `ports` is a function of the config that names the ports (S1.3). `memo` says
+    how far outcomes are remembered: `off`, for the `run`, the `process` or in the `store`; a `Memo` says more
+    (S13.1). `effect` says that a call changes something outside the run. Raises ValueError for a setting that
+    cannot be.
     """
     policy = policy_of(**settings) if settings else NO_POLICY
 

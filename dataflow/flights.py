@@ -1,4 +1,4 @@
-"""Flights: of those who need the same outcome at once one computes it, and the others wait for that (S13.1)."""
+"""Flights: of those who need the same outcome at once, one computes it and the others wait (S13.1)."""
 
 from __future__ import annotations
 

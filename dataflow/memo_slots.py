@@ -28,7 +28,9 @@ def _is_remembered(node: PlanNode) -> bool:
 
 
 def _is_stored(node: PlanNode) -> bool:
-    return isinstance(node.action, Call) and node.action.memo is not None and node.action.memo.reach == "store"
+    return (
+        isinstance(node.action, Call) and node.action.memo is not None and node.action.memo.reach == "store"
+    )
 
 
 def _unread(plan: ScopePlan) -> frozenset[int]:

@@ -80,7 +80,9 @@ class StoredMemo:
         known = self._ruled_out.get(node_type)
         if known is None:
             told = ((port.name, unstorable(port.type)) for port in node_type.outputs.values())
-            known = next((f"port {name!r} cannot be stored: {why}" for name, why in told if why is not None), "")
+            known = next(
+                (f"port {name!r} cannot be stored: {why}" for name, why in told if why is not None), ""
+            )
             self._ruled_out[node_type] = known
         return known
 
@@ -114,7 +116,9 @@ class StoredMemo:
         blobs: dict[str, bytes] = {}
         writer = Writer(self._classes, blobs.__setitem__)
         try:
-            outputs = {port: writer.write(value, f"{place}.{port}") for port, value in outcome.outputs.items()}
+            outputs = {
+                port: writer.write(value, f"{place}.{port}") for port, value in outcome.outputs.items()
+            }
             metadata = writer.write(dict(outcome.metadata), f"metadata of {place}")
         except ValueRefused as refused:
             return str(refused)
@@ -169,7 +173,9 @@ class StoredMemo:
 
     def _dropped(self, key: str, error: Exception) -> str:
         """Drop an outcome that cannot be read; returns what is to be told."""
-        text = str(error) if isinstance(error, StoreError) else f"{type(error).__name__}: {text_of_error(error)}"
+        text = (
+            str(error) if isinstance(error, StoreError) else f"{type(error).__name__}: {text_of_error(error)}"
+        )
         try:
             self._table.forget(key)
         except Exception as further:  # noqa: BLE001 - as above

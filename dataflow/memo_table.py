@@ -9,6 +9,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from dataflow.flights import Flights
+from dataflow.policy import check_whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -61,8 +62,7 @@ class ProcessMemo:
     """
 
     def __init__(self, *, most: int = MOST) -> None:
-        if not isinstance(most, int) or isinstance(most, bool) or most < 1:
-            raise ValueError(f"most must be a whole number of 1 or more, found {most!r}")
+        check_whole("most", most, 1)
         self.flights = Flights()
         self._most = most
         self._lock = Lock()
@@ -73,12 +73,12 @@ class ProcessMemo:
     def __repr__(self) -> str:
         return f"ProcessMemo(most={self._most})"
 
-    def recall(self, key: str, since: datetime | None = None) -> Known | None:
+    def recall(self, key: str, since: datetime | None = None, *, is_counted: bool = True) -> Known | None:
         """Return what is known under a key, unless it was remembered before a time."""
         with self._lock:
             known = self._known.get(key)
             if known is None or (since is not None and known.outcome.origin.created < since):
-                self._misses += 1
+                self._misses += is_counted
                 return None
             self._hits += 1
             self._known.move_to_end(key)

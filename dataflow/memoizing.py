@@ -5,13 +5,13 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from dataflow.answering import answered
+from dataflow.answering import Question
 from dataflow.digests import NoDigest, digest
 from dataflow.errors import NodeFailed
 from dataflow.events import EventKind
 from dataflow.fingerprints import fingerprint
+from dataflow.hits import Hit
 from dataflow.memo_inputs import input_digests
-from dataflow.memo_questions import Hit, Question
 from dataflow.memo_store import StoredMemo
 from dataflow.memo_table import ProcessMemo, process_memo
 from dataflow.memo_telling import MOST_CANDIDATES, Candidate, told_of_memo, why_missed
@@ -20,10 +20,9 @@ from dataflow.separation import separate
 from dataflow.storable import classes_in
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine, Mapping
+    from collections.abc import Mapping
     from datetime import datetime
 
-    from dataflow.calling import CurrentFiring
     from dataflow.frames import Frame
     from dataflow.plan import PlanNode
     from dataflow.policy import Memo, Reach
@@ -53,7 +52,7 @@ class Memoizing:
         return "store" in self.scheduler.plan.memos and (self._store is None or self._store.outcomes is None)
 
     def ask(self, frame: Frame, node: PlanNode, call: Call) -> Hit | Question | None:
-        """Ask for the outcome of a firing: it is known, or can be asked for; None if there is no memo for it."""
+        """Ask for the outcome of a firing: it is known, or is asked for; None if there is no memo for it."""
         memo = call.memo
         assert memo is not None, "the node has a memo"
         reach, table = self._table(memo)
@@ -71,17 +70,7 @@ class Memoizing:
             known = table.recall(mark.key, self.since(memo))
             if known is not None:
                 return Hit(known.outcome, reach)
-        return Question(frame, node, call, memo, reach, table, mark)
-
-    def answered(
-        self,
-        question: Question,
-        current: CurrentFiring,
-        calling: Callable[[], Awaitable[Any]],
-        has_returned: Callable[[], bool],
-    ) -> Coroutine[Any, Any, Any]:
-        """Return what gives a Hit, or what calling returns, which is remembered."""
-        return answered(self, question, current, calling, has_returned)
+        return Question(self, frame, node, call, memo, reach, table, mark)
 
     def since(self, memo: Memo) -> datetime | None:
         """Return the time before which what was remembered does not count."""
@@ -126,9 +115,11 @@ class Memoizing:
         self.scheduler.report(kind, frame, node, **told)
 
     def unread(self, frame: Frame, node: PlanNode) -> frozenset[str]:
-        """Name the ports whose values may stay in the store: nobody else is told them, nor writes them down."""
+        """Name the ports whose values may stay in the store, since nobody else is told them."""
         scheduler, slots = self.scheduler, frame.plan.memo
-        is_told = scheduler.reporter.has_listeners or (scheduler.recording is not None and not self.is_at_home)
+        is_told = scheduler.reporter.has_listeners or (
+            scheduler.recording is not None and not self.is_at_home
+        )
         if is_told or slots is None:
             return frozenset()
         return frozenset(port for port, slot in node.outputs.items() if slot in slots.unread)

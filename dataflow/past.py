@@ -21,11 +21,10 @@ __all__ = ["Past", "PastAsk", "PastFiring", "fold"]
 
 #: What tells that all around goes on.
 BEGINNING: Final = frozenset(
-    {
-        EventKind.NODE_STARTED, EventKind.LOOP_ROUND, EventKind.MAP_OPENED, EventKind.ASK_OPENED,
-        EventKind.MEMO_HIT,
-    }  # fmt: skip
+    {EventKind.NODE_STARTED, EventKind.LOOP_ROUND, EventKind.MAP_OPENED, EventKind.ASK_OPENED}
 )
+#: What tells of the memo of a node.
+MEMO: Final = frozenset({EventKind.MEMO_HIT, EventKind.MEMO_MISSED, EventKind.MEMO_SKIPPED})
 #: The types that loops, maps and flow nodes are reported with.
 OPENERS: Final = frozenset({"loop", "map", "flow"})
 _PLACES: Final = re.compile(r"[/\[~]")  # where the path of what is around ends
@@ -199,7 +198,9 @@ def _fold(past: Past, record: Record) -> bool:
     try:
         data = _decoded(record.data)
         kind, time = _KINDS.get(record.kind), datetime.fromisoformat(data["time"])
-        if kind is not None:
+        if kind in MEMO:
+            _of_memo(past, kind, record.path, data)
+        elif kind is not None:
             _take(past, kind, record.path, data, time)
     except (ValueError, KeyError, TypeError, RecursionError):
         return False
@@ -221,8 +222,6 @@ def _take(past: Past, kind: EventKind, path: str, data: Mapping[str, Any], time:
             _attempt_failed(past.firing(path), data, time)
         case EventKind.ASK_OPENED | EventKind.ASK_ANSWERED | EventKind.ASK_CLOSED:
             _of_ask(past.firing(path), kind, data, time)
-        case EventKind.MEMO_HIT | EventKind.MEMO_MISSED | EventKind.MEMO_SKIPPED:
-            _of_memo(past.firing(path), kind, data)
         case EventKind.LOOP_ROUND:
             past.rounds[path] = data["round"] + 1
         case EventKind.LOOP_EXITED:
@@ -244,7 +243,10 @@ def _started(firing: PastFiring, data: Mapping[str, Any], time: datetime) -> Non
     firing.started, firing.is_running, firing.next_at, firing.state = time, True, None, None
 
 
-def _of_memo(firing: PastFiring, kind: EventKind, data: Mapping[str, Any]) -> None:
+def _of_memo(past: Past, kind: EventKind, path: str, data: Mapping[str, Any]) -> None:
+    if not past.all_done and kind is EventKind.MEMO_HIT:
+        past.begins(f"{path}[")
+    firing = past.firing(path)
     firing.memo, firing.type = (kind, data), data.get("type", firing.type)
 
 

@@ -33,6 +33,7 @@ __all__ = [
     "Reach",
     "Retry",
     "Settings",
+    "check_whole",
     "memo_of",
     "one_of",
     "policy_of",
@@ -58,7 +59,8 @@ def _positive(name: str, value: object) -> None:
         raise ValueError(f"{name} must be a positive number, found {value!r}")
 
 
-def _whole(name: str, value: object, least: int) -> None:
+def check_whole(name: str, value: object, least: int) -> None:
+    """Raise ValueError for what is no whole number, or a smaller one."""
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
         raise ValueError(f"{name} must be a whole number of {least} or more, found {value!r}")
 
@@ -98,7 +100,7 @@ class Retry:
         jitter: bool = False,
         before: Callable[[Firing], None] | None = None,
     ) -> None:
-        _whole("retries", retries, 0)
+        check_whole("retries", retries, 0)
         one_of("backoff", backoff, Backoff)
         _positive("first", first)
         given: object = on
@@ -128,7 +130,7 @@ class Limit:
         if slots is None and per_second is None:
             raise ValueError("a limit needs slots, per_second or both")
         if slots is not None:
-            _whole("slots", slots, 1)
+            check_whole("slots", slots, 1)
         _positive_or_none("per_second", per_second)
         self.slots = slots
         self.per_second = per_second
@@ -148,9 +150,7 @@ class Memo:
     ttl: float | None
     environment: tuple[str, ...]
 
-    def __init__(
-        self, reach: Reach, *, ttl: float | None = None, environment: Sequence[str] = ()
-    ) -> None:
+    def __init__(self, reach: Reach, *, ttl: float | None = None, environment: Sequence[str] = ()) -> None:
         one_of("reach", reach, Reach)
         _positive_or_none("ttl", ttl)
         given: object = environment
@@ -220,7 +220,7 @@ class EachOptions:
 
     def __post_init__(self) -> None:
         if self.max_concurrency is not None:
-            _whole("max_concurrency", self.max_concurrency, 1)
+            check_whole("max_concurrency", self.max_concurrency, 1)
         one_of("on_error", self.on_error, ItemErrors)
         check_plain(self.key)
 
@@ -243,10 +243,10 @@ class Settings:
         if self.errors is not None:
             one_of("errors", self.errors, Errors)
         if self.max_concurrency is not None:
-            _whole("max_concurrency", self.max_concurrency, 1)
+            check_whole("max_concurrency", self.max_concurrency, 1)
         for name, limit in (self.limits or {}).items():
             if not isinstance(limit, Limit):
-                _whole(f"limit {name!r}", limit, 1)
+                check_whole(f"limit {name!r}", limit, 1)
         _positive_or_none("timeout", self.timeout)
 
 
@@ -267,7 +267,7 @@ def policy_of(
         raise ValueError("default must be a value, found SKIP; say on_error='skip' to skip")
     limit = given.get("limit", MISSING)
     if limit is not MISSING and not isinstance(limit, str):
-        _whole("limit", limit, 1)
+        check_whole("limit", limit, 1)
     if retries is MISSING or isinstance(retries, Retry):
         return Policy(retry=retries, enabled=enabled, **given)
     return Policy(retry=Retry(retries), enabled=enabled, **given)

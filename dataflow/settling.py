@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dataflow.errors import ValueRefused
-from dataflow.memo_questions import Hit
+from dataflow.hits import Hit
 from dataflow.outcome import outputs_of
 from dataflow.plan import Call
 from dataflow.ports import SKIP

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 __all__ = ["NewStart", "ResumeWarning", "ResumedStart", "Start"]
 
 LOG: Final = logging.getLogger("dataflow.engine")
-WITHOUT_STORE: Final = "their outcomes are remembered for this run alone; say using(store=...) or using(memo=...)"
+WITHOUT_STORE: Final = (
+    "their outcomes are remembered for this run alone; say using(store=...) or using(memo=...)"
+)
 
 
 class ResumeWarning(NamedTuple):

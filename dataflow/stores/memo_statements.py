@@ -131,7 +131,8 @@ def make_room(most: int, now: datetime, connection: sqlite3.Connection) -> None:
     if size <= most:
         return
     rows = connection.execute(
-        "SELECT fingerprint, size FROM memo ORDER BY ifnull(expires, '9') > ?, used, rowid", (written_time(now),)
+        "SELECT fingerprint, size FROM memo ORDER BY ifnull(expires, '9') > ?, used, rowid",
+        (written_time(now),),
     ).fetchall()
     for key, its_size in rows:
         if size <= most:
@@ -149,7 +150,8 @@ def drop_outcome(key: str, connection: sqlite3.Connection) -> None:
 def newest_parts(node_type: str, most: int, connection: sqlite3.Connection) -> list[StoredParts]:
     """List what some outcomes of a node type are made of, what was remembered last first."""
     rows = connection.execute(
-        "SELECT fingerprint, parts, created FROM memo WHERE type = ? ORDER BY created DESC, rowid DESC LIMIT ?",
+        "SELECT fingerprint, parts, created FROM memo WHERE type = ? "
+        "ORDER BY created DESC, rowid DESC LIMIT ?",
         (written_text(node_type), most),
     )
     return [StoredParts(key, read_text(parts), read_time(created)) for key, parts, created in rows]

@@ -62,7 +62,7 @@ class MemoryStore(Store):
     def __init__(self) -> None:
         self._guard = Lock()
         self._entries: dict[str, _Entry] = {}
-        self.outcomes = MemoryOutcomes(self._guard, self._bring)
+        self._outcomes = self.outcomes = MemoryOutcomes(self._guard, self._bring)
 
     def __repr__(self) -> str:
         return "Store.memory()"
@@ -134,7 +134,7 @@ class MemoryStore(Store):
         """Return a blob; raises StoreError if it is not there or not what its name says."""
         with self._guard:
             found = (entry.blobs[sha256] for entry in self._entries.values() if sha256 in entry.blobs)
-            return right_blob(_NAME, sha256, next(found, self.outcomes.blobs.get(sha256)))
+            return right_blob(_NAME, sha256, next(found, self._outcomes.blobs.get(sha256)))
 
     def delete(self, run: str) -> None:
         """Delete a run with all that only it has; raises RunTaken if owned."""

@@ -40,7 +40,7 @@ class StoredParts:
 
 @dataclass(frozen=True, slots=True)
 class MemoUse:
-    """What the outcomes of one node type take. `size` is in bytes; a blob of several counts for each of them."""
+    """What the outcomes of one node type take; `size` in bytes, where a blob counts for each that has it."""
 
     type: str
     entries: int
@@ -49,10 +49,10 @@ class MemoUse:
 
 
 class OutcomeTable(ABC):
-    """Where a store remembers outcomes; one object may be used by many runs, threads and event loops at once.
+    """Where a store remembers outcomes; many runs, threads and event loops may use one object at once.
 
-    The blobs of outcomes are among those of the store: `Store.blob` gives them, and each goes with the last run
-    or outcome that has it.
+    The blobs of outcomes are among those of the store: `Store.blob` gives them, and each goes with the last
+    run or outcome that has it.
     """
 
     @abstractmethod

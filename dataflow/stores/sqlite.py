@@ -57,7 +57,7 @@ class _Owned:
 
 
 class SqliteStore(Store):
-    """Keep runs in one file, which is made by what is written first, with `-wal`, `-shm` and `-locks` beside it.
+    """Keep runs in one file, made when something is first written, with `-wal`, `-shm` and `-locks` beside.
 
     Any number of threads and processes of one machine may use it at once. A process that was forked while the
     file was open cannot use it, and owns none of its parent's runs.

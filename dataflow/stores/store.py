@@ -165,8 +165,8 @@ class Store(ABC):
     def sqlite(path: str | PathLike[str], *, memo_bytes: int = 1_000_000_000) -> Store:
         """Return the store in an SQLite file, which is made when something is first written (S20).
 
-        The outcomes that are remembered in it take at most `memo_bytes`, with what is stored beside them: those
-        that were not of use the longest go first.
+        The outcomes that are remembered in it take at most `memo_bytes`, with what is stored beside them:
+        those that were not of use the longest go first.
         """
         return _made("dataflow.stores.sqlite:SqliteStore", path, memo_bytes=memo_bytes)
 
