@@ -14,7 +14,6 @@ from dataflow.memo_store import StoredMemo
 from dataflow.memo_table import Known, Origin, Outcome
 from dataflow.outcome import outputs_of
 from dataflow.ports import SKIP
-from dataflow.reporting import report_start
 from dataflow.separation import separate
 from dataflow.signature import Shape
 from dataflow.threads import call_in_thread
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from dataflow.plan import Call, PlanNode
     from dataflow.policy import Memo, Reach
 
-__all__ = ["Question"]
+__all__ = ["Question", "Unasked"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,6 +77,26 @@ class Question:
             return result
         finally:
             flights.land(key, answering.outcome)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Unasked:
+    """A firing of which nothing is remembered, and that has not waited for its slots either."""
+
+    memoizing: Memoizing
+    frame: Frame
+    node: PlanNode
+
+    async def answered(
+        self,
+        current: CurrentFiring,
+        calling: Callable[[], Awaitable[Any]],
+        has_returned: Callable[[], bool],  # noqa: ARG002 - as of a question
+    ) -> Any:
+        """Return what calling gives, once there are slots for it."""
+        current.is_asking = True
+        await self.memoizing.begin(current, self.frame, self.node.index)
+        return await calling()
 
 
 class _Answering:
@@ -129,12 +148,7 @@ class _Answering:
                 if values[slot] is token:
                     values[slot] = value
         memoizing.tell(EventKind.MEMO_MISSED, frame, node, question.reach, reason=self.reason)
-        scheduler = memoizing.scheduler
-        if scheduler.reporter.is_listening:
-            report_start(scheduler.reporter, frame, node.index)
-        self.current.is_asking = False
-        if self.current.worker.has_waited and scheduler.admission is not None:
-            scheduler.admission.begun((frame, node.index))
+        await memoizing.begin(self.current, frame, node.index)
 
     async def keep(self, result: Any) -> None:
         """Remember what a call has returned, and hand it to those who wait; nothing that is no outcome."""

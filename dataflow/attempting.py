@@ -67,12 +67,15 @@ class Attempting:
 
     async def fire(self, worker: Worker, frame: Frame, index: int) -> list[FiringId]:
         """Run one firing to its end and settle it; returns what became ready."""
+        memoizing = self._scheduler.memoizing
+        if memoizing is not None and memoizing.has_slots(frame, index):
+            return []  # another worker has it, and goes on now
         if frame.states[index] != READY:  # its frame was closed after it became ready
             return self._scheduler.settling.passed_over(frame, index)
         node = frame.plan.nodes[index]
         action = node.action
         assert isinstance(action, Call), "only calls become ready"
-        memoizing = None if action.memo is None else self._scheduler.memoizing
+        memoizing = None if action.memo is None else memoizing
         asked = None if memoizing is None else memoizing.ask(frame, node, action)
         if isinstance(asked, Hit):
             return self._scheduler.settling.remembered(frame, index, asked)

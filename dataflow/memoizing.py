@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dataflow.answering import Question
+from dataflow.answering import Question, Unasked
+from dataflow.backend import new_event
 from dataflow.digests import NoDigest, digest
 from dataflow.errors import NodeFailed
 from dataflow.events import EventKind
@@ -16,6 +18,7 @@ from dataflow.memo_store import StoredMemo
 from dataflow.memo_table import ProcessMemo, process_memo
 from dataflow.memo_telling import MOST_CANDIDATES, Candidate, told_of_memo, why_missed
 from dataflow.plan import Call
+from dataflow.reporting import report_start
 from dataflow.separation import separate
 from dataflow.storable import classes_in
 
@@ -23,9 +26,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
-    from dataflow.frames import Frame
+    from dataflow.admission import Admission
+    from dataflow.backend import Event as Wakeup
+    from dataflow.calling import CurrentFiring
+    from dataflow.frames import FiringId, Frame
     from dataflow.plan import PlanNode
     from dataflow.policy import Memo, Reach
+    from dataflow.run_slots import RunSlots
     from dataflow.scheduler import Scheduler
 
 __all__ = ["Memoizing"]
@@ -45,27 +52,64 @@ class Memoizing:
             store = settings.memo
         self._store = store
         self._stored: StoredMemo | None = None
+        self._queued: dict[FiringId, Wakeup] = {}  # firings that are to be called, and wait for their slots
 
     @property
     def lacks_store(self) -> bool:
         """Whether there is no store that remembers, though a node asks for one."""
         return "store" in self.scheduler.plan.memos and (self._store is None or self._store.outcomes is None)
 
-    def ask(self, frame: Frame, node: PlanNode, call: Call) -> Hit | Question | None:
-        """Ask for the outcome of a firing: it is known, or is asked for; None if there is no memo for it."""
+    def admit(self, newly: list[FiringId], admission: Admission | RunSlots) -> list[FiringId]:
+        """Return the firings that may start now: those that are to ask first need no slots for that (S15.1)."""
+        asking = {firing for firing in newly if firing not in self._queued and _is_remembered(*firing)}
+        granted = admission.admit([firing for firing in newly if firing not in asking])
+        new, may_start = set(newly), asking.union(granted)
+        return [
+            *(firing for firing in granted if firing not in new),
+            *(firing for firing in newly if firing in may_start),
+        ]
+
+    def has_slots(self, frame: Frame, index: int) -> bool:
+        """Let a firing go on that has its slots now, if it has waited for them; tells whether it has."""
+        queued = self._queued.pop((frame, index), None)
+        if queued is not None:
+            queued.set()
+        return queued is not None
+
+    async def begin(self, current: CurrentFiring, frame: Frame, index: int) -> None:
+        """Wait for the slots of a firing, and tell that it is called now."""
+        admission, reporter = self.scheduler.admission, self.scheduler.reporter
+        if admission is not None:
+            firing = frame, index
+            assert admission.later is not None, "the firing is run by a worker"
+            queued = self._queued[firing] = new_event()
+            admission.later(partial(self.scheduler.queue, firing))
+            current.suspends()
+            try:
+                await queued.wait()
+            finally:
+                self._queued.pop(firing, None)
+        if reporter.is_listening:
+            report_start(reporter, frame, index)
+        current.is_asking = False
+        if admission is not None:
+            admission.begun((frame, index))
+
+    def ask(self, frame: Frame, node: PlanNode, call: Call) -> Hit | Question | Unasked | None:
+        """Ask for the outcome of a firing: it is known, or is asked for; None if it is only to be called."""
         memo = call.memo
         assert memo is not None, "the node has a memo"
         reach, table = self._table(memo)
         if isinstance(table, StoredMemo) and (reason := table.reason_against(call.type)):
             self.skip(frame, node, reach, reason)
-            return None
+            return self._unasked(frame, node)
         try:
             mark = fingerprint(call, input_digests(frame, node, call), memo.environment)
         except NoDigest as refused:
             self.skip(frame, node, reach, str(refused))
-            return None
+            return self._unasked(frame, node)
         except NodeFailed:  # an input does not fit: the call fails with that
-            return None
+            return self._unasked(frame, node)
         if isinstance(table, ProcessMemo):
             known = table.recall(mark.key, self.since(memo))
             if known is not None:
@@ -142,6 +186,9 @@ class Memoizing:
                     continue
         return found
 
+    def _unasked(self, frame: Frame, node: PlanNode) -> Unasked | None:
+        return None if self.scheduler.admission is None else Unasked(self, frame, node)
+
     def _table(self, memo: Memo) -> tuple[Reach, ProcessMemo | StoredMemo]:
         if memo.reach == "run" or (memo.reach == "store" and self.lacks_store):
             return "run", self._run
@@ -155,3 +202,8 @@ class Memoizing:
             run = self.scheduler.reporter.run if self.is_at_home else ""
             self._stored = StoredMemo(store, store.outcomes, classes_in(self.scheduler.plan), run)
         return self._stored
+
+
+def _is_remembered(frame: Frame, index: int) -> bool:
+    action = frame.plan.nodes[index].action
+    return isinstance(action, Call) and action.memo is not None

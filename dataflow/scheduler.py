@@ -240,7 +240,18 @@ class Scheduler:
             newly, self._newly = ([], newly) if self.has_more else (self.restoring.to_fire(), [])
         if len(newly) > 1:
             newly.sort(key=_declared_order)
-        return newly if self.admission is None else self.admission.admit(newly)
+        return newly if self.admission is None else self.admit(newly)
+
+    def admit(self, newly: list[FiringId]) -> list[FiringId]:
+        """Return the firings that may start now, of these and of those that wait for slots (S15.1)."""
+        assert self.admission is not None, "there are limits"
+        if self.memoizing is None:
+            return self.admission.admit(newly)
+        return self.memoizing.admit(newly, self.admission)
+
+    def queue(self, firing: FiringId) -> None:
+        """Have a firing wait for its slots that is ready otherwise."""
+        self._newly.append(firing)
 
     def report(self, kind: EventKind, frame: Frame, node: PlanNode, **data: Any) -> None:
         """Report a fact about a node, if anybody listens."""

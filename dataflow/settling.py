@@ -52,7 +52,7 @@ class Settling:
         if scheduler.admission is None:
             return newly
         scheduler.admission.ended((frame, index))
-        return scheduler.admission.admit(newly)
+        return scheduler.admit(newly)
 
     def _end_item(self, item: Frame, index: int, slot: int, value: Any) -> list[FiringId]:
         """End the item of a map with the value of its last node."""
@@ -94,9 +94,7 @@ class Settling:
     def remembered(self, frame: Frame, index: int, hit: Hit) -> list[FiringId]:
         """Settle a firing whose outcome is known, so that it is not called (S13.1)."""
         scheduler = self.scheduler
-        scheduler.is_working = True
-        if scheduler.admission is not None:
-            scheduler.admission.ended((frame, index), has_begun=False)
+        scheduler.begin_step(frame, index)
         node = frame.plan.nodes[index]
         call = node.action
         assert isinstance(call, Call), "only calls have a memo"
