@@ -21,7 +21,7 @@ class MemoryOutcomes(OutcomeTable):
         self.blobs: dict[str, bytes] = {}
         self._guard = guard
         self._bring = bring
-        self._known: dict[str, StoredOutcome] = {}  # by key, the newest at the end
+        self._known: dict[str, StoredOutcome] = {}  # by key
 
     def recall(self, key: str, now: datetime, run: str = "") -> StoredOutcome | None:  # noqa: ARG002 - nothing goes
         """Return an outcome, for a run that then has its blobs."""
@@ -43,6 +43,7 @@ class MemoryOutcomes(OutcomeTable):
         """List what some outcomes of a node type are made of, what was remembered last first."""
         with self._guard:
             found = [one for one in reversed(self._known.values()) if one.type == node_type]
+            found.sort(key=lambda one: one.created, reverse=True)
             return [StoredParts(one.key, one.parts, one.created) for one in found[:most]]
 
     def forget(self, key: str) -> None:
