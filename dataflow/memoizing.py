@@ -20,6 +20,7 @@ from dataflow.memo_telling import MOST_CANDIDATES, Candidate, told_of_memo, why_
 from dataflow.plan import Call
 from dataflow.reporting import report_start
 from dataflow.separation import separate
+from dataflow.states import RUNNING
 from dataflow.storable import classes_in
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class Memoizing:
         return "store" in self.scheduler.plan.memos and (self._store is None or self._store.outcomes is None)
 
     def admit(self, newly: list[FiringId], admission: Admission | RunSlots) -> list[FiringId]:
-        """Return the firings that may start now: those that are to ask first need no slots for that (S15.1)."""
+        """Return the firings that may start now; those that ask first need no slots for that (S15.1)."""
         asking = {firing for firing in newly if firing not in self._queued and _is_remembered(*firing)}
         granted = admission.admit([firing for firing in newly if firing not in asking])
         new, may_start = set(newly), asking.union(granted)
@@ -83,7 +84,7 @@ class Memoizing:
             firing = frame, index
             assert admission.later is not None, "the firing is run by a worker"
             queued = self._queued[firing] = new_event()
-            admission.later(partial(self.scheduler.queue, firing))
+            admission.later(partial(self._queue, firing))
             current.suspends()
             try:
                 await queued.wait()
@@ -94,6 +95,13 @@ class Memoizing:
         current.is_asking = False
         if admission is not None:
             admission.begun((frame, index))
+
+    def _queue(self, firing: FiringId) -> None:
+        """Have a firing wait for its slots that runs as far as it has asked."""
+        if firing in self._queued:  # else it was cancelled meanwhile
+            frame, index = firing
+            self.scheduler.make_ready(frame, index)
+            frame.states[index] = RUNNING
 
     def ask(self, frame: Frame, node: PlanNode, call: Call) -> Hit | Question | Unasked | None:
         """Ask for the outcome of a firing: it is known, or is asked for; None if it is only to be called."""

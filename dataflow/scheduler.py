@@ -91,11 +91,7 @@ class Scheduler:
         self.standing = Standing(self)
         self.timing = Timing(self, self.clock)
         self.settling = Settling(self)
-        self.memoizing: Memoizing | None = None
-        if plan.memos:
-            from dataflow.memoizing import Memoizing  # few flows have a memo, and it loads a lot
-
-            self.memoizing = Memoizing(self)
+        self.memoizing = _memoizing(self) if plan.memos else None
         self.admission: Admission | RunSlots | None = None
         if plan.has_limits:
             self.admission = Admission(settings, self.timers)
@@ -240,18 +236,7 @@ class Scheduler:
             newly, self._newly = ([], newly) if self.has_more else (self.restoring.to_fire(), [])
         if len(newly) > 1:
             newly.sort(key=_declared_order)
-        return newly if self.admission is None else self.admit(newly)
-
-    def admit(self, newly: list[FiringId]) -> list[FiringId]:
-        """Return the firings that may start now, of these and of those that wait for slots (S15.1)."""
-        assert self.admission is not None, "there are limits"
-        if self.memoizing is None:
-            return self.admission.admit(newly)
-        return self.memoizing.admit(newly, self.admission)
-
-    def queue(self, firing: FiringId) -> None:
-        """Have a firing wait for its slots that is ready otherwise."""
-        self._newly.append(firing)
+        return newly if self.admission is None else _admitted(self, self.admission, newly)
 
     def report(self, kind: EventKind, frame: Frame, node: PlanNode, **data: Any) -> None:
         """Report a fact about a node, if anybody listens."""
@@ -263,6 +248,18 @@ class Scheduler:
         self.warnings.append(text)
         if self.reporter.is_listening:
             self.reporter.emit(EventKind.WARNING, path, {"code": code, "text": text, **data})
+
+
+def _admitted(scheduler: Scheduler, admission: Admission | RunSlots, newly: list[FiringId]) -> list[FiringId]:
+    """Return the firings that may start now, of these and of those that wait for slots (S15.1)."""
+    memoizing = scheduler.memoizing
+    return admission.admit(newly) if memoizing is None else memoizing.admit(newly, admission)
+
+
+def _memoizing(scheduler: Scheduler) -> Memoizing:
+    from dataflow.memoizing import Memoizing  # few flows have a memo, and it loads a lot
+
+    return Memoizing(scheduler)
 
 
 def _declared_order(firing: FiringId) -> tuple[int, int]:

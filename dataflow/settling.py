@@ -52,7 +52,9 @@ class Settling:
         if scheduler.admission is None:
             return newly
         scheduler.admission.ended((frame, index))
-        return scheduler.admit(newly)
+        if scheduler.memoizing is not None:
+            return scheduler.memoizing.admit(newly, scheduler.admission)
+        return scheduler.admission.admit(newly)
 
     def _end_item(self, item: Frame, index: int, slot: int, value: Any) -> list[FiringId]:
         """End the item of a map with the value of its last node."""

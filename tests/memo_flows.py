@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from dataflow import Flow, ProcessMemo, Result
+from dataflow.policy import Reach
 from dataflow.stores import Store
 
 __all__ = ["CALLS", "PLACES", "Place", "alike", "called", "one_node", "place_of", "told"]
@@ -17,7 +18,7 @@ __all__ = ["CALLS", "PLACES", "Place", "alike", "called", "one_node", "place_of"
 CALLS: Final[list[Any]] = []
 
 #: Where outcomes are remembered across runs, by the reach.
-Place: TypeAlias = "tuple[str, ProcessMemo | Store]"
+Place: TypeAlias = tuple[Reach, ProcessMemo | Store]
 PLACES: Final = ["process", "memory", "sqlite"]
 
 

@@ -160,9 +160,9 @@ class OutcomeCases(StoreCases):
 
     def test_outcomes_are_cleared_by_type_and_by_age(self, tmp_path: Path) -> None:
         table = self.make_table(self.make_store(tmp_path))
-        for type in "ab":
+        for kind in "ab":
             for day in (1, 2, 3):
-                table.remember(new_outcome(f"{type}{day}", type=type, day=day), {})
+                table.remember(new_outcome(f"{kind}{day}", type=kind, day=day), {})
         assert table.clear("a", NOON + DAY) == 1
         assert table.clear(before=NOON + DAY) == 1
         assert table.clear("c") == 0

@@ -122,7 +122,7 @@ class TestWhatDecides:
         self, place: Place, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         reach, where = place
-        placed = node(memo=Memo(reach, environment=["DATAFLOW_TEST_TONGUE"]))(echo)  # type: ignore[arg-type]
+        placed = node(memo=Memo(reach, environment=["DATAFLOW_TEST_TONGUE"]))(echo)
         found = []
         for tongue in (None, "cs", "de", "cs"):
             if tongue is not None:

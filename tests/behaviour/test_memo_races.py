@@ -81,7 +81,7 @@ async def test_items_of_one_map_compute_once(place: Place) -> None:
     reach, where = place
     with Flow("items") as flow:
         item = each(flow.input("xs", list[int]))
-        flow.output("out", collect(flow.add(node(memo=reach)(held), x=item).out))  # type: ignore[call-overload]
+        flow.output("out", collect(flow.add(node(memo=reach)(held), x=item).out))
     GATES["go"].set()
     assert (await flow.using(memo=where).run(xs=[1, 2, 1, 1, 2]))["out"] == [2, 3, 2, 2, 3]
     assert sorted(called()) == [1, 2]
@@ -155,7 +155,7 @@ async def test_who_waits_holds_no_slot(place: Place) -> None:
     reach, where = place
     with Flow("slots") as flow:
         item = each([1, 1, 1])
-        flow.output("out", collect(flow.add(node(memo=reach)(held), x=item).out))  # type: ignore[call-overload]
+        flow.output("out", collect(flow.add(node(memo=reach)(held), x=item).out))
         flow.output("other", flow.add(opens, after=None).out)
     result = await flow.using(memo=where, max_concurrency=2).run()
     assert (result["out"], result["other"], called()) == ([2, 2, 2], 0, [1])
@@ -171,7 +171,7 @@ async def test_known_outcomes_do_not_wait_for_slots(place: Place, limits: Any) -
     gates()
     reach, where = place
     with Flow("slots") as flow:
-        placed = node(memo=reach, limit="web")(held)  # type: ignore[call-overload]
+        placed = node(memo=reach, limit="web")(held)
         flow.output("one", flow.add(placed, x=1).out)
         flow.output("two", flow.add(placed, x=2).out)
         flow.output("three", flow.add(placed, x=1).out)
@@ -195,7 +195,7 @@ async def test_what_is_not_known_waits_for_its_slots(place: Place) -> None:
     reach, where = place
     with Flow("slots") as flow:
         item = each(list(range(20)))
-        flow.output("out", collect(flow.add(node(memo=reach, limit="web")(counted), x=item).out))  # type: ignore[call-overload]
+        flow.output("out", collect(flow.add(node(memo=reach, limit="web")(counted), x=item).out))
     flow = flow.using(memo=where, limits={"web": 3}, max_concurrency=5)
     RUNNING.clear()
     for _ in range(2):
@@ -222,7 +222,7 @@ class TestThreads:
 
     def test_two_threads_compute_once(self, place: Place) -> None:
         reach, where = place
-        flow = one_node(where, node(memo=reach)(waits_for_both), x=1)  # type: ignore[call-overload]
+        flow = one_node(where, node(memo=reach)(waits_for_both), x=1)
         found: list[Any] = []
         STARTED.clear()
         MAY_END.clear()
@@ -239,7 +239,7 @@ class TestThreads:
         reach, where = place
         with Flow("many") as flow:
             item = each(flow.input("xs", list[int]))
-            flow.output("out", collect(flow.add(node(memo=reach)(counted), x=item).out))  # type: ignore[call-overload]
+            flow.output("out", collect(flow.add(node(memo=reach)(counted), x=item).out))
         flow = flow.using(memo=where)
         xs = [number % 7 for number in range(60)]
         found: list[Any] = []
@@ -261,8 +261,7 @@ MAY_END: Final = threading.Event()
 async def waits_for_both(x: int) -> int:
     CALLS.append(x)
     STARTED.set()
-    while not MAY_END.is_set():
-        await anyio.sleep(0.001)
+    await anyio.to_thread.run_sync(MAY_END.wait)
     return x + 1
 
 

@@ -25,7 +25,7 @@ from dataflow import (
     each,
     node,
 )
-from dataflow.stores import OutcomeTable, Store
+from dataflow.stores import Store
 from dataflow.stores.memory import MemoryStore
 from dataflow.stores.sqlite import SqliteStore
 from tests.known_secrets import forgetting
@@ -102,6 +102,7 @@ class TestChains:
         flow = chain().using(store=store)
         first = await flow.run(x=1)
         second = await flow.run(x=1)
+        assert store.outcomes is not None
         assert store.outcomes.clear() == 5
         store.delete(first.run_id)
         with pytest.raises(Exception, match="has completed"):
@@ -133,7 +134,7 @@ class TestChains:
             flow.output("final", carried.final)
             with Flow("inner") as inner:
                 inner.output(
-                    "n", inner.add(node(name="inner_length")(length), text=inner.input("text", str)).out
+                    "out", inner.add(node(name="inner_length")(length), text=inner.input("text", str)).out
                 )
             flow.output("inner", flow.add(inner, text=text).out)
         whole = "1" + "é" * LONG
@@ -256,7 +257,7 @@ class WithoutOutcomes(MemoryStore):
 
     def __init__(self) -> None:
         super().__init__()
-        self.outcomes = None  # type: ignore[assignment]
+        self.outcomes = None
 
 
 class TestPlaces:
@@ -337,8 +338,8 @@ class TestPlaces:
         called()
         result = await flow.run(x=1)
         assert (called(), result["out"][:2]) == ([], "1é")
-        table: OutcomeTable = store.outcomes
-        assert table.clear() == 5
+        assert store.outcomes is not None
+        assert store.outcomes.clear() == 5
         [record] = [
             one
             for one in store.records(result.run_id)
