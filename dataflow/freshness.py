@@ -178,7 +178,15 @@ class Freshness:
         self.stages[index] = Stage.ACTIVE
         root.states[index] = WAITING
         self._unsettle(root.plan.nodes[index])
-        for by_node in (root.opened, root.reasons, root.attempts, root.metadata, root.pulling, root.taken):
+        for by_node in (
+            root.opened,
+            root.reasons,
+            root.attempts,
+            root.metadata,
+            root.memos,
+            root.pulling,
+            root.taken,
+        ):
             if by_node and index in by_node:
                 del by_node[index]
         root.withdrawn.discard(index)

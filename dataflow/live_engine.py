@@ -16,7 +16,7 @@ from dataflow.live_results import snapshot
 from dataflow.result import special_token
 from dataflow.reusing import Reusing
 from dataflow.scheduler import Scheduler
-from dataflow.tokens import UNSETTLED
+from dataflow.tokens import UNSETTLED, value_of
 from dataflow.workers import Workers
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class LiveEngine:
         """Return what a port holds now."""
         root = self.scheduler.root
         if port.slot is not None:
-            return Seen(root.values[port.slot], self.reusing.digests.of(root, port.slot))
+            return Seen(value_of(root.values[port.slot]), self.reusing.digests.of(root, port.slot))
         assert port.node is not None, "only ports of nodes have no slot"
         token = special_token(root, port.node, port.port)
         return Seen(token, digest_of(token))

@@ -170,6 +170,7 @@ def _named(port: object) -> str:
 @asynccontextmanager
 async def live(definition: Definition, inputs: Mapping[str, Any]) -> AsyncIterator[Live]:
     """Keep a flow evaluated while the block runs."""
-    settings = replace(definition.settings, store=None, timeout=None, keep=True)
+    given = definition.settings
+    settings = replace(given, store=None, memo=given.memo or given.store, timeout=None, keep=True)
     async with executing_live(definition.compile(), settings, inputs) as engine:
         yield Live(definition, engine)

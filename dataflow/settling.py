@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from dataflow.errors import ValueRefused
+from dataflow.hits import Hit
 from dataflow.outcome import outputs_of
 from dataflow.plan import Call
 from dataflow.ports import SKIP
@@ -51,6 +53,8 @@ class Settling:
         if scheduler.admission is None:
             return newly
         scheduler.admission.ended((frame, index))
+        if scheduler.memoizing is not None:
+            return scheduler.memoizing.admit(newly, scheduler.admission)
         return scheduler.admission.admit(newly)
 
     def _end_item(self, item: Frame, index: int, slot: int, value: Any) -> list[FiringId]:
@@ -66,6 +70,8 @@ class Settling:
     def _succeed(self, frame: Frame, index: int, result: Any) -> list[FiringId]:
         if index in frame.withdrawn:
             return self.cancelled(frame, index)
+        if type(result) is Hit:
+            return self.remembered(frame, index, result)
         scheduler = self.scheduler
         if scheduler.live is not None:
             if scheduler.live.is_overtaken(frame, index):
@@ -109,6 +115,28 @@ class Settling:
                 return self.fail(frame, index, error)
             live.superseded(frame, node, dict(tokens_of(frame, node, call, outputs)))
         return self.cancelled(frame, index)
+
+    def remembered(self, frame: Frame, index: int, hit: Hit) -> list[FiringId]:
+        """Settle a firing whose outcome is known, so that it is not called (S13.1)."""
+        scheduler = self.scheduler
+        scheduler.begin_step(frame, index)
+        node = frame.plan.nodes[index]
+        call = node.action
+        assert isinstance(call, Call), "only calls have a memo"
+        assert scheduler.memoizing is not None, "it has given the outcome"
+        recording = scheduler.recording
+        try:
+            if recording is not None and not hit.written:
+                recording.prepare(node.id, hit.outcome.outputs)
+        except ValueRefused as error:  # what another run could keep, this one cannot
+            return self.fail(frame, node.index, error)
+        outputs = scheduler.memoizing.hit(frame, node, hit)
+        if recording is not None and hit.written:
+            recording.take_over(hit.written)
+        if scheduler.live is not None:
+            scheduler.live.called -= 1
+        scheduler.releasing.succeeded(frame, node, call, outputs)
+        return scheduler.advance()
 
     def fail(self, frame: Frame, index: int, error: BaseException) -> list[FiringId]:
         """Settle a firing that raised, or attempt it again (S9.1, S9.3)."""
