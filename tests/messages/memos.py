@@ -125,7 +125,7 @@ ROWS: Final = [
     Row("another input", in_one(1, 2), "n is done, not remembered (process): input 'x' differs from what is known"),
     Row("another input and version", in_one(1, 2, version="2"), "n is done, not remembered (process): input 'x' and version differ from what is known"),
     Row("what has expired", expired, "n is done, not remembered (process): expired … s ago"),
-    Row("an input without a digest", why(placed(anything, "process", x=iter([1]))), "n is done, not memoized (process): input 'x': list_iterator…"),
+    Row("an input without a digest", why(placed(anything, "process", x=iter([1]))), "n is done, not memoized (process): input 'x': builtins:list_iterator: it is used up by reading; make a list of it"),
     Row("an output that is used up", why(placed(numbers, "process")), "n is done, not memoized (process): output 'out' is used up by the first who reads it"),
     Row("a port that cannot be stored", why(placed(numbers, "store", MemoryStore())), "n is done, not memoized (store): port 'out' cannot be stored: …"),
     Row("a value that cannot be stored", why(placed(opens, "store", MemoryStore())), "n is done, not memoized (store): n.out: object cannot be stored: …"),
