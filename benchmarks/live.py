@@ -81,7 +81,7 @@ def runs(flow: Flow, added: int, times: int = UPDATES) -> Work:
 
     async def run() -> int:
         for number in range(times):
-            found = (await flow.run(number=number))["number"]
+            found: int = (await flow.run(number=number))["number"]
         return found - number
 
     return Work(run, added, times)
