@@ -72,6 +72,10 @@ class Memory:
         else:
             self._inside[_opener(frame)].now[frame.path_of(node)] = known
 
+    def note_own(self, index: int, known: Known) -> None:
+        """Note what a firing of the root has come to."""
+        self._own[index] = known
+
     def opens(self, index: int) -> None:
         """Note that a loop, map or flow node of the root opens: what was inside it is looked up by path."""
         inside = self._inside.setdefault(index, _Inside())

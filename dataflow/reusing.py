@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dataflow.deciding import checked_answer
 from dataflow.freshness import Freshness, Stage
-from dataflow.given import Digests
+from dataflow.given import Digests, digest_of
 from dataflow.known import Known, Memory
 from dataflow.plan import Call, JoinOf
 from dataflow.ports import MISSING, SKIP
@@ -103,6 +103,33 @@ class Reusing:
             if checked_answer(policy.cutoff(separate(old), separate(new)), node.id, "cutoff"):
                 outputs = {**outputs, port: separate(old)}
         return outputs
+
+    def succeed(self, frame: Frame, index: int, result: Any) -> list[FiringId] | None:
+        """Settle a firing that returned, where nobody but calls of the root hears of the value.
+
+        Most firings come to that; None where it takes more.
+        """
+        quick = frame.plan.quick[index]
+        if quick is None or quick.out is None or quick.calls is None or result is SKIP:
+            return None
+        is_bare = frame.parent is None and frame.unsettled > 1 and index not in frame.withdrawn
+        if not is_bare or frame.odd or frame.is_closing or self.scheduler.admission is not None:
+            return None
+        frame.values[quick.out], frame.states[index] = result, DONE
+        frame.unsettled -= 1
+        given, known = self._begun.pop((frame, index))
+        digests = {quick.out: digest_of(result)} if quick.calls else {}
+        frame.digests.update(digests)
+        before = None if known is None else known.given
+        function = _function_of(frame.plan.nodes[index])
+        known = Known(function, given, DONE, {quick.out: result}, digests, self.revision, before)
+        self.memory.note_own(index, known)
+        self.freshness.finished(index)
+        ready = frame.count_down(quick.calls)
+        self.settle(ready)
+        if len(self._unknown) < len(ready):
+            return self.scheduler.advance()
+        return self.to_fire()
 
     # what it is told
 

@@ -67,8 +67,12 @@ class Settling:
         if index in frame.withdrawn:
             return self.cancelled(frame, index)
         scheduler = self.scheduler
-        if self.is_overtaken(frame, index):
-            return self._superseded(frame, index, result)
+        if scheduler.live is not None:
+            if scheduler.live.is_overtaken(frame, index):
+                return self._superseded(frame, index, result)
+            newly = scheduler.live.succeed(frame, index, result)
+            if newly is not None:
+                return newly
         scheduler.begin_step(frame, index)
         node, quick = frame.plan.nodes[index], frame.plan.quick[index]
         is_written = scheduler.recording is not None

@@ -11,6 +11,7 @@ from dataflow import errors
 from tests.messages import (
     asking,
     declaring,
+    digests,
     documents,
     expressions,
     living,
@@ -31,6 +32,7 @@ TABLES = {
     for module in (
         asking,
         declaring,
+        digests,
         documents,
         expressions,
         living,
