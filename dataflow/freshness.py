@@ -52,6 +52,7 @@ class Freshness:
         self.stages = bytearray(len(root.plan.nodes))  # Stage.STALE
         self._awaited = [_awaited(node) for node in root.plan.nodes]
         self.wanted: Counter[int] = Counter()  # nodes that somebody waits for
+        self._pulled: set[int] = set()  # nodes that lazy ports have asked for while they were leaving
         root.states[:] = bytes([NOT_RUN]) * len(root.states)
         root.unsettled, root.has_ended, scheduler.has_ended = 0, True, True
         root.undemanded, root.lost, root.withdrawn = set(), set(), set()
@@ -82,12 +83,9 @@ class Freshness:
     def _overtake(self, node: PlanNode) -> None:
         """Take a node back that has not settled yet; what runs, or is about to, leaves on its own."""
         root, scheduler, index = self.root, self.scheduler, node.index
-        for slot in node.outputs.values():  # some of a map may have settled early
-            root.values[slot] = UNSETTLED
-            root.digests.pop(slot, None)
         match root.states[index]:
             case state if state == RUNNING:
-                self.stages[index] = Stage.LEAVING
+                self._leave(node)
                 self._stop(node)
             case state if state == READY and not self._waits_to_repeat(index):
                 self.stages[index] = Stage.LEAVING
@@ -98,6 +96,13 @@ class Freshness:
                 if state == READY:
                     scheduler.repeating.give_up(root, node)
                 self._deactivate(index)
+
+    def _leave(self, node: PlanNode) -> None:
+        """Note that nobody wants what a running node comes to; a race may have settled its ports."""
+        self.stages[node.index] = Stage.LEAVING
+        for slot in node.outputs.values():
+            self.root.values[slot] = UNSETTLED
+            self.root.digests.pop(slot, None)
 
     def _waits_to_repeat(self, index: int) -> bool:
         attempts = self.root.attempts.get(index)
@@ -154,14 +159,18 @@ class Freshness:
 
     def demand(self) -> None:
         """Have everything settle that somebody waits for (S8.1)."""
-        if self.root.is_closing:
+        root, stages = self.root, self.stages
+        if root.is_closing:
             return
-        stages, undemanded = self.stages, self.root.undemanded
-        if self.root.has_ended and undemanded:  # nobody has asked for these in the end
+        undemanded = root.undemanded
+        if root.has_ended and undemanded:  # nobody has asked for these in the end
             for index in undemanded:
                 stages[index] = Stage.STALE
             undemanded.clear()
-        now, lazily = self._behind(self.wanted)
+        now, lazily = self._behind({*self.wanted, *self._pulled})
+        for index in root.withdrawn.intersection(now):
+            if stages[index] == Stage.ACTIVE:  # a race it has lost is stopping it
+                self._leave(root.plan.nodes[index])
         asked = [index for index in now if index in undemanded]
         new = sorted(index for index in now if stages[index] in (Stage.STALE, Stage.LOST))
         deferred = sorted(
@@ -171,17 +180,25 @@ class Freshness:
             self._reset(index)
         for index in deferred:
             undemanded.add(index)
-        self.root.unsettled += len(new)
+        root.unsettled += len(new)
         if new or asked:
-            self.root.has_ended = self.scheduler.has_ended = False
+            root.has_ended = self.scheduler.has_ended = False
         for index in (*new, *deferred):
             self._count(index, is_deferred=index in undemanded)
+        nodes = root.plan.nodes
+        for index in new:  # before anything could make them ready
+            if not _is_enabled(nodes[index]):
+                self.scheduler.releasing.disabled(root, nodes[index])
         if asked:
-            nodes = self.root.plan.nodes
             slots = [slot for index in asked for slot in nodes[index].outputs.values()]
-            self.scheduler.pulling.demand(self.root, slots)
+            self.scheduler.pulling.demand(root, slots)
         for index in new:
-            self._begin(self.root.plan.nodes[index])
+            self._begin(nodes[index])
+
+    def pulled(self, index: int) -> None:
+        """Note that a lazy port has asked for a node, in case that it is to run once more."""
+        if self.stages[index] == Stage.LEAVING:
+            self._pulled.add(index)
 
     def _behind(self, nodes: Iterable[int]) -> tuple[set[int], set[int]]:
         """Find what is not fresh of some nodes and behind them: what has to run, and that with the lazy."""
@@ -202,6 +219,7 @@ class Freshness:
         """Forget what a node has come to."""
         root = self.root
         self._begins(index)
+        self._pulled.discard(index)
         self.stages[index] = Stage.ACTIVE
         root.states[index] = WAITING
         for slot in root.plan.nodes[index].outputs.values():
@@ -236,9 +254,7 @@ class Freshness:
         root, releasing = self.root, self.scheduler.releasing
         if root.states[node.index] != WAITING or node.index in root.undemanded:
             return
-        if node.policy is not None and not node.policy.is_enabled:
-            releasing.disabled(root, node)
-        elif _is_early(node):
+        if _is_early(node):
             releasing.consider(root, node)
         elif not root.waits[node.index]:
             releasing.release(root, node.index)
@@ -251,6 +267,10 @@ def _awaited(node: PlanNode) -> tuple[tuple[int, bool], ...]:
         for slot in feed.slots:
             found[slot] = found.get(slot, False) or not feed.is_lazy
     return tuple(found.items())
+
+
+def _is_enabled(node: PlanNode) -> bool:
+    return node.policy is None or node.policy.is_enabled
 
 
 def _has_effect(node: PlanNode) -> bool:
