@@ -9,6 +9,7 @@ from benchmarks import (
     chain,
     diamonds,
     fan_out,
+    fingerprints,
     fixed_cost,
     importing,
     journaling,
@@ -44,6 +45,7 @@ QUESTIONS: Final[dict[str, Question]] = {
         *journaling.QUESTIONS,
         resuming.QUESTION,
         open_asks.QUESTION,
+        *fingerprints.QUESTIONS,
         *importing.QUESTIONS,
     )
 }

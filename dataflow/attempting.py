@@ -64,10 +64,8 @@ class Attempting:
 
     async def fire(self, worker: Worker, frame: Frame, index: int) -> list[FiringId]:
         """Run one firing to its end and settle it; returns what became ready."""
-        if frame.states[index] != READY:  # its frame was closed after it became ready
+        if frame.states[index] != READY or self._scheduler.settling.is_overtaken(frame, index):
             return self._scheduler.settling.passed_over(frame, index)
-        if self._scheduler.live is not None and self._scheduler.live.is_overtaken(frame, index):
-            return self._scheduler.settling.taken_back(frame, index)
         node = frame.plan.nodes[index]
         action = node.action
         assert isinstance(action, Call), "only calls become ready"

@@ -90,4 +90,12 @@ def _told_constant(constant: Any) -> str:
         case frozenset():
             return f"{{{', '.join(sorted(map(_told_constant, constant)))}}}"
         case _:
-            return repr(constant)
+            return _repr(constant)
+
+
+def _repr(constant: object) -> str:
+    try:
+        return repr(constant)
+    except ValueError:  # an integer that Python writes in no other way, being so long
+        assert isinstance(constant, int), "nothing else is refused"
+        return hex(constant)

@@ -12,7 +12,7 @@ from types import EllipsisType, NoneType, NotImplementedType
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
-from pydantic_core import PydanticUndefinedType
+from pydantic_core import MultiHostUrl, PydanticUndefinedType, TzInfo, Url
 
 from dataflow.secret import SHORTEST, Secret
 
@@ -110,6 +110,11 @@ def _timezone(value: timezone) -> bytes:
     return listed(b"z", [_integer(offset // _MICROSECOND), *map(text, name)])
 
 
+def _offset(value: TzInfo) -> bytes:
+    """Digest a zone as pydantic reads it from JSON."""
+    return listed(b"v", [_integer((value.utcoffset(None) or timedelta()) // _MICROSECOND)])
+
+
 #: The digest of a value by its exact type; derived classes are looked at in another place.
 LEAVES: Final[dict[type, Callable[[Any], bytes]]] = {
     str: text,
@@ -130,6 +135,9 @@ LEAVES: Final[dict[type, Callable[[Any], bytes]]] = {
     date: _kind("date", date.isoformat),
     timedelta: _kind("timedelta", lambda value: f"{value.days}:{value.seconds}:{value.microseconds}"),
     timezone: _timezone,
+    TzInfo: _offset,
+    Url: _kind("Url", str),
+    MultiHostUrl: _kind("MultiHostUrl", str),
     array: _array,
     **{kind: _path(kind) for kind in (PosixPath, WindowsPath, PurePosixPath, PureWindowsPath)},
 }

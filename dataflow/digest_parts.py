@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, time, tzinfo
 from functools import partial
 from itertools import chain
-from types import GenericAlias, MappingProxyType, UnionType
+from operator import attrgetter, itemgetter, methodcaller
+from types import GenericAlias, MappingProxyType, SimpleNamespace, UnionType
 from typing import Any, Final, TypeAlias, get_args, get_origin
 from weakref import WeakKeyDictionary
 from zoneinfo import ZoneInfo
 
 from dataflow.digest_leaves import hashed, listed
-from dataflow.function_graphs import FUNCTIONS, graph_of
+from dataflow.function_graphs import FUNCTIONS, FunctionGraph
 from dataflow.history import History, Part
 from dataflow.values.places import step_into
 
@@ -102,7 +104,7 @@ def _zone(value: ZoneInfo) -> Apart:
 
 
 def _function(value: object) -> Apart:
-    _, held = graph_of(value)
+    held = FunctionGraph(value).held
     parts = list(chain.from_iterable((each.part, each.value) for each in held))
     return Apart(parts, partial(listed, b"F"), lambda number: f".<{held[number // 2].part}>")
 
@@ -159,6 +161,11 @@ TAKINGS: Final[dict[type, Taking]] = {
     time: _sequence(b"C", lambda value: [_clock(value), value.fold, value.tzinfo], lambda _: ".tzinfo"),
     tzinfo: _sequence(b"W", lambda _: (), item_step),
     ZoneInfo: _zone,
+    re.Pattern: _attributes(b"B", "pattern", "flags"),
+    **dict.fromkeys(
+        (itemgetter, attrgetter, methodcaller), _sequence(b"Y", lambda value: value.__reduce__(), item_step)
+    ),
+    SimpleNamespace: _mapping(b"J", lambda value: vars(value).items()),
     GenericAlias: _sequence(b"G", lambda value: [get_origin(value), *get_args(value)], item_step),
     UnionType: _set(b"U", get_args),
     History: _history,

@@ -5,22 +5,25 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
 
+from dataflow.checking import described
 from dataflow.digest_classes import is_known, register, taking_of
 from dataflow.digest_leaves import LEAVES
 from dataflow.digest_parts import TAKINGS, Apart, Underivable
+from dataflow.failure import text_of_error
 from dataflow.type_names import type_name
 from dataflow.values.places import MOST_STEPS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["NoDigest", "digest", "digester"]
+__all__ = ["NoDigest", "digest", "digester", "type_of"]
 
 T = TypeVar("T")
 F = TypeVar("F", bound="Callable[[Any], object]")
 
 #: Deeper values are refused: something makes them up as they are looked at.
-MOST_LEVELS: Final = 1_000_000
+MOST_LEVELS: Final = 200_000
+_LEAF_TYPES: Final = frozenset(LEAVES)
 
 
 class NoDigest(Exception):
@@ -44,9 +47,9 @@ def digest(value: object) -> bytes:
     """
     try:
         leaf = LEAVES.get(type(value))
-    except TypeError:  # a class that has no hash
-        raise NoDigest("", _name(value)) from None
-    return _of_container(value) if leaf is None else leaf(value)
+    except TypeError:  # its class has no hash
+        leaf = None
+    return _Walk().of(value) if leaf is None else leaf(value)
 
 
 class _Open:
@@ -60,81 +63,108 @@ class _Open:
         self.digests: list[bytes] = []
 
 
-def _of_container(value: object) -> bytes:
-    """Digest a container with a work list; what stands in it twice is looked at once."""
-    stack: list[_Open] = []
-    within = set[int]()  # the containers on the stack, by id
-    known: dict[int, tuple[object, bytes]] = {}  # the containers done, by id, with what keeps the id theirs
-    try:
-        _enter(stack, within, value)
-        while True:
-            inner = _go_on(stack[-1], known)
-            if inner is not None:
-                _enter(stack, within, inner[0])
-                continue
-            done = stack.pop()
-            made = done.apart.finish(done.digests)
-            if not stack:
-                return made
-            within.discard(id(done.value))
-            known[id(done.value)] = done.value, made
-            stack[-1].digests.append(made)
-    except _Refused as refused:
-        raise NoDigest(_place(stack), _name(refused.value), refused.reason) from refused.__cause__
+class _Walk:
+    """Digests one value with a work list.
 
+    looked_at: what was met last
+    stack: the containers around it, within: the same by id
+    known: the containers that are done, by id, each with its digest; they are kept, so that ids stay theirs
+    """
 
-class _Refused(Exception):
-    """Raised for the part that has no digest."""
+    __slots__ = ("known", "looked_at", "stack", "within")
 
-    def __init__(self, value: object, reason: str) -> None:
-        super().__init__(reason)
-        self.value = value
-        self.reason = reason
+    def __init__(self) -> None:
+        self.looked_at: object = None
+        self.stack: list[_Open] = []
+        self.within: set[int] = set()
+        self.known: dict[int, tuple[object, bytes]] = {}
 
+    def of(self, value: object) -> bytes:
+        """Digest a container; raises NoDigest."""
+        try:
+            made = self._enter(value)
+            while self.stack:
+                if made is not None:
+                    self.stack[-1].digests.append(made)
+                made = self._go_on(self.stack[-1])
+        except Underivable as error:
+            raise NoDigest(self._place(), type_of(self.looked_at), str(error)) from error.__cause__
+        assert made is not None, "the last container that was left is the value"
+        return made
 
-def _enter(stack: list[_Open], within: set[int], value: object) -> None:
-    """Take a container apart and put it on the stack."""
-    if id(value) in within:
-        raise _Refused(value, "it is in itself")
-    if len(stack) >= MOST_LEVELS:
-        raise _Refused(value, f"it is nested deeper than {MOST_LEVELS:,} levels")
-    try:
-        kind = type(value)
-        taking = TAKINGS.get(kind) or taking_of(kind)
-        apart = taking(value)
-    except Underivable as error:
-        raise _Refused(value, str(error)) from error.__cause__
-    except TypeError as error:  # a class that has no hash
-        raise _Refused(value, "") from error
-    within.add(id(value))
-    stack.append(_Open(value, apart))
+    def _enter(self, value: object) -> bytes | None:
+        """Digest a container that holds no other, or put it on the stack."""
+        self.looked_at = value
+        if id(value) in self.within:
+            raise Underivable("it is in itself")
+        apart = _taken_apart(value)
+        made = _of_leaves(apart)
+        if made is None:
+            if len(self.stack) >= MOST_LEVELS:
+                raise Underivable(f"it is nested deeper than {MOST_LEVELS:,} levels")
+            self.within.add(id(value))
+            self.stack.append(_Open(value, apart))
+        elif self.stack:  # it may stand somewhere else too
+            self.known[id(value)] = value, made
+        return made
 
+    def _go_on(self, one: _Open) -> bytes | None:
+        """Digest the parts of a container up to one that holds containers, or to the end."""
+        digests, parts = one.digests, one.apart.parts
+        for number in range(len(digests), len(parts)):
+            made = self._of_part(parts[number])
+            if made is None:
+                return None
+            digests.append(made)
+        self.stack.pop()
+        self.within.discard(id(one.value))
+        made = one.apart.finish(digests)
+        self.known[id(one.value)] = one.value, made
+        return made
 
-def _go_on(one: _Open, known: dict[int, tuple[object, bytes]]) -> tuple[object] | None:
-    """Digest the parts of a container up to the first that is one too; None if there is none any more."""
-    digests, parts = one.digests, one.apart.parts
-    for number in range(len(digests), len(parts)):
-        part = parts[number]
+    def _of_part(self, part: object) -> bytes | None:
         try:
             leaf = LEAVES.get(type(part))
-        except TypeError:  # a class that has no hash
-            raise _Refused(part, "") from None
+        except TypeError:  # as above
+            leaf = None
         if leaf is not None:
-            digests.append(leaf(part))
-        elif id(part) in known:
-            digests.append(known[id(part)][1])
-        else:
-            return (part,)
-    return None
+            return leaf(part)
+        known = self.known.get(id(part))
+        return self._enter(part) if known is None else known[1]
+
+    def _place(self) -> str:
+        steps = [one.apart.step(len(one.digests)) for one in self.stack[:MOST_STEPS]]
+        rest = len(self.stack) - MOST_STEPS
+        return "".join(steps) + (f" and {rest:,} more steps" if rest > 0 else "")
 
 
-def _place(stack: list[_Open]) -> str:
-    steps = [one.apart.step(len(one.digests)) for one in stack[:MOST_STEPS]]
-    rest = len(stack) - MOST_STEPS
-    return "".join(steps) + (f" and {rest:,} more steps" if rest > 0 else "")
+def _taken_apart(value: object) -> Apart:
+    kind = type(value)
+    try:
+        taking = TAKINGS.get(kind) or taking_of(kind)
+    except TypeError as error:  # a class that has no hash
+        raise Underivable("") from error
+    try:
+        return taking(value)
+    except Underivable:
+        raise
+    except Exception as error:  # of somebody's class
+        told = f"{type(error).__name__}: {text_of_error(error)}".removesuffix(": ")
+        raise Underivable(f"taking it apart raised {told}") from error
 
 
-def _name(value: object) -> str:
+def _of_leaves(apart: Apart) -> bytes | None:
+    """Digest what holds no containers, as most containers do not; None for any other."""
+    parts = apart.parts
+    try:
+        if not _LEAF_TYPES.issuperset(map(type, parts)):
+            return None
+    except TypeError:  # a class that has no hash
+        return None
+    return apart.finish([LEAVES[type(part)](part) for part in parts])
+
+
+def type_of(value: object) -> str:
     """Name the type of a value as it can be found."""
     kind = type(value)
     module = getattr(kind, "__module__", "")
@@ -156,7 +186,7 @@ def digester(type: Any, function: Any = None, /) -> Any:
     if function is None:
         return lambda found: digester(type, found)
     if not callable(function):
-        raise TypeError(f"the digester of {type_name(type)} must be a function, found {type_name(function)}")
+        raise TypeError(f"the digester of {type_name(type)} must be a function, found {described(function)}")
     if inspect.iscoroutinefunction(function):
         raise TypeError(f"the digester of {type_name(type)} must be a plain function, found an async one")
     register(type, function)

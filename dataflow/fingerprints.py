@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import blake2b
-from operator import is_
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.code_digests import PYTHON
 from dataflow.digest_leaves import Digested, listed, text
-from dataflow.digests import NoDigest, digest
-from dataflow.function_graphs import NAME, graph_of, is_plain, observed
+from dataflow.digests import NoDigest, digest, type_of
+from dataflow.function_graphs import NAME, FunctionGraph, is_plain
 from dataflow.values.parts import caches_of
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ class Fingerprint:
     """What decides the outcome of a firing: equal keys mean equal parts. Nothing can be read from either."""
 
     key: str
-    _made_of: tuple[Mapping[str, bytes], Sequence[str], Sequence[bytes]]
+    _made_of: tuple[Mapping[str, bytes], Sequence[str], Sequence[bytes]] = field(repr=False, compare=False)
 
     @property
     def parts(self) -> Mapping[str, str]:
@@ -49,7 +48,7 @@ def fingerprint(call: Call, inputs: Mapping[str, bytes], environment: Sequence[s
     whose place begins with the name of the part.
     """
     known: Any = call.known
-    if known is None or not known.is_same():
+    if known is None or not known.graph.is_same():
         known = call.known = _Known(call)
     names, order, header = known.order(environment, inputs)
     digests = [_digest_of(part, values) for part, values in known.open.items()]
@@ -67,16 +66,15 @@ class _Known:
     open: what the other parts hold, which is digested each time
     """
 
-    __slots__ = ("fixed", "functions", "head", "open", "orders", "seen")
+    __slots__ = ("fixed", "graph", "head", "open", "orders")
 
     def __init__(self, call: Call) -> None:
         root = call.type.documented or call.type.call
-        self.functions, held = graph_of(root)
-        self.seen = observed(self.functions)
-        if not any(isinstance(one, FunctionType) for one in self.functions):
-            raise NoDigest("code", type(root).__qualname__, "it is not written in Python")
+        self.graph = FunctionGraph(root)
+        if not any(isinstance(one, FunctionType) for one in self.graph.functions):
+            raise NoDigest("code", type_of(root), "it is not written in Python")
         parts: dict[str, list[Any]] = {}
-        for each in held:
+        for each in self.graph.held:
             if each.label != NAME:
                 parts.setdefault(each.part, []).append(each.value)
         parts |= {f"config {name!r}": [value] for name, value in _settings(call.config)}
@@ -90,11 +88,6 @@ class _Known:
         told = [made for part, one in sorted(self.fixed.items()) for made in (text(part), one)]
         self.head = listed(b"V", told)
         self.orders: dict[tuple[str | None, ...], tuple[list[str], list[str], bytes]] = {}
-
-    def is_same(self) -> bool:
-        """Tell whether nothing has been replaced in the functions."""
-        seen = observed(self.functions)
-        return len(seen) == len(self.seen) and all(map(is_, seen, self.seen))
 
     def order(
         self, environment: Sequence[str], inputs: Mapping[str, bytes]

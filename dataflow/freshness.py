@@ -9,11 +9,11 @@ from collections import Counter
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
-from dataflow.frames import OpenedMap
 from dataflow.graph import Join
-from dataflow.plan import Call, JoinOf
-from dataflow.states import NOT_RUN, PAUSED, READY, RUNNING, WAITING
-from dataflow.tokens import UNSETTLED, Skip, is_dead
+from dataflow.overtaking import overtake
+from dataflow.plan import JoinOf
+from dataflow.states import NOT_RUN, WAITING
+from dataflow.tokens import UNSETTLED, is_dead
 from dataflow.uses import reach_of
 
 if TYPE_CHECKING:
@@ -82,51 +82,16 @@ class Freshness:
 
     def _overtake(self, node: PlanNode) -> None:
         """Take a node back that has not settled yet; what runs, or is about to, leaves on its own."""
-        root, scheduler, index = self.root, self.scheduler, node.index
-        match root.states[index]:
-            case state if state == RUNNING:
-                self._leave(node)
-                self._stop(node)
-            case state if state == READY and not self._waits_to_repeat(index):
-                self.stages[index] = Stage.LEAVING
-                root.note_odd(index)  # so that it is looked at before it fires
-            case state:
-                if state == PAUSED:
-                    scheduler.asking.close(root, node, "what it shows has changed")
-                if state == READY:
-                    scheduler.repeating.give_up(root, node)
-                self._deactivate(index)
+        self._unsettle(node)  # some of a map may have settled early
+        if overtake(self.scheduler, node):
+            self.stages[node.index] = Stage.LEAVING
+        else:
+            self._deactivate(node.index)
 
-    def _leave(self, node: PlanNode) -> None:
-        """Note that nobody wants what a running node comes to; a race may have settled its ports."""
-        self.stages[node.index] = Stage.LEAVING
+    def _unsettle(self, node: PlanNode) -> None:
         for slot in node.outputs.values():
             self.root.values[slot] = UNSETTLED
             self.root.digests.pop(slot, None)
-
-    def _waits_to_repeat(self, index: int) -> bool:
-        attempts = self.root.attempts.get(index)
-        return attempts is not None and attempts.waits in self.scheduler.timers
-
-    def _stop(self, node: PlanNode) -> None:
-        """Have a node end whose outcome nobody wants any more; an effect is not cut short."""
-        root, scheduler = self.root, self.scheduler
-        if isinstance(node.action, Call):
-            if not _has_effect(node):
-                root.withdrawn.add(node.index)
-                scheduler.to_act = True
-                scheduler.stopped.append((root, node.index))
-            return
-        root.withdrawn.add(node.index)
-        others, scheduler.stopped = scheduler.stopped, []
-        opened = root.opened[node.index]
-        if isinstance(opened, OpenedMap):
-            opened.is_closing = True
-        cause = Skip(root.path_of(node), "its inputs have changed")
-        for inner in list(opened.live.values()):
-            scheduler.failing.close(inner, cause)
-        pure = [one for one in scheduler.stopped if not _has_effect(one[0].plan.nodes[one[1]])]
-        scheduler.stopped = others + pure
 
     def _deactivate(self, index: int) -> None:
         self.stages[index] = Stage.STALE
@@ -168,9 +133,10 @@ class Freshness:
                 stages[index] = Stage.STALE
             undemanded.clear()
         now, lazily = self._behind({*self.wanted, *self._pulled})
-        for index in root.withdrawn.intersection(now):
-            if stages[index] == Stage.ACTIVE:  # a race it has lost is stopping it
-                self._leave(root.plan.nodes[index])
+        for index in now & root.withdrawn:  # it lost a race, is being cancelled, and is to run again
+            if stages[index] == Stage.ACTIVE:
+                stages[index] = Stage.LEAVING
+                self._unsettle(root.plan.nodes[index])
         asked = [index for index in now if index in undemanded]
         new = sorted(index for index in now if stages[index] in (Stage.STALE, Stage.LOST))
         deferred = sorted(
@@ -222,9 +188,7 @@ class Freshness:
         self._pulled.discard(index)
         self.stages[index] = Stage.ACTIVE
         root.states[index] = WAITING
-        for slot in root.plan.nodes[index].outputs.values():
-            root.values[slot] = UNSETTLED
-            root.digests.pop(slot, None)
+        self._unsettle(root.plan.nodes[index])
         for by_node in (root.opened, root.reasons, root.attempts, root.metadata, root.pulling, root.taken):
             if by_node and index in by_node:
                 del by_node[index]
@@ -271,10 +235,6 @@ def _awaited(node: PlanNode) -> tuple[tuple[int, bool], ...]:
 
 def _is_enabled(node: PlanNode) -> bool:
     return node.policy is None or node.policy.is_enabled
-
-
-def _has_effect(node: PlanNode) -> bool:
-    return isinstance(node.action, Call) and node.action.policy.effect is True
 
 
 def _is_early(node: PlanNode) -> bool:

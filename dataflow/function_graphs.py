@@ -6,6 +6,7 @@ import dataclasses
 import dis
 from enum import Enum
 from functools import lru_cache, partial
+from operator import is_
 from types import (
     BuiltinFunctionType,
     CellType,
@@ -22,11 +23,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from dataflow.code_digests import code_text
 from dataflow.digest_leaves import Digested, hashed, text
 from dataflow.functions import module_name
+from dataflow.type_names import type_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-__all__ = ["CODE", "FUNCTIONS", "NAME", "Held", "graph_of", "is_plain", "observed"]
+__all__ = ["CODE", "FUNCTIONS", "NAME", "FunctionGraph", "Held", "is_function", "is_plain"]
 
 #: The types of what is looked through for code.
 FUNCTIONS: Final = (
@@ -50,65 +52,111 @@ class Held(NamedTuple):
     value: Any
 
 
+def is_function(value: object) -> bool:
+    """Tell whether a value is looked through for code; what only passes for a function is not."""
+    return issubclass(type(value), FUNCTIONS)
+
+
 def is_plain(value: object) -> bool:
     """Tell whether a value is of those that cannot change: numbers, text, bytes, enums, tuples of them."""
-    todo = [value]
+    todo, seen = [value], set[int]()
     for one in todo:  # grows while it is walked
         kind = type(one)
-        if kind in (tuple, frozenset):
-            todo += one  # type: ignore[arg-type]  # as just looked at
-        elif kind not in _PLAIN and not isinstance(one, Enum):
+        if kind in _PLAIN or issubclass(kind, Enum) or id(one) in seen:
+            continue
+        if kind is not tuple and kind is not frozenset:
             return False
+        seen.add(id(one))
+        todo += one  # type: ignore[arg-type]  # as just looked at
     return True
 
 
-def graph_of(root: object) -> tuple[list[Any], list[Held]]:
-    """List a function and those that stand behind it, and what they hold; each is described once.
+class FunctionGraph:
+    """A function and those that stand behind it, and what they hold; each is described once.
 
     What a function in a closure or in an argument holds is in the part of that.
     """
-    functions: list[Any] = [root]
-    parts = [""]
-    numbers = {id(root): 0}
-    held: list[Held] = []
-    for one, part in zip(functions, parts, strict=True):  # both grow while they are walked
-        for label, value in _held(one):
-            number = numbers.setdefault(id(value), len(functions)) if isinstance(value, FUNCTIONS) else None
-            if number == len(functions):
-                functions.append(value)
-                parts.append(part or ("" if label == CODE else label))
-            told = value if number is None else Digested(b"@%d" % number)
-            held.append(Held(part or label, label, told))
-    return functions, held
+
+    __slots__ = ("functions", "held", "seen")
+
+    def __init__(self, root: object) -> None:
+        self.functions: list[Any] = [root]
+        self.held: list[Held] = []
+        numbers, parts = {id(root): 0}, [""]
+        for one, part in zip(self.functions, parts, strict=True):  # both grow while they are walked
+            for label, value in _held(one):
+                told = value
+                if is_function(value):
+                    number = numbers.setdefault(id(value), len(parts))
+                    if number == len(parts):
+                        self.functions.append(value)
+                        parts.append(part or ("" if label == CODE else label))
+                    told = Digested(b"@%d" % number)
+                self.held.append(Held(part or label, label, told))
+        self.seen = [_Seen(one) for one in self.functions]
+
+    def is_same(self) -> bool:
+        """Tell whether no function holds another object than it did."""
+        return all(map(_Seen.is_same, self.seen))
 
 
-def observed(functions: list[Any]) -> list[Any]:
-    """List the objects that can be replaced in functions: while all are the same, what is held is."""
-    seen: list[Any] = []
-    for one in functions:
-        if type(one) is FunctionType:
-            code = one.__code__
-            seen += (code, one.__defaults__)
-            if one.__kwdefaults__:
-                seen += one.__kwdefaults__.values()
-            if one.__closure__:
-                seen += map(_content, one.__closure__)
-            names = _global_names(code)
-            if names:
-                seen += map(one.__globals__.get, names)
-        elif isinstance(one, type):
-            seen += vars(one).values()
-        elif isinstance(one, partial):
-            seen += one.keywords.values()
-    return seen
+class _Seen:
+    """A function and the objects that can be replaced in it, as they are."""
+
+    __slots__ = ("cells", "code", "defaults", "function", "held", "named", "variables")
+
+    def __init__(self, function: Any) -> None:
+        is_function = type(function) is FunctionType
+        self.function = function
+        self.code = function.__code__ if is_function else None
+        self.defaults = function.__defaults__ if is_function else None
+        self.named = function.__kwdefaults__ if is_function else None
+        self.cells = [(cell, _content(cell)) for cell in (is_function and function.__closure__) or ()]
+        names = _global_names(function.__code__) if is_function else ()
+        self.variables = [(name, function.__globals__.get(name)) for name in names]
+        self.held = _replaceable(function)
+
+    def is_same(self) -> bool:
+        """Tell whether all of them are the same objects."""
+        one = self.function
+        if self.code is not None:
+            if one.__code__ is not self.code or one.__defaults__ is not self.defaults:
+                return False
+            if one.__kwdefaults__ is not self.named:
+                return False
+            variables = one.__globals__
+            for name, value in self.variables:
+                if variables.get(name) is not value:
+                    return False
+            for cell, value in self.cells:
+                if _content(cell) is not value:
+                    return False
+            if self.named is None:
+                return True
+        held = _replaceable(one)
+        return len(held) == len(self.held) and all(map(is_, held, self.held))
+
+
+def _replaceable(one: Any) -> Sequence[object]:
+    """List what stands in a dict of a function: defaults of keywords, arguments, what a class holds."""
+    if type(one) is FunctionType:
+        return tuple((one.__kwdefaults__ or {}).values())
+    if isinstance(one, type):
+        return tuple(vars(one).values())
+    return tuple(one.keywords.values()) if isinstance(one, partial) else ()
 
 
 def _name(one: Any) -> str:
-    module = getattr(one, "__module__", None) or getattr(getattr(one, "__objclass__", None), "__module__", "")
-    return f"{module_name(module or '')}:{getattr(one, '__qualname__', type(one).__qualname__)}"
+    of = getattr(one, "__objclass__", one)
+    module = getattr(of, "__module__", None)
+    return f"{module_name(module) if isinstance(module, str) else ''}:{one.__qualname__}"
 
 
 def _held(one: Any) -> Iterator[tuple[str, object]]:
+    if not is_function(one):
+        yield CODE, type(one).__call__
+        yield "object", one
+        return
     match one:
         case FunctionType():
             yield from _of_function(one)
@@ -127,13 +175,9 @@ def _held(one: Any) -> Iterator[tuple[str, object]]:
             yield CODE, _name(one)
             if not isinstance(getattr(one, "__self__", None), ModuleType):
                 yield "object", getattr(one, "__self__", None)
-        case _ if isinstance(one, FUNCTIONS):  # staticmethod, classmethod, what lru_cache makes
+        case _:  # staticmethod, classmethod, what lru_cache makes
             yield CODE, type(one).__qualname__
-            wrapped: Any = one
-            yield CODE, wrapped.__wrapped__
-        case _:
-            yield CODE, type(one).__call__
-            yield "object", one
+            yield CODE, one.__wrapped__
 
 
 def _of_function(one: FunctionType) -> Iterator[tuple[str, object]]:
@@ -160,9 +204,11 @@ def _of_function(one: FunctionType) -> Iterator[tuple[str, object]]:
 
 
 def _of_class(one: type) -> Iterator[tuple[str, object]]:
-    """Yield the name of a class, those of its bases, and its own functions and constants."""
+    """Yield the name of a class, those of its bases, and its own fields, functions and constants."""
     yield CODE, _name(one)
     yield CODE, tuple(map(_name, one.__bases__))
+    fields = vars(one).get("__annotations__", {})
+    yield CODE, tuple((name, type_name(hint)) for name, hint in fields.items())
     for name, value in sorted(vars(one).items()):
         if isinstance(value, FunctionType):
             is_made = dataclasses.is_dataclass(one) and value.__code__.co_filename == "<string>"

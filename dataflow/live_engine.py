@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import anyio
 
 from dataflow.backend import Nursery, caller, cancellation_types, new_event, on_asyncio
-from dataflow.errors import DataflowError, Paused, RunFailed
+from dataflow.errors import DataflowError, Paused
 from dataflow.events import Reporter
-from dataflow.result import Result, special_token
-from dataflow.reusing import Reusing, digest_of
+from dataflow.given import digest_of
+from dataflow.live_results import snapshot
+from dataflow.result import special_token
+from dataflow.reusing import Reusing
 from dataflow.scheduler import Scheduler
-from dataflow.separation import separate
-from dataflow.tokens import UNSETTLED, Errored, is_dead
+from dataflow.tokens import UNSETTLED
 from dataflow.workers import Workers
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
-    from typing import Literal
 
     from dataflow.addressing import RootPort
     from dataflow.asking import ReadAnswer
@@ -64,12 +64,12 @@ class LiveEngine:
         self.workers = Workers(scheduler, spawn, self._look_around)
         self.ended = new_event()
         self.over: str | None = None  # why there is nothing more to come
+        self.changed_in: dict[int, int] = {}  # by slot of an input: the revision of its newest value
         self.changed = new_event()  # set, and replaced, with each revision
         self._waiters: dict[int, list[_Waiter]] = {}  # by node of the root
         for name, value in inputs.items():
             scheduler.root.values[plan.root.parameters[name]] = value
 
-    @property
     def is_over(self) -> bool:
         """Whether there is nothing more to come."""
         return self.over is not None
@@ -90,7 +90,7 @@ class LiveEngine:
         """Return what a port holds now."""
         root = self.scheduler.root
         if port.slot is not None:
-            return Seen(root.values[port.slot], self.reusing.digest(root, port.slot))
+            return Seen(root.values[port.slot], self.reusing.digests.of(root, port.slot))
         assert port.node is not None, "only ports of nodes have no slot"
         token = special_token(root, port.node, port.port)
         return Seen(token, digest_of(token))
@@ -122,7 +122,7 @@ class LiveEngine:
         if waiter.seen is not None:
             return waiter.seen
         if self.scheduler.asking.open:
-            raise Paused(self.snapshot("paused"))
+            raise Paused(snapshot(self.scheduler, "paused"))
         raise DataflowError(f"internal error: nothing is running and port {port.port!r} never settled")
 
     def _fresh(self, index: int) -> None:
@@ -137,17 +137,17 @@ class LiveEngine:
         root, reusing = self.scheduler.root, self.reusing
         changed = {}
         for slot, value in values.items():
-            old = reusing.digest(root, slot)
+            old = reusing.digests.of(root, slot)
             kept = root.values[slot]
             root.values[slot] = value
             root.digests.pop(slot, None)
-            if reusing.digest(root, slot) == old:
+            if reusing.digests.of(root, slot) == old:
                 root.values[slot], root.digests[slot] = kept, old
             else:
                 changed[slot] = value
         if not changed:
             return False
-        reusing.changed_in.update(dict.fromkeys(changed, reusing.revision + 1))
+        self.changed_in.update(dict.fromkeys(changed, reusing.revision + 1))
         self.begin_revision(lambda: self.freshness.change(slots=changed))
         return True
 
@@ -162,8 +162,7 @@ class LiveEngine:
                 if constant is not UNSETTLED:
                     root.values[slot] = constant
                     root.digests.pop(slot, None)
-            self.reusing.forget(index)
-            self.freshness.change(nodes=[index])
+            self.reusing.replaced(index)
 
         self.begin_revision(change)
 
@@ -234,38 +233,10 @@ class LiveEngine:
         self.changed.set()
         self._look_around()
 
-    def cancel(self, reason: str) -> None:
-        """End the session; see `close`."""
-        self.close(reason)
-
     def check(self) -> None:
         """Raise DataflowError if the session is over."""
         if self.over is not None:
             raise DataflowError(f"the live session of flow {self.scheduler.plan.name!r} is over: {self.over}")
-
-    def snapshot(self, status: Literal["completed", "paused", "failed"]) -> Result:
-        """Return what everything has come to by now."""
-        scheduler = self.scheduler
-        values = scheduler.root.values
-        tokens = {name: values[slot] for name, slot in scheduler.plan.outputs.items()}
-        outputs = {
-            name: separate(token)
-            for name, token in tokens.items()
-            if not is_dead(token) and token is not UNSETTLED
-        }
-        asks = scheduler.asking.asks if status == "paused" else ()
-        return Result(
-            scheduler.reporter.run, status, outputs, (), asks, _plan=scheduler.plan, _root=scheduler.root
-        )
-
-    def failed(self, token: Errored) -> RunFailed:
-        """Make the error of a port that a failure has come to; `__cause__` is the node's own exception."""
-        raised = next(
-            (one.error for one in self.scheduler.root.failures if one.failure == token.failure), None
-        )
-        error = RunFailed(self.snapshot("failed"), [token.failure])
-        error.__cause__ = raised
-        return error
 
 
 async def _end_cancelled(engine: LiveEngine) -> None:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from dataflow.addressing import RootPort
+    from dataflow.given import Reads
+    from dataflow.known import Known
     from dataflow.live_engine import LiveEngine
     from dataflow.plan import PlanNode
 
@@ -34,7 +36,7 @@ def why(engine: LiveEngine, port: object, found: RootPort) -> str:
             if isinstance(token, Skip | Errored):
                 return story(f"{named} has no value", token)
             return _told(f"{named} {_computed(engine, node)}", _causes(engine, node))
-        case Stage.STALE if engine.reusing.known(index) is None:
+        case Stage.STALE if engine.reusing.memory.of_root(index) is None:
             return f"{named} has not been computed: nobody has asked for it"
         case Stage.STALE:
             return _told(f"{named} is stale, and nobody has asked for it since", _changes(engine, node))
@@ -56,12 +58,12 @@ def _named(port: object) -> str:
 
 
 def _input(engine: LiveEngine, slot: int, named: str) -> str:
-    revision = engine.reusing.changed_in.get(slot, 1)
+    revision = engine.changed_in.get(slot, 1)
     return f"{named} is given, and has its value since revision {revision}"
 
 
 def _computed(engine: LiveEngine, node: PlanNode) -> str:
-    known = engine.reusing.known(node.index)
+    known = engine.reusing.memory.of_root(node.index)
     if known is None:
         return "has a value, which joins those of others"
     again = "" if known.revision == engine.reusing.revision else "; what it is given has not changed since"
@@ -70,20 +72,21 @@ def _computed(engine: LiveEngine, node: PlanNode) -> str:
 
 def _causes(engine: LiveEngine, node: PlanNode) -> Iterator[str]:
     """Go back from a node through the ports whose values had changed when it was computed."""
-    reusing, reach, plan = engine.reusing, engine.freshness.reach, engine.scheduler.root.plan
+    reach, plan = engine.freshness.reach, engine.scheduler.root.plan
+    memory, digests = engine.reusing.memory, engine.reusing.digests
     todo, seen = [node], {node.index}
     told = 0
     for one in todo:  # grows while it is walked
-        known = reusing.known(one.index)
-        reads = reusing.reads_of(one)
-        because = known.because if known is not None else reads.ports
+        known = memory.of_root(one.index)
+        reads = digests.reads_of(one)
+        because = reads.ports if known is None else _changed(reads, known)
         for port, slot in zip(reads.ports, (*reads.slots, *reads.signals), strict=True):
             if port not in because or told == MOST_CAUSES:
                 continue
             told += 1
             maker = reach.makers.get(slot)
             if maker is None:
-                yield f"{_input_of(engine, slot)} changed in revision {reusing.changed_in.get(slot, 1)}"
+                yield f"{_input_of(engine, slot)} changed in revision {engine.changed_in.get(slot, 1)}"
             elif maker not in seen:
                 seen.add(maker)
                 todo.append(plan.nodes[maker])
@@ -91,17 +94,24 @@ def _causes(engine: LiveEngine, node: PlanNode) -> Iterator[str]:
                     yield f"{plan.names[slot]} changed, which {one.id} reads as {port!r}"
 
 
+def _changed(reads: Reads, known: Known) -> tuple[str, ...]:
+    """Name the ports of a node that were given something else than the time before."""
+    if known.before is None or len(known.before) != len(known.given):
+        return ()
+    pairs = zip(reads.ports, known.before, known.given, strict=True)
+    return tuple(port for port, old, new in pairs if old != new)
+
+
 def _changes(engine: LiveEngine, node: PlanNode) -> Iterator[str]:
     """Name the inputs that have changed before a node since it was computed."""
-    reusing, reach = engine.reusing, engine.freshness.reach
-    known = reusing.known(node.index)
+    reach, known = engine.freshness.reach, engine.reusing.memory.of_root(node.index)
     since = 0 if known is None else known.revision
     todo, seen = [node.index], {node.index}
     for index in todo:  # grows while it is walked
         for slot in reach.reads[index]:
             maker = reach.makers.get(slot)
-            if maker is None and reusing.changed_in.get(slot, 0) > since:
-                yield f"{_input_of(engine, slot)} changed in revision {reusing.changed_in[slot]}"
+            if maker is None and engine.changed_in.get(slot, 0) > since:
+                yield f"{_input_of(engine, slot)} changed in revision {engine.changed_in[slot]}"
             elif maker is not None and maker not in seen and not engine.freshness.is_fresh(maker):
                 seen.add(maker)
                 todo.append(maker)

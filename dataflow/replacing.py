@@ -80,11 +80,14 @@ def _placed(block: Block, id: str, address: str) -> Placed:
     return placed
 
 
-def check_layout(flow: str, node: str, old: ScopePlan, new: ScopePlan) -> None:
+def check_layout(flow: str, address: str, kind: NodeType | Nested, old: ScopePlan, new: ScopePlan) -> None:
     """Refuse a function that takes or gives other ports than the one it replaces; raises FlowInvalid."""
-    if _laid_out(old) != _laid_out(new):
-        told = f"node {node!r}: what replaces its function has to take and give the same ports"
-        raise FlowInvalid(flow, [told])
+    if _laid_out(old) == _laid_out(new):
+        return
+    made = kind if isinstance(kind, NodeType) else kind.node_type
+    found = f"{', '.join(made.inputs) or 'nothing'} -> {', '.join(made.outputs)}"
+    told = f"node {address!r}: what replaces its function has to take and give the same ports"
+    raise FlowInvalid(flow, [f"{told}, with the same defaults; found {found}"])
 
 
 def _laid_out(plan: ScopePlan) -> Any:

@@ -12,6 +12,7 @@ from dataflow.errors import DataflowError
 from dataflow.freshness import Stage
 from dataflow.live_engine import executing_live
 from dataflow.live_reasons import why
+from dataflow.live_results import failed
 from dataflow.names import encode
 from dataflow.replacing import address_in, check_layout, type_of, with_replaced
 from dataflow.result import no_value_text
@@ -94,8 +95,8 @@ class Live:
         found = self._find(port)
         seen = await self._engine.settled(found)
         match seen.token:
-            case Errored() as failed:
-                raise self._engine.failed(failed)
+            case Errored() as error:
+                raise failed(self._engine.scheduler, error)
             case Skip() as skip:
                 raise DataflowError(no_value_text(_named(port), skip))
             case value:
@@ -113,20 +114,20 @@ class Live:
         is watched anew goes on.
         """
         found, last, engine = self._find(port), None, self._engine
-        while not engine.is_over:
+        while not engine.is_over():
             changed = engine.changed
             try:
                 seen = await engine.settled(found, is_patient=True)
             except DataflowError:
-                if engine.is_over:
-                    return
-                raise
+                if not engine.is_over():
+                    raise
+                return
             if type(seen.token) is Errored:
-                raise engine.failed(seen.token)
+                raise failed(engine.scheduler, seen.token)
             if type(seen.token) is not Skip and seen.digest != last:
                 last = seen.digest
                 yield separate(seen.token)
-            if engine.changed is changed and not engine.is_over:
+            if engine.changed is changed and not engine.is_over():
                 await changed.wait()
 
     async def answer(self, answers: Mapping[str, object]) -> None:
@@ -146,9 +147,10 @@ class Live:
         """
         engine, wiring = self._engine, self._wiring
         address = address_in(self._definition.wiring, node)
-        replaced = with_replaced(wiring, address, type_of(fn))
+        kind = type_of(fn)
+        replaced = with_replaced(wiring, address, kind)
         plan, told = self._definition.compile_other(replaced), "/".join(map(encode, address))
-        check_layout(plan.name, told, engine.scheduler.plan.root, plan.root)
+        check_layout(plan.name, told, kind, engine.scheduler.plan.root, plan.root)
         [index] = [one.index for one in plan.root.nodes if one.is_visible and one.id == address[0]]
         engine.replace(plan, index)
         self._wiring = replaced

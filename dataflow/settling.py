@@ -67,8 +67,12 @@ class Settling:
         if index in frame.withdrawn:
             return self.cancelled(frame, index)
         scheduler = self.scheduler
-        if scheduler.live is not None and scheduler.live.is_overtaken(frame, index):
-            return self._superseded(frame, index, result)
+        if scheduler.live is not None:
+            if scheduler.live.is_overtaken(frame, index):
+                return self._superseded(frame, index, result)
+            newly = scheduler.live.succeed(frame, index, result)
+            if newly is not None:
+                return newly
         scheduler.begin_step(frame, index)
         node, quick = frame.plan.nodes[index], frame.plan.quick[index]
         is_written = scheduler.recording is not None
@@ -112,7 +116,7 @@ class Settling:
         if index in frame.withdrawn:
             scheduler.failing.note_interruption(error)
             return self.cancelled(frame, index)
-        if scheduler.live is not None and scheduler.live.is_overtaken(frame, index):
+        if self.is_overtaken(frame, index):
             scheduler.failing.note_interruption(error)
             return self.cancelled(frame, index)
         scheduler.begin_step(frame, index)
@@ -133,19 +137,21 @@ class Settling:
         scheduler.finish(frame, frame.plan.nodes[index], CANCELLED)
         return scheduler.advance()
 
-    def passed_over(self, frame: Frame, index: int) -> list[FiringId]:
-        """Let go of a firing whose frame was closed before it could start; returns what may start instead."""
-        scheduler = self.scheduler
-        if scheduler.admission is None:
-            return []
-        scheduler.admission.ended((frame, index), has_begun=False)
-        return scheduler.advance()
+    def is_overtaken(self, frame: Frame, index: int) -> bool:
+        """Tell whether an update of a live session has made a firing stale that has not ended (S13.4)."""
+        live = self.scheduler.live
+        return live is not None and live.is_overtaken(frame, index)
 
-    def taken_back(self, frame: Frame, index: int) -> list[FiringId]:
-        """Let go of a firing of a live session that an update has overtaken before it could start."""
+    def passed_over(self, frame: Frame, index: int) -> list[FiringId]:
+        """Let go of a firing that is not to start any more; returns what may start instead.
+
+        Its frame was closed after it became ready, or an update of a live session has overtaken it.
+        """
         scheduler = self.scheduler
-        assert scheduler.live is not None, "only in a live session firings are overtaken"
-        scheduler.is_working = True
         if scheduler.admission is not None:
             scheduler.admission.ended((frame, index), has_begun=False)
-        return scheduler.take_step(partial(scheduler.live.take_back, index))
+        elif not self.is_overtaken(frame, index):
+            return []
+        if scheduler.live is not None and self.is_overtaken(frame, index):
+            return scheduler.take_step(partial(scheduler.live.take_back, index))
+        return scheduler.advance()

@@ -94,6 +94,11 @@ def test_functions_that_wrap_each_other_in_a_circle_have_a_digest() -> None:
     assert code_digest(one) is not None
 
 
+def test_a_number_of_any_length_is_told() -> None:
+    long = f"def f():\n    return 0x{'f' * 5_000}"
+    assert code_digest(made(long)) == code_digest(made(long)) != code_digest(made(f"{long}f"))
+
+
 def test_the_engine_itself_is_left_out() -> None:
     assert codes_of([code_digest, inc, len]) == [code_digest(inc)]
 

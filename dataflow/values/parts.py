@@ -10,12 +10,12 @@ from dataflow.values.refusing import Unreadable
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-__all__ = ["ABSENT", "Fields", "caches_of", "has_other_base", "more_of", "slots_of", "with_more"]
+__all__ = ["ABSENT", "NOTED", "Fields", "caches_of", "has_other_base", "more_of", "slots_of", "with_more"]
 
 #: In place of a value that there is not.
 ABSENT: Final = object()
 #: What typing notes on an instance that a parametrised class has made; says nothing about its value.
-_NOTED: Final = "__orig_class__"
+NOTED: Final = "__orig_class__"
 
 
 class Fields:
@@ -60,7 +60,7 @@ def more_of(
 ) -> dict[str, Any]:
     """Find what an instance holds besides its fields; nothing that a cached property would compute again."""
     held = getattr(value, "__dict__", {})
-    more = {name: held[name] for name in held if name not in fields and name not in caches and name != _NOTED}
+    more = {name: held[name] for name in held if name not in fields and name not in caches and name != NOTED}
     more |= {name: getattr(value, name) for name in sorted(slots) if hasattr(value, name)}
     return {"more": more} if more else {}
 

@@ -11,8 +11,10 @@ from dataflow import errors
 from tests.messages import (
     asking,
     declaring,
+    digests,
     documents,
     expressions,
+    living,
     raised_by,
     running,
     saving,
@@ -30,8 +32,10 @@ TABLES = {
     for module in (
         asking,
         declaring,
+        digests,
         documents,
         expressions,
+        living,
         raised_by,
         running,
         saving,

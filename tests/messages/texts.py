@@ -30,6 +30,7 @@ EXECUTES: Final = {"execute", "executemany", "executescript"}
 #: Texts that are told where no test can go, or are no messages, with the reason.
 EXEMPT: Final[dict[str, str]] = {
     "internal error: nothing is running and these ports never settled:": "it cannot come about",
+    "internal error: nothing is running and port": "as above",
     "the block that owns the run was left by": "the reason of a cancelled run, told in its event",
     "Value error,": "taken off what pydantic says",
     "is no expression": "jinja2 tells more",
