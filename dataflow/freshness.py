@@ -104,9 +104,13 @@ class Freshness:
     def take_back(self, index: int) -> None:
         """Take a node back that was about to fire when it was overtaken."""
         self._deactivate(index)
-        self.demand()
+        self._demand_later()
         if not self.root.unsettled:
             self.scheduler.has_emptied(self.root)
+
+    def _demand_later(self) -> None:
+        """Have what is wanted settle once all that has settled is told: then it is known who waits for what."""
+        self.scheduler.opening.do_later(self.demand)
 
     def finished(self, index: int) -> None:
         """Note that a node of the root has come to its end."""
@@ -115,7 +119,7 @@ class Freshness:
             root.withdrawn.discard(index)
             root.states[index] = NOT_RUN
             stages[index] = Stage.STALE
-            self.demand()
+            self._demand_later()
         elif index in root.withdrawn:
             stages[index] = Stage.LOST
         else:

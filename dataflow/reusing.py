@@ -228,7 +228,9 @@ class Reusing:
     def _keep_digests(self, index: int) -> None:
         """Keep the digests of what a node of the root came to, which is about to be forgotten there."""
         known, root = self.memory.of_root(index), self.scheduler.root
-        if known is not None and known.opened is not None:  # of a call they are known
+        if known is None or known.opened is None:  # of a call they are known
+            return
+        if known.opened is root.opened.get(index):  # else it was skipped, or has failed, since
             known.digests = {slot: root.digests[slot] for slot in known.tokens if slot in root.digests}
 
 

@@ -174,7 +174,7 @@ class Session:
 
     async def _answer(self) -> None:
         for ask in self.live.asks:
-            if ask.expires is None:
+            if ask.expires is None and ask in self.live.asks:  # an answer may close others
                 self.answered[ask.id, 1] += 1
                 self.found["answered"] += 1
                 await self.live.answer({ask.id: answer_to(ask.id)})

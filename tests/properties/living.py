@@ -106,7 +106,7 @@ class Look:
         for id, frames in root.opened.items():
             for inner in frames:
                 mark(inner, is_cut=root.firings[id].state == "failed" and root.errors == "fail_fast", cut=self.cut)
-        self.loose = loose_in(reference, root, is_loose=False) - {root_of(s) for s in ports.values()}
+        self.loose = loose_in(reference, root, is_loose=False)
         self.wanted = {*root.firings}
         uses = {id: [use for use in found if not use.early] for id, found in reads.items()}
         self.firm = self.wanted.intersection(_needed(uses, ports.values(), lazy=True))
@@ -131,9 +131,10 @@ class Look:
 
     def calls(self, path: str) -> Fired:
         """Return how often each attempt at a firing is called, if it is; an ask is answered."""
+        most = 2 if path in self.loose else 1  # a race has stopped it, then somebody asks for it
         if self.given[path][0] == ASK:
-            return Counter({(path, 1): 1})
-        return Counter({place: times for place, times in self.fired.items() if place[0] == path})
+            return Counter({(path, 1): most})
+        return Counter({place: times * most for place, times in self.fired.items() if place[0] == path})
 
     def agrees(self, port: str, got: Any) -> bool:
         """Tell whether a session has given what a port comes to."""
@@ -186,6 +187,7 @@ class Memory:
 
     def __init__(self) -> None:
         self.known: dict[str, list[Any]] = {}
+        self.whole: dict[str, Any] = {}  # with which the loop, map or flow around it was done last
 
     def expected(
         self, looks: list[Look], changed: Collection[str], fresh: Collection[str], vague: Collection[str]
@@ -212,9 +214,13 @@ class Memory:
             found.most += most
             before = [*known, *(look.given[path] for look in looks[:-1] if path in look.given)]
             if root_of(path) not in changed:
-                before = known
+                before = [*known]
+            if path in self.whole:
+                before.append(self.whole[path])
             if now is not None and not is_open and now not in before:
                 found.least += own
+            if now is not None and last.root.firings[root_of(path)].state == "done" and path != root_of(path):
+                self.whole[path] = now
             if now is None or is_open:
                 self._may_be(path, [*(look.given[path] for look in seen), None])
             elif path == root_of(path):
