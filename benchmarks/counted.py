@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from benchmarks import building, chain, diamonds, fan_out, layered, loop, mapping
+from benchmarks import building, chain, diamonds, fan_out, layered, live, loop, mapping
 from benchmarks.question import Way, WorkOf, Works
 from benchmarks.timing import Work
 
@@ -46,6 +46,7 @@ COUNTED: Final[dict[str, Counted]] = {
     "diamonds": counted(diamonds.WORKS, 300),
     "loop": counted(loop.WORKS, 300),
     "map": counted(mapping.WORKS, 1_000),
+    "live": counted(live.WORKS, 100),
     "building": counted(building.WORKS, 500, Way.HAND),
 }
 

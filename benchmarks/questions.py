@@ -15,6 +15,7 @@ from benchmarks import (
     journaling,
     layered,
     listening,
+    live,
     loop,
     mapping,
     memory,
@@ -46,6 +47,7 @@ QUESTIONS: Final[dict[str, Question]] = {
         resuming.QUESTION,
         open_asks.QUESTION,
         *fingerprints.QUESTIONS,
+        *live.QUESTIONS,
         *importing.QUESTIONS,
     )
 }

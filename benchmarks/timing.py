@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from benchmarks.functions import Sleep
 
 __all__ = [
+    "MICROSECONDS",
     "Work",
     "WrongResult",
     "exponent",

@@ -54,6 +54,7 @@ __getattr__, __dir__, __all__ = _attach(
         "result": ["Result"],
         "run": ["Run"],
         "secret": ["Secret"],
+        "session": ["Counts", "Live"],
         "states": ["NodeState"],
         "steps": ["Step"],
         "stores": ["Store"],

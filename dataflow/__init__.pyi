@@ -39,6 +39,7 @@ from .ports import SKIP, Lazy, Maybe, Port, Ports, Signal
 from .result import Result
 from .run import Run
 from .secret import Secret
+from .session import Counts, Live
 from .states import NodeState
 from .steps import Step
 from .stores import Store
@@ -50,6 +51,7 @@ __all__ = [
     "Ask",
     "Carry",
     "Config",
+    "Counts",
     "DataflowError",
     "Event",
     "EventKind",
@@ -64,6 +66,7 @@ __all__ = [
     "FormatError",
     "Lazy",
     "Limit",
+    "Live",
     "Loop",
     "LoopLimit",
     "Maybe",

@@ -64,6 +64,7 @@ class LiveEngine:
         self.workers = Workers(scheduler, spawn, self._look_around)
         self.ended = new_event()
         self.over: str | None = None  # why there is nothing more to come
+        self.replaced_in: dict[int, int] = {}  # by node of the root: the revision of its newest function
         self.changed_in: dict[int, int] = {}  # by slot of an input: the revision of its newest value
         self.changed = new_event()  # set, and replaced, with each revision
         self._waiters: dict[int, list[_Waiter]] = {}  # by node of the root
@@ -162,6 +163,7 @@ class LiveEngine:
                 if constant is not UNSETTLED:
                     root.values[slot] = constant
                     root.digests.pop(slot, None)
+            self.replaced_in[index] = self.reusing.revision
             self.reusing.replaced(index)
 
         self.begin_revision(change)

@@ -36,7 +36,7 @@ def why(engine: LiveEngine, port: object, found: RootPort) -> str:
             if isinstance(token, Skip | Errored):
                 return story(f"{named} has no value", token)
             return _told(f"{named} {_computed(engine, node)}", _causes(engine, node))
-        case Stage.STALE if engine.reusing.memory.of_root(index) is None:
+        case Stage.STALE if engine.reusing.memory.of_root(index) is None and index not in engine.replaced_in:
             return f"{named} has not been computed: nobody has asked for it"
         case Stage.STALE:
             return _told(f"{named} is stale, and nobody has asked for it since", _changes(engine, node))
@@ -80,6 +80,8 @@ def _causes(engine: LiveEngine, node: PlanNode) -> Iterator[str]:
         known = memory.of_root(one.index)
         reads = digests.reads_of(one)
         because = reads.ports if known is None else _changed(reads, known)
+        if known is not None and engine.replaced_in.get(one.index) == known.revision:
+            yield _replaced(engine, one)
         for port, slot in zip(reads.ports, (*reads.slots, *reads.signals), strict=True):
             if port not in because or told == MOST_CAUSES:
                 continue
@@ -103,11 +105,13 @@ def _changed(reads: Reads, known: Known) -> tuple[str, ...]:
 
 
 def _changes(engine: LiveEngine, node: PlanNode) -> Iterator[str]:
-    """Name the inputs that have changed before a node since it was computed."""
+    """Name the inputs and functions that have changed before a node since it was computed."""
     reach, known = engine.freshness.reach, engine.reusing.memory.of_root(node.index)
-    since = 0 if known is None else known.revision
+    since = engine.replaced_in.get(node.index, 1) - 1 if known is None else known.revision
     todo, seen = [node.index], {node.index}
     for index in todo:  # grows while it is walked
+        if engine.replaced_in.get(index, 0) > since:
+            yield _replaced(engine, engine.scheduler.root.plan.nodes[index])
         for slot in reach.reads[index]:
             maker = reach.makers.get(slot)
             if maker is None and engine.changed_in.get(slot, 0) > since:
@@ -115,6 +119,10 @@ def _changes(engine: LiveEngine, node: PlanNode) -> Iterator[str]:
             elif maker is not None and maker not in seen and not engine.freshness.is_fresh(maker):
                 seen.add(maker)
                 todo.append(maker)
+
+
+def _replaced(engine: LiveEngine, node: PlanNode) -> str:
+    return f"{node.id} runs other code since revision {engine.replaced_in[node.index]}"
 
 
 def _input_of(engine: LiveEngine, slot: int) -> str:

@@ -48,22 +48,22 @@ class Live:
     A port is given as to `Result.get`: one of the builder, text like `node.port`, or the name of an output.
     """
 
-    __slots__ = ("_addresses", "_definition", "_engine", "_wiring")
+    __slots__ = ("_addresses", "_definition", "_engine", "_hidden", "_wiring")
 
     def __init__(self, definition: Definition, engine: LiveEngine) -> None:
         self._definition = definition
         self._engine = engine
         self._wiring = definition.wiring  # what it runs by now
         self._addresses = Addresses(engine.scheduler.plan)
+        root = engine.scheduler.plan.root
+        self._hidden = [node.index for node in root.nodes if not node.is_visible]
 
     @property
     def counts(self) -> Counts:
         """How often what was called, and how much is stale."""
         reusing, stages = self._engine.reusing, self._engine.freshness.stages
-        stale = sum(
-            node.is_visible and stages[node.index] != Stage.FRESH
-            for node in self._engine.scheduler.plan.root.nodes
-        )
+        stale = len(stages) - stages.count(Stage.FRESH)
+        stale -= sum(stages[index] != Stage.FRESH for index in self._hidden)
         return Counts(reusing.revision, reusing.called, reusing.reused, stale)
 
     @property

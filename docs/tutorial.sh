@@ -311,3 +311,31 @@ done       squeeze  0.00 s
 line: A. L., G. H.
 completed in 0.00 s
 END OF OUTPUT
+
+cat >edit.py <<'END OF FILE'
+"""Edit the list of guests, and look at the poster after each change."""
+
+import anyio
+from poster import poster
+
+
+async def edit() -> None:
+    async with poster.live(guests="Ada Lovelace", width=20) as session:
+        for guests in ("Ada Lovelace", "Ada Lovelace, Grace Hopper", "Ada Lovelace,  Grace Hopper"):
+            before = session.counts.called
+            await session.update(guests=guests)
+            line = await session.get("line")
+            print(line, "-", session.counts.called - before, "called")
+
+
+anyio.run(edit)
+END OF FILE
+
+{
+python edit.py
+} 2>&1 | tee "$printed"
+page_shows <<'END OF OUTPUT'
+Ada Lovelace - 4 called
+A. L., G. H. - 12 called
+A. L., G. H. - 1 called
+END OF OUTPUT

@@ -64,4 +64,4 @@ def test_a_workload_without_a_stored_ratio_fails() -> None:
 
 
 def test_every_kind_of_firing_and_building_is_counted() -> None:
-    assert set(COUNTED) == {"chain", "fan-out", "layered", "diamonds", "loop", "map", "building"}
+    assert set(COUNTED) == {"chain", "fan-out", "layered", "diamonds", "loop", "map", "live", "building"}

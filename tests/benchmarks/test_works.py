@@ -6,14 +6,14 @@ from typing import Final
 
 import pytest
 
-from benchmarks import building, chain, diamonds, fan_out, layered, loop, mapping
+from benchmarks import building, chain, diamonds, fan_out, layered, live, loop, mapping
 from benchmarks.flows import flow_of, run_shape
 from benchmarks.functions import suspending
 from benchmarks.limits import by_hand, gathered
 from benchmarks.listening import listened
 from benchmarks.prototype import Graph
 from benchmarks.prototype_works import prototype_of
-from benchmarks.question import Way, WorkOf
+from benchmarks.question import Question, Way, WorkOf
 from benchmarks.shapes import fan_out as fan_out_shape
 from benchmarks.timing import Work, WrongResult, run_on, seconds, sleep_on, whole
 
@@ -24,6 +24,7 @@ WORKS: Final = {
     "diamonds": (diamonds.WORKS, 5),
     "loop": (loop.WORKS, 5),
     "map": (mapping.WORKS, 20),
+    "live": (live.WORKS, 3),
     "building": (building.WORKS, 20),
 }
 OURS: Final = [pytest.param(works[Way.ASYNCIO], size, id=name) for name, (works, size) in WORKS.items()]
@@ -67,6 +68,12 @@ def test_nodes_that_suspend_come_to_the_result_in_other_ways_too(work: Work) -> 
 async def test_a_run_with_a_listener_comes_to_the_result() -> None:
     shape = fan_out_shape(20)
     await listened(flow_of(shape), shape.result, len(shape)).play()
+
+
+@pytest.mark.parametrize("question", live.QUESTIONS, ids=lambda question: question.name)
+@pytest.mark.parametrize("way", [Way.ASYNCIO, Way.TRIO])
+def test_what_sessions_are_compared_with_comes_to_the_result_too(question: Question, way: Way) -> None:
+    assert question.measures[way](20) > 0
 
 
 async def test_what_is_done_again_is_checked_each_time() -> None:

@@ -101,14 +101,16 @@ class Screen:
 
 
 class Terminal:
-    """The command line on a terminal of its own."""
+    """The command line, or another program, on a terminal of its own."""
+
+    program: tuple[str, ...] = COMMAND
 
     def __init__(self, *arguments: str, rows: int = 24, columns: int = 80, **environ: str) -> None:
         self.raw = ""
         self._ours, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         self.process = subprocess.Popen(
-            [*COMMAND, *arguments],
+            [*self.program, *arguments],
             stdin=theirs,
             stdout=theirs,
             stderr=theirs,
@@ -129,6 +131,10 @@ class Terminal:
         """Read until a text has been written."""
         while text not in self.raw:
             assert self._read(), f"ended without {text!r}: {self.raw}"
+
+    def press(self, keys: str) -> None:
+        """Type something."""
+        os.write(self._ours, keys.encode())
 
     def end(self) -> int:
         """Read what is left, and return the exit code."""

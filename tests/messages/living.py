@@ -24,6 +24,10 @@ async def other(y: int) -> int:
     return y
 
 
+async def doubled(x: int) -> int:
+    return x * 2
+
+
 async def added(x: int, more: int = 1) -> int:
     return x + more
 
@@ -91,6 +95,12 @@ async def _why(session: Live) -> object:
     return session.why("y")
 
 
+async def _why_other_code(session: Live) -> object:
+    await session.get("y")
+    await session.replace("inc", doubled)
+    return session.why("y")
+
+
 def broken() -> Flow:
     with Flow("f") as f:
         f.output("y", f.add(breaks, x=f.input("x", int, 1)).out)
@@ -113,6 +123,7 @@ ROWS = [
     Row("a cutoff that is no function", lambda: node(cutoff=3)(inc), "cutoff must be a function of the old and the new value, found 3"),
     Row("a cutoff without an answer", in_session(_twice, cutting(lambda old, new: None)), "node 'inc' got None from its cutoff; expected a bool"),
     Row("a cutoff in a document", lambda: cutting(lambda old, new: True)().to_dict(), "node 'inc', policy: `cutoff` has no document form"),
+    Row("why of what runs other code", in_session(_why_other_code), "output 'y' is stale, and nobody has asked for it since\n  because inc runs other code since revision 2"),
     Row("why of what is stale", in_session(_why), "output 'y' is stale, and nobody has asked for it since\n  because input 'x' changed in revision 2"),
 ]
 # fmt: on
