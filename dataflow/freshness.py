@@ -54,7 +54,7 @@ class Freshness:
         self.wanted: Counter[int] = Counter()  # nodes that somebody waits for
         self._pulled: set[int] = set()  # nodes that lazy ports have asked for while they were leaving
         root.states[:] = bytes([NOT_RUN]) * len(root.states)
-        root.unsettled, root.has_ended, scheduler.has_ended = 0, True, True
+        root.unsettled, root.has_ended = 0, True
         root.undemanded, root.lost, root.withdrawn = set(), set(), set()
         root.pulling, root.taken, root.digests = {}, {}, {}
 
@@ -152,7 +152,7 @@ class Freshness:
             undemanded.add(index)
         root.unsettled += len(new)
         if new or asked:
-            root.has_ended = self.scheduler.has_ended = False
+            root.has_ended = False
         for index in (*new, *deferred):
             self._count(index, is_deferred=index in undemanded)
         nodes = root.plan.nodes
@@ -193,6 +193,8 @@ class Freshness:
         self.stages[index] = Stage.ACTIVE
         root.states[index] = WAITING
         self._unsettle(root.plan.nodes[index])
+        if index in root.attempts and (ends := root.attempts[index].ends) is not None:
+            self.scheduler.timers.drop(ends)  # it bounds earlier attempts
         for by_node in (root.opened, root.reasons, root.attempts, root.metadata, root.pulling, root.taken):
             if by_node and index in by_node:
                 del by_node[index]

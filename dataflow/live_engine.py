@@ -230,10 +230,19 @@ class LiveEngine:
             return
         self.over = reason
         self.scheduler.abort(reason)
+        self.scheduler.has_ended = True
         self.scheduler.let_go()
         self.workers.act()
         self.changed.set()
         self._look_around()
+
+    def leave(self) -> None:
+        """Tell whoever waits outside of the block that the session is over, however it has ended."""
+        self.over = self.over or "cancelled from outside"
+        self.scheduler.has_ended = True
+        self.changed.set()
+        for waiter in [one for waiters in self._waiters.values() for one in waiters]:
+            waiter.woken.set()
 
     def check(self) -> None:
         """Raise DataflowError if the session is over."""
@@ -284,6 +293,7 @@ async def executing_live(
         raise engine.workers.broken from group
     finally:
         if engine is not None:
+            engine.leave()
             engine.scheduler.let_go()
             engine.scheduler.reporter.close()
     if engine.scheduler.interruption is not None:
