@@ -176,6 +176,8 @@ class Attempting:
         if await self._has_cancelled_itself(worker):
             return self._cancelled_itself(worker, current)
         if self._has_to_end(worker, current):  # it returned all the same
+            if self._is_left_alone(worker):
+                return self._scheduler.settling.superseded(current.frame, current.index, result)
             return self._cut_short(worker, current)
         return self._scheduler.settling.succeed(current.frame, current.index, result)
 
@@ -199,7 +201,7 @@ class Attempting:
         return has_arrived
 
     def _raised(self, worker: Worker, current: CurrentFiring, error: Exception) -> list[FiringId]:
-        if self._has_to_end(worker, current):
+        if self._has_to_end(worker, current) and not self._is_left_alone(worker):
             return self._cut_short(worker, current, error)
         return self._scheduler.settling.fail(current.frame, current.index, error)
 
@@ -209,6 +211,10 @@ class Attempting:
             return self._cut_short(worker, current)
         worker.late = None
         return self._scheduler.settling.fail(current.frame, current.index, error)
+
+    def _is_left_alone(self, worker: Worker) -> bool:
+        """Tell whether nothing has cut short what nobody in a live session waits for: it has simply ended."""
+        return self._scheduler.live is not None and worker.late is None and not worker.scope.cancel_called
 
     def _has_to_end(self, worker: Worker, current: CurrentFiring) -> bool:
         """Tell whether an attempt that has come to an end was cancelled, stopped or late."""

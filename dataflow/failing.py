@@ -137,11 +137,13 @@ class Failing:
         if is_interruption(error):
             self.scheduler.interruption = self.scheduler.interruption or error
 
-    def _close_later(self, frame: Frame, cause: Errored) -> None:
+    def fails_fast(self, frame: Frame) -> bool:
+        """Tell whether an unhandled failure closes a frame; at the root of a live session it is a port's."""
         is_root_of_session = frame.parent is None and self.scheduler.live is not None
-        if (
-            frame.errors == "fail_fast" and not is_root_of_session
-        ):  # whose failures are those of ports (S13.4)
+        return frame.errors == "fail_fast" and not is_root_of_session
+
+    def _close_later(self, frame: Frame, cause: Errored) -> None:
+        if self.fails_fast(frame):
             self.frames.append((frame, cause))
 
     def close(self, frame: Frame, cause: Skip | Errored) -> None:

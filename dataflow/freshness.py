@@ -52,8 +52,9 @@ class Freshness:
         self.stages = bytearray(len(root.plan.nodes))  # Stage.STALE
         self._awaited = [_awaited(node) for node in root.plan.nodes]
         self.wanted: Counter[int] = Counter()  # nodes that somebody waits for
+        self._pulled: set[int] = set()  # nodes that lazy ports have asked for while they were leaving
         root.states[:] = bytes([NOT_RUN]) * len(root.states)
-        root.unsettled, root.has_ended, scheduler.has_ended = 0, True, True
+        root.unsettled, root.has_ended = 0, True
         root.undemanded, root.lost, root.withdrawn = set(), set(), set()
         root.pulling, root.taken, root.digests = {}, {}, {}
 
@@ -103,9 +104,13 @@ class Freshness:
     def take_back(self, index: int) -> None:
         """Take a node back that was about to fire when it was overtaken."""
         self._deactivate(index)
-        self.demand()
+        self._demand_later()
         if not self.root.unsettled:
             self.scheduler.has_emptied(self.root)
+
+    def _demand_later(self) -> None:
+        """Have what is wanted settle once all that has settled is told: then it is known who waits for what."""
+        self.scheduler.opening.do_later(self.demand)
 
     def finished(self, index: int) -> None:
         """Note that a node of the root has come to its end."""
@@ -114,7 +119,7 @@ class Freshness:
             root.withdrawn.discard(index)
             root.states[index] = NOT_RUN
             stages[index] = Stage.STALE
-            self.demand()
+            self._demand_later()
         elif index in root.withdrawn:
             stages[index] = Stage.LOST
         else:
@@ -123,18 +128,19 @@ class Freshness:
 
     def demand(self) -> None:
         """Have everything settle that somebody waits for (S8.1)."""
-        if self.root.is_closing:
+        root, stages = self.root, self.stages
+        if root.is_closing:
             return
-        stages, undemanded = self.stages, self.root.undemanded
-        if self.root.has_ended and undemanded:  # nobody has asked for these in the end
+        undemanded = root.undemanded
+        if root.has_ended and undemanded:  # nobody has asked for these in the end
             for index in undemanded:
                 stages[index] = Stage.STALE
             undemanded.clear()
-        now, lazily = self._behind(self.wanted)
-        for index in now & self.root.withdrawn:  # it lost a race, is being cancelled, and is to run again
+        now, lazily = self._behind({*self.wanted, *self._pulled})
+        for index in now & root.withdrawn:  # it lost a race, is being cancelled, and is to run again
             if stages[index] == Stage.ACTIVE:
                 stages[index] = Stage.LEAVING
-                self._unsettle(self.root.plan.nodes[index])
+                self._unsettle(root.plan.nodes[index])
         asked = [index for index in now if index in undemanded]
         new = sorted(index for index in now if stages[index] in (Stage.STALE, Stage.LOST))
         deferred = sorted(
@@ -144,17 +150,25 @@ class Freshness:
             self._reset(index)
         for index in deferred:
             undemanded.add(index)
-        self.root.unsettled += len(new)
+        root.unsettled += len(new)
         if new or asked:
-            self.root.has_ended = self.scheduler.has_ended = False
+            root.has_ended = False
         for index in (*new, *deferred):
             self._count(index, is_deferred=index in undemanded)
+        nodes = root.plan.nodes
+        for index in new:  # before anything could make them ready
+            if not _is_enabled(nodes[index]):
+                self.scheduler.releasing.disabled(root, nodes[index])
         if asked:
-            nodes = self.root.plan.nodes
             slots = [slot for index in asked for slot in nodes[index].outputs.values()]
-            self.scheduler.pulling.demand(self.root, slots)
+            self.scheduler.pulling.demand(root, slots)
         for index in new:
-            self._begin(self.root.plan.nodes[index])
+            self._begin(nodes[index])
+
+    def pulled(self, index: int) -> None:
+        """Note that a lazy port has asked for a node, in case that it is to run once more."""
+        if self.stages[index] == Stage.LEAVING:
+            self._pulled.add(index)
 
     def _behind(self, nodes: Iterable[int]) -> tuple[set[int], set[int]]:
         """Find what is not fresh of some nodes and behind them: what has to run, and that with the lazy."""
@@ -175,18 +189,15 @@ class Freshness:
         """Forget what a node has come to."""
         root = self.root
         self._begins(index)
+        self._pulled.discard(index)
         self.stages[index] = Stage.ACTIVE
         root.states[index] = WAITING
         self._unsettle(root.plan.nodes[index])
+        if index in root.attempts and (ends := root.attempts[index].ends) is not None:
+            self.scheduler.timers.drop(ends)  # it bounds earlier attempts
         for by_node in (
-            root.opened,
-            root.reasons,
-            root.attempts,
-            root.metadata,
-            root.memos,
-            root.pulling,
-            root.taken,
-        ):
+            root.opened, root.reasons, root.attempts, root.metadata, root.memos, root.pulling, root.taken
+        ):  # fmt: skip
             if by_node and index in by_node:
                 del by_node[index]
         root.withdrawn.discard(index)
@@ -215,9 +226,7 @@ class Freshness:
         root, releasing = self.root, self.scheduler.releasing
         if root.states[node.index] != WAITING or node.index in root.undemanded:
             return
-        if node.policy is not None and not node.policy.is_enabled:
-            releasing.disabled(root, node)
-        elif _is_early(node):
+        if _is_early(node):
             releasing.consider(root, node)
         elif not root.waits[node.index]:
             releasing.release(root, node.index)
@@ -230,6 +239,10 @@ def _awaited(node: PlanNode) -> tuple[tuple[int, bool], ...]:
         for slot in feed.slots:
             found[slot] = found.get(slot, False) or not feed.is_lazy
     return tuple(found.items())
+
+
+def _is_enabled(node: PlanNode) -> bool:
+    return node.policy is None or node.policy.is_enabled
 
 
 def _is_early(node: PlanNode) -> bool:

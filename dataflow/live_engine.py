@@ -45,9 +45,9 @@ class _Waiter:
 
     __slots__ = ("is_patient", "port", "seen", "woken")
 
-    def __init__(self, port: RootPort, woken: Event, *, is_patient: bool) -> None:
+    def __init__(self, port: RootPort, *, is_patient: bool) -> None:
         self.port = port
-        self.woken = woken
+        self.woken = new_event()
         self.is_patient = is_patient
         self.seen: Seen | None = None
 
@@ -105,14 +105,15 @@ class LiveEngine:
         maker = self.maker(port)
         if maker is None or self.freshness.is_fresh(maker):
             return self.look(port)
-        waiter = _Waiter(port, new_event(), is_patient=is_patient)
+        waiter = _Waiter(port, is_patient=is_patient)
         self._waiters.setdefault(maker, []).append(waiter)
         wanted = self.freshness.wanted
         wanted[maker] += 1
         try:
             self.step(self.freshness.demand)
-            if waiter.seen is None and (is_patient or not self.is_idle):
-                await waiter.woken.wait()
+            while waiter.seen is None and self.over is None and (is_patient or not self.is_idle):
+                waiter.woken = new_event()
+                await waiter.woken.wait()  # meanwhile it may have been answered, or changed, once more
         finally:
             wanted[maker] -= 1
             if not wanted[maker]:
@@ -207,6 +208,8 @@ class LiveEngine:
             self.workers.act()
         if newly or scheduler.has_more or scheduler.has_items:
             self.workers.begin(lambda: newly)
+        elif self.is_idle:
+            self._look_around()
 
     def _look_around(self) -> None:
         """Wake those who wait for what can no longer come, once nothing goes on."""
@@ -227,10 +230,19 @@ class LiveEngine:
             return
         self.over = reason
         self.scheduler.abort(reason)
+        self.scheduler.has_ended = True
         self.scheduler.let_go()
         self.workers.act()
         self.changed.set()
         self._look_around()
+
+    def leave(self) -> None:
+        """Tell whoever waits outside of the block that the session is over, however it has ended."""
+        self.over = self.over or "cancelled from outside"
+        self.scheduler.has_ended = True
+        self.changed.set()
+        for waiter in [one for waiters in self._waiters.values() for one in waiters]:
+            waiter.woken.set()
 
     def check(self) -> None:
         """Raise DataflowError if the session is over."""
@@ -281,6 +293,7 @@ async def executing_live(
         raise engine.workers.broken from group
     finally:
         if engine is not None:
+            engine.leave()
             engine.scheduler.let_go()
             engine.scheduler.reporter.close()
     if engine.scheduler.interruption is not None:

@@ -59,11 +59,21 @@ class Maps:
         opened = OpenedMap(names, lists)
         for own in _lists_of(action):
             opened.collected[own] = [Skip("", "")] * count
-            if _settles_early(frame, node):
+            if self._settles_early(frame, node):
                 opened.lacking[own] = count
         frame.note_opened(node.index, opened)
         self.scheduler.report(EventKind.MAP_OPENED, frame, node, items=count)
         self._begin_some(frame, node, opened)
+
+    def _settles_early(self, frame: Frame, node: PlanNode) -> bool:
+        """Tell whether a list may be read before all items have ended.
+
+        Not if a failure of one of them may be handled, or lets the rest finish: what had been read would
+        depend on time (S14.1).
+        """
+        is_handled = ERROR in node.outputs or node.failure_is_taken
+        fails_fast = self.scheduler.failing.fails_fast(frame)
+        return fails_fast and _item_errors(node) == "fail" and not is_handled
 
     def _go_on(self, frame: Frame, node: PlanNode, opened: OpenedMap) -> None:
         """Note that further items may begin, or end the map if none is left."""
@@ -161,16 +171,6 @@ class Maps:
             for own, tokens in opened.collected.items():
                 self.scheduler.put(frame, own, _list_or_error(tokens))
         self.scheduler.releasing.opener_ended(frame, node, unhandled)
-
-
-def _settles_early(frame: Frame, node: PlanNode) -> bool:
-    """Tell whether a list may be read before all items have ended.
-
-    Not if a failure of one of them may be handled, or lets the rest finish: what had been read would depend
-    on time (S14.1).
-    """
-    is_handled = ERROR in node.outputs or node.failure_is_taken
-    return frame.errors == "fail_fast" and _item_errors(node) == "fail" and not is_handled
 
 
 def _item_errors(node: PlanNode) -> ItemErrors:

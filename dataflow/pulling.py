@@ -10,7 +10,7 @@ from dataflow.states import NOT_RUN
 from dataflow.tokens import UNSETTLED, Skip, is_dead
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from dataflow.frames import Frame
     from dataflow.plan import Feed, PlanNode
@@ -53,7 +53,9 @@ class Pulling:
 
     def demand(self, frame: Frame, slots: Iterable[int]) -> None:
         """Have the nodes run that these values come from, as far as they do not run anyway."""
-        for where, index in list(_behind(frame, slots)):
+        live = self.scheduler.live
+        others = None if live is None else live.freshness.pulled
+        for where, index in list(_behind(frame, slots, others)):
             where.undemanded.discard(index)
             where.unsettled += 1
             where.waits[index] -= 1
@@ -79,8 +81,13 @@ def _is_early(frame: Frame, node: PlanNode) -> bool:
     return any(node.index in frame.plan.early.get(slot, ()) for slot in node.feeds[0].slots)
 
 
-def _behind(frame: Frame, slots: Iterable[int]) -> Iterator[tuple[Frame, int]]:
-    """Go through the nodes behind some values that nobody has asked for so far, also in frames around."""
+def _behind(
+    frame: Frame, slots: Iterable[int], others: Callable[[int], None] | None
+) -> Iterator[tuple[Frame, int]]:
+    """Go through the nodes behind some values that nobody has asked for so far, also in frames around.
+
+    `others` is told of those of the root that somebody has asked for.
+    """
     todo = [(frame, slot) for slot in slots]
     seen: set[tuple[Frame, int]] = set()
     while todo:
@@ -96,3 +103,5 @@ def _behind(frame: Frame, slots: Iterable[int]) -> Iterator[tuple[Frame, int]]:
             seen.add((where, index))
             yield where, index
             todo += [(where, needed) for needed in uses.needs[index]]
+        elif others is not None and where.parent is None:
+            others(index)

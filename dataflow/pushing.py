@@ -72,7 +72,7 @@ class Pushing:
         if frame.undemanded:
             scheduler.pulling.never_demanded(frame)
         if frame.parent is None:
-            scheduler.has_ended = True
+            scheduler.has_ended = scheduler.live is None  # a session goes on
             return
         owner = frame.parent.plan.nodes[frame.owner]
         opened = frame.parent.opened[frame.owner]

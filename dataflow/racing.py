@@ -11,7 +11,7 @@ from dataflow.states import CANCELLED, DONE, NOT_RUN, PAUSED, READY, RUNNING, SK
 from dataflow.tokens import UNSETTLED, Errored, Skip
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Sequence
 
     from dataflow.frames import Frame
     from dataflow.plan import PlanNode
@@ -72,7 +72,10 @@ class Racing:
         uses = frame.plan.uses
         assert uses is not None, "a scope with a race knows who uses what"
         frame.lost |= {(race.index, slot) for slot in slots}
-        stopped = _no_longer_needed(frame, uses, [uses.makers[slot] for slot in slots if slot in uses.makers])
+        makers = [uses.makers[slot] for slot in slots if slot in uses.makers]
+        live = self.scheduler.live
+        wanted = live.freshness.wanted if live is not None and frame.parent is None else {}
+        stopped = _no_longer_needed(frame, uses, makers, wanted)
         cause = Skip(frame.path_of(race), f"race lost at {frame.path_of(race)}")
         frame.withdrawn |= set(stopped)
         for index in stopped:
@@ -111,14 +114,18 @@ class Racing:
             self.scheduler.failing.close(inner, cause)
 
 
-def _no_longer_needed(frame: Frame, uses: Uses, makers: Sequence[int]) -> list[int]:
-    """List the nodes of which every use leads only into withdrawn edges, in declared order."""
+def _no_longer_needed(frame: Frame, uses: Uses, makers: Sequence[int], wanted: Container[int]) -> list[int]:
+    """List the nodes of which every use leads only into withdrawn edges, in declared order.
+
+    Those that are `wanted` are asked for from outside.
+    """
     found: set[int] = set()
     todo = list(makers)
     while todo:
         index = todo.pop()
         if (
             index in found
+            or index in wanted
             or index in frame.withdrawn | frame.undemanded
             or frame.states[index] not in (WAITING, READY, RUNNING, PAUSED)
         ):

@@ -36,16 +36,10 @@ class Repeating:
 
         While it waits the node is ready: it has no slot and no worker, and closing its frame cancels it.
         """
-        attempts = frame.attempts.get(node.index)
-        if attempts is None or bounds is None or attempts.is_last or frame.has_stopped(node.index):
+        wait = None if frame.has_stopped(node.index) else self.wait_after(frame, node, bounds, error)
+        if wait is None or bounds is None:
             return False
-        wait = wait_before_next(bounds.retry, attempts.number - attempts.earlier, error)
-        if wait is None:
-            return False
-        if bounds.deadline is not None:
-            assert attempts.begun is not None, "an attempt that failed has begun"
-            if self.scheduler.clock() + wait >= attempts.begun + bounds.deadline:
-                return False
+        attempts = frame.attempts[node.index]
         failure = failure_of(error, node.id, frame.path_of(node), attempts.number)
         self.scheduler.report(
             EventKind.ATTEMPT_FAILED, frame, node, attempt=attempts.number, error=failure, delay=wait
@@ -62,6 +56,20 @@ class Repeating:
         else:
             again()
         return True
+
+    def wait_after(
+        self, frame: Frame, node: PlanNode, bounds: Bounds | None, error: BaseException
+    ) -> float | None:
+        """Tell how long to wait before another attempt, None if none follows."""
+        attempts = frame.attempts.get(node.index)
+        if attempts is None or bounds is None or attempts.is_last:
+            return None
+        wait = wait_before_next(bounds.retry, attempts.number - attempts.earlier, error)
+        if wait is not None and bounds.deadline is not None:
+            assert attempts.begun is not None, "an attempt that failed has begun"
+            if self.scheduler.clock() + wait >= attempts.begun + bounds.deadline:
+                return None
+        return wait
 
     def _bound(self, frame: Frame, node: PlanNode, bounds: Bounds, attempts: Attempts) -> None:
         """Have a node fail that waits, for a slot or its next attempt, when the time of all is over."""

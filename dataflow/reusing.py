@@ -96,12 +96,16 @@ class Reusing:
         known = self.memory.find(frame, node)
         if known is None or known.state != DONE:
             return outputs
+        standing: dict[int, object] = {}
         for port, slot in node.outputs.items():
             old, new = known.tokens.get(slot, UNSETTLED), outputs.get(port, SKIP)
             if new is SKIP or old is UNSETTLED or is_dead(old):
                 continue
             if checked_answer(policy.cutoff(separate(old), separate(new)), node.id, "cutoff"):
                 outputs = {**outputs, port: separate(old)}
+                standing |= {slot: known.digests[slot]} if slot in known.digests else {}
+        for slot, digested in standing.items():  # a value that has no digest is the same all the same
+            frame.note_digest(slot, digested)
         return outputs
 
     def succeed(self, frame: Frame, index: int, result: Any) -> list[FiringId] | None:
@@ -145,11 +149,16 @@ class Reusing:
         if (frame, index) in self._begun:
             self._errors[frame, index] = error
 
-    def superseded(self, frame: Frame, node: PlanNode, tokens: Mapping[int, Any]) -> None:
-        """Note what a firing came to that was overtaken and has run to its end all the same."""
+    def superseded(
+        self, frame: Frame, node: PlanNode, tokens: Mapping[int, Any], error: BaseException | None = None
+    ) -> None:
+        """Note what a firing came to that has run to its end though nobody waits for that any more."""
         begun = self._begun.pop((frame, node.index), None)
         if begun is not None:
-            known = Known(_function_of(node), begun.given, DONE, tokens, {}, self.revision)
+            known = Known(
+                _function_of(node), begun.given, FAILED if error else DONE, tokens, {}, self.revision
+            )
+            known.error, known.attempt = error, frame.attempt_of(node.index)
             known.metadata = frame.metadata.get(node.index)
             self.memory.note(frame, node, known)
 
@@ -228,7 +237,9 @@ class Reusing:
     def _keep_digests(self, index: int) -> None:
         """Keep the digests of what a node of the root came to, which is about to be forgotten there."""
         known, root = self.memory.of_root(index), self.scheduler.root
-        if known is not None and known.opened is not None:  # of a call they are known
+        if known is None or root.states[index] != DONE or len(known.digests) == len(known.tokens):
+            return
+        if known.opened is root.opened.get(index):  # else it is not what it has come to
             known.digests = {slot: root.digests[slot] for slot in known.tokens if slot in root.digests}
 
 

@@ -68,14 +68,14 @@ class Settling:
         return [] if scheduler.admission is None else scheduler.admission.admit(())
 
     def _succeed(self, frame: Frame, index: int, result: Any) -> list[FiringId]:
+        scheduler = self.scheduler
+        if self._is_superseded(frame, index):
+            return self.superseded(frame, index, result)
         if index in frame.withdrawn:
             return self.cancelled(frame, index)
         if type(result) is Hit:
             return self.remembered(frame, index, result)
-        scheduler = self.scheduler
         if scheduler.live is not None:
-            if scheduler.live.is_overtaken(frame, index):
-                return self._superseded(frame, index, result)
             newly = scheduler.live.succeed(frame, index, result)
             if newly is not None:
                 return newly
@@ -102,13 +102,17 @@ class Settling:
         scheduler.releasing.succeeded(frame, node, call, outputs)
         return scheduler.advance()
 
-    def _superseded(self, frame: Frame, index: int, result: Any) -> list[FiringId]:
-        """Settle an effect that an update has overtaken: it stands if it is given the same again (S13.4)."""
+    def superseded(self, frame: Frame, index: int, result: Any) -> list[FiringId]:
+        """Settle a firing of a live session that has returned, though nobody waits for that any more.
+
+        It stands if it is given the same again; so no effect runs twice for the same (S13.4).
+        """
         node, live = frame.plan.nodes[index], self.scheduler.live
         call = node.action
         assert isinstance(call, Call), "only calls are fired by the engine"
-        assert live is not None, "only in a live session firings are overtaken"
-        if call.type.shape is not Shape.RAW or result.status != "paused":
+        assert live is not None, "only in a live session firings are superseded"
+        has_paused = call.type.shape is Shape.RAW and getattr(result, "status", "") == "paused"
+        if not has_paused and type(result) is not Hit:
             try:
                 outputs = outputs_of(node.id, call.type, result)
             except Exception as error:  # noqa: BLE001 - as above
@@ -141,16 +145,17 @@ class Settling:
     def fail(self, frame: Frame, index: int, error: BaseException) -> list[FiringId]:
         """Settle a firing that raised, or attempt it again (S9.1, S9.3)."""
         scheduler = self.scheduler
-        if index in frame.withdrawn:
-            scheduler.failing.note_interruption(error)
-            return self.cancelled(frame, index)
-        if self.is_overtaken(frame, index):
-            scheduler.failing.note_interruption(error)
-            return self.cancelled(frame, index)
-        scheduler.begin_step(frame, index)
         node = frame.plan.nodes[index]
         action = node.action
         assert isinstance(action, Call), "only calls are fired by the engine"
+        if self._is_superseded(frame, index):
+            assert scheduler.live is not None, "only in a live session firings are superseded"
+            if scheduler.repeating.wait_after(frame, node, action.bounds, error) is None:
+                scheduler.live.superseded(frame, node, {}, error)
+        if index in frame.withdrawn or self._is_superseded(frame, index):
+            scheduler.failing.note_interruption(error)
+            return self.cancelled(frame, index)
+        scheduler.begin_step(frame, index)
         again = partial(scheduler.make_ready, frame, index)
         if not scheduler.repeating.attempt_again(frame, node, action.bounds, error, again):
             scheduler.failing.failed(frame, node, error)
@@ -164,6 +169,11 @@ class Settling:
             frame.note_reason(index, frame.closed_by)
         scheduler.finish(frame, frame.plan.nodes[index], CANCELLED)
         return scheduler.advance()
+
+    def _is_superseded(self, frame: Frame, index: int) -> bool:
+        """Tell whether nobody in a live session waits any more for what a firing comes to."""
+        is_stopped = self.scheduler.live is not None and frame.has_stopped(index)
+        return is_stopped or self.is_overtaken(frame, index)
 
     def is_overtaken(self, frame: Frame, index: int) -> bool:
         """Tell whether an update of a live session has made a firing stale that has not ended (S13.4)."""

@@ -19,7 +19,13 @@ from dataflow.document.flow import (
     Node,
     TypeNode,
 )
-from dataflow.document.sources import ConstantSource, RaceSource, Source
+from dataflow.document.sources import (
+    ConstantSource,
+    FallbackSource,
+    MergeSource,
+    RaceSource,
+    Source,
+)
 from dataflow.failure import takes_failure
 from dataflow.ports import DONE, LAZY
 
@@ -67,6 +73,7 @@ class Read:
     reader: str | None = None
     port: In = In()
     race: RaceSource | None = None
+    early: bool = False  # through a join that may have settled without it
 
 
 @cache
@@ -161,9 +168,10 @@ def _reads(source: Any, read: Read) -> Iterator[Read]:
         for part in source:
             yield from _reads(part, read)
     elif source is not None and not isinstance(source, ConstantSource):
-        raced = replace(read, race=source) if isinstance(source, RaceSource) else read
+        if isinstance(source, MergeSource | FallbackSource | RaceSource):
+            read = replace(read, early=True, race=source if isinstance(source, RaceSource) else read.race)
         for name in _JOINS:
-            yield from _reads(getattr(source, name, None), raced)
+            yield from _reads(getattr(source, name, None), read)
 
 
 def reads_of(block: BlockPart, functions: Functions) -> Iterator[Read]:

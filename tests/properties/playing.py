@@ -26,7 +26,10 @@ from tests.properties.random_flows import Program
 from tests.properties.reference import Reference
 from tests.properties.reference_tokens import Dead, Firing, Frame, Outcome
 
-__all__ = ["Expected", "Played", "expect", "flow_of", "hold", "hold_part", "needed_by", "plain", "play"]
+__all__ = [
+    "Expected", "FUNCTIONS", "Fired", "Played", "expect", "flow_of", "hold", "hold_part", "loose_in", "mark",
+    "needed_by", "plain", "play",
+]  # fmt: skip
 
 FUNCTIONS: Final = {
     f"t.{name}": found
@@ -101,8 +104,8 @@ def expect(program: Program, healed: Collection[str] = ()) -> Expected:
     with recording(healed=healed) as record:
         outcome = reference.run(document, program.inputs)
     cut = set[int]()
-    _mark(outcome.root, is_cut=False, cut=cut)
-    loose = _loose(reference, outcome.root, is_loose=False)
+    mark(outcome.root, is_cut=False, cut=cut)
+    loose = loose_in(reference, outcome.root, is_loose=False)
     return Expected(outcome, record.fired, cut, loose, reference.joins)
 
 
@@ -113,7 +116,7 @@ def needed_by(document: Mapping[str, Any], output: str) -> set[str]:
     return behind(flow, reads, [flow.outputs[output]])
 
 
-def _loose(reference: Reference, frame: Frame, is_loose: bool) -> set[str]:
+def loose_in(reference: Reference, frame: Frame, is_loose: bool) -> set[str]:
     """Name the firings that a race may withdraw: all of their uses lead only into races (S5.3)."""
     reads = reference.reads(frame.block)
     left = {id for id in frame.block.nodes if reads.get(id)}
@@ -122,11 +125,11 @@ def _loose(reference: Reference, frame: Frame, is_loose: bool) -> set[str]:
     found = {frame.path_of(id) for id in (frame.block.nodes if is_loose else left)}
     for id, frames in frame.opened.items():
         for inner in frames:
-            found |= _loose(reference, inner, is_loose or id in left)
+            found |= loose_in(reference, inner, is_loose or id in left)
     return found
 
 
-def _mark(frame: Frame, is_cut: bool, cut: set[int]) -> None:
+def mark(frame: Frame, is_cut: bool, cut: set[int]) -> None:
     """Mark the frames that a failure in them or beside them may cut short (S9.4)."""
     is_cut = is_cut or (frame.errors == "fail_fast" and bool(frame.failures()))
     if is_cut:
@@ -134,7 +137,7 @@ def _mark(frame: Frame, is_cut: bool, cut: set[int]) -> None:
     for node, frames in frame.opened.items():
         fails = frame.firings[node].state == "failed" and frame.errors == "fail_fast"
         for inner in frames:
-            _mark(inner, is_cut or fails, cut)
+            mark(inner, is_cut or fails, cut)
 
 
 async def play(

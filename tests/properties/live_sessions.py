@@ -1,0 +1,224 @@
+"""Playing live sessions of random flows: inputs change, several ask, at any time, and all is held (S13.4).
+
+After each step of a script, once nothing goes on any more, every port that was asked for is what the reference
+says, and what was called meanwhile is what it says. While inputs change, what is got is that of one revision.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import anyio
+from anyio.lowlevel import checkpoint
+
+from dataflow import AnswerRefused, DataflowError, Paused, RunFailed
+from dataflow.session import Live
+from tests.properties.living import Look, Memory, affected, ports_of
+from tests.properties.node_functions import Record, answer_to, recording
+from tests.properties.playing import Fired, flow_of, plain
+from tests.properties.random_flows import Program
+
+__all__ = ["Session", "Step", "UndecidedError", "live_through"]
+
+#: For so many turns of the loop nothing goes on: then nothing will.
+STILL = 4
+
+
+class UndecidedError(Exception):
+    """The rules do not decide what a flow comes to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What befalls a session: inputs change, then several ask, and inputs change meanwhile.
+
+    Each of `during` comes after so many turns of the loop; the first who asks gives up after `cancelled`.
+    """
+
+    before: Mapping[str, Any]
+    asked: Sequence[int]
+    during: Sequence[tuple[int, Mapping[str, Any]]] = ()
+    watched: int | None = None
+    cancelled: int | None = None
+
+
+@dataclass
+class Session:
+    """A session being played, and what it is held against."""
+
+    program: Program
+    live: Live
+    record: Record
+    found: Counter[str] = field(default_factory=Counter)  # what has happened
+
+    def __post_init__(self) -> None:
+        self.inputs = dict(self.program.inputs)
+        for name, part in self.program.document["inputs"].items():
+            if "default" in part:
+                self.inputs.setdefault(name, part["default"])
+        self.memory = Memory()
+        self.fresh: set[str] = set()  # nodes of the root that have settled
+        self.vague: set[str] = set()  # those that may have, or not
+        self.ports = ports_of(self.program.document)
+        self.asked: dict[str, str] = {}  # by port: its source, in this step
+        self.looks: list[Look] = []  # of the revisions of this step
+        self.answered: Fired = Counter()
+        self.called: Fired = Counter()
+
+    async def take(self, step: Step) -> None:
+        """Take a step, and hold what the session came to."""
+        names = list(self.ports)
+        self.asked = {names[one % len(names)]: "" for one in [*step.asked, step.watched or 0]}
+        self.asked = {name: self.ports[name] for name in self.asked}
+        changed: set[str] = set()
+        self.looks = []
+        await self._update(step.before)
+        self.looks = [self._look()]
+        async with anyio.create_task_group() as group:
+            scopes = [anyio.CancelScope() for _ in step.asked]
+            for scope, one in zip(scopes, step.asked, strict=True):
+                group.start_soon(self._ask, names[one % len(names)], scope)
+            watching = anyio.CancelScope()
+            seen: list[Any] = []
+            if step.watched is not None:
+                group.start_soon(self._watch, names[step.watched % len(names)], watching, seen)
+            if step.cancelled is not None and scopes:
+                await _turns(step.cancelled)
+                self.found["given up"] += not scopes[0].cancel_called
+                scopes[0].cancel()
+            for turns, inputs in step.during:
+                await _turns(turns)
+                self.found["an update overtook"] += not self._is_idle
+                changed |= await self._update(inputs)
+            await self._come_to_rest()
+            if step.watched is not None:
+                self._hold_watched(names[step.watched % len(names)], seen)
+            watching.cancel()
+        for name in self.asked:
+            await self._get(name, len(self.looks) - 1)
+        await self._come_to_rest()
+        self._hold_calls(changed)
+
+    def _look(self) -> Look:
+        look = Look(self.program.document, self.inputs, self.asked)
+        if not look.is_decided:
+            raise UndecidedError
+        return look
+
+    async def _update(self, inputs: Mapping[str, Any]) -> set[str]:
+        """Give inputs other values; returns the nodes of the root that depend on those that differ."""
+        differ = [name for name, value in inputs.items() if plain(value) != plain(self.inputs[name])]
+        self.inputs |= inputs
+        if self.looks and differ:
+            self.looks.append(self._look())
+        nodes = affected(self.program.document, differ)
+        self.fresh -= nodes
+        self.vague -= nodes
+        await self.live.update(**inputs)
+        return nodes
+
+    async def _ask(self, port: str, scope: anyio.CancelScope) -> None:
+        with scope:
+            await self._get(port, None)
+
+    async def _get(self, port: str, first: int | None) -> None:
+        """Get a port: it is that of one of the revisions since it was asked for."""
+        while True:
+            begun = len(self.looks) - 1 if first is None else first
+            try:
+                got: Any = ("value", await self.live.get(port))
+            except Paused:
+                self.found["paused"] += 1
+                await self._answer()
+                await checkpoint()
+                continue
+            except RunFailed as failed:
+                got = ("failed", failed.failures[0])
+            except DataflowError as error:
+                assert "has no value" in str(error), error
+                got = ("skip",)
+            break
+        self.found[f"got a {got[0]}"] += 1
+        assert any(look.agrees(port, got) for look in self.looks[begun:]), (
+            port, got, [look.tokens[port] for look in self.looks[begun:]],
+        )  # fmt: skip
+
+    async def _watch(self, port: str, scope: anyio.CancelScope, seen: list[Any]) -> None:
+        with scope:
+            while True:
+                revision = self.live.counts.revision
+                try:
+                    async for value in self.live.watch(port):
+                        revision = self.live.counts.revision
+                        seen.append(("value", value))
+                        self.found["watched a value"] += 1
+                except RunFailed as failed:
+                    seen.append(("failed", failed.failures[0]))
+                while self.live.counts.revision == revision:
+                    await checkpoint()
+
+    def _hold_watched(self, port: str, seen: Sequence[Any]) -> None:
+        """Each is that of a revision, in order, and the last that of the last."""
+        left = list(self.looks)
+        for got in seen:
+            while left and not left[0].agrees(port, got):
+                left.pop(0)
+            assert left, (port, seen, [look.tokens[port] for look in self.looks])
+        if not seen or not self.looks[-1].agrees(port, seen[-1]):
+            assert self.looks[-1].agrees(port, ("skip",)), (port, seen, self.looks[-1].tokens[port])
+
+    async def _answer(self) -> None:
+        for ask in self.live.asks:
+            if ask.expires is None and ask in self.live.asks:  # an answer may close others
+                self.answered[ask.id, 1] += 1
+                self.found["answered"] += 1
+                await self.live.answer({ask.id: answer_to(ask.id)})
+
+    @property
+    def _is_idle(self) -> bool:
+        return self.live._engine.is_idle
+
+    async def _come_to_rest(self) -> None:
+        """Wait until nothing goes on any more, with every ask answered."""
+        still = 0
+        while still < STILL:
+            await checkpoint()
+            await self._answer()
+            still = still + 1 if self._is_idle and not self.live.asks else 0
+
+    def _hold_calls(self, changed: set[str]) -> None:
+        calls = self.record.fired + self.answered - self.called
+        self.called = self.record.fired + self.answered
+        last = self.looks[-1]
+        if changed:
+            self.vague |= (
+                changed.intersection(set[str]().union(*(look.wanted for look in self.looks))) - last.firm
+            )
+        self.memory.expected(self.looks, changed, self.fresh, self.vague).hold(calls)
+        self.fresh |= last.wanted - last.loose - self.vague
+        self.found["firings called"] += calls.total()
+        self.found["firings that stood"] += len(self.looks[-1].given.keys() - {path for path, _ in calls})
+
+
+async def _turns(count: int) -> None:
+    for _ in range(count):
+        await checkpoint()
+
+
+async def live_through(
+    program: Program, script: Sequence[Step], choose: random.Random | None = None
+) -> Counter[str]:
+    """Live through a session; returns what happened in it."""
+    pace = None if choose is None else lambda: choose.choice((0, 0, 1, 4))
+    flow = flow_of(program.document)
+    with recording(pace) as record:
+        async with flow.live(**program.inputs) as live:
+            session = Session(program, live, record)
+            for step in script:
+                await session.take(step)
+            return session.found
