@@ -185,11 +185,9 @@ class Settling:
 
         Its frame was closed after it became ready, or an update of a live session has overtaken it.
         """
-        scheduler = self.scheduler
+        scheduler, live = self.scheduler, self.scheduler.live
         if scheduler.admission is not None:
             scheduler.admission.ended((frame, index), has_begun=False)
-        elif not self.is_overtaken(frame, index):
-            return []
-        if scheduler.live is not None and self.is_overtaken(frame, index):
-            return scheduler.take_step(partial(scheduler.live.take_back, index))
-        return scheduler.advance()
+        if live is not None:
+            return scheduler.take_step(partial(live.passed_over, frame, index))
+        return [] if scheduler.admission is None else scheduler.advance()
