@@ -106,7 +106,8 @@ class Memoizing:
     def ask(self, frame: Frame, node: PlanNode, call: Call) -> Hit | Question | Unasked | None:
         """Ask for the outcome of a firing: it is known, or is asked for; None if it is only to be called."""
         memo = call.memo
-        assert memo is not None, "the node has a memo"
+        if memo is None:
+            return None
         reach, table = self._table(memo)
         if isinstance(table, StoredMemo) and (reason := table.reason_against(call.type)):
             self.skip(frame, node, reach, reason)
