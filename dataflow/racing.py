@@ -114,9 +114,7 @@ class Racing:
             self.scheduler.failing.close(inner, cause)
 
 
-def _no_longer_needed(
-    frame: Frame, uses: Uses, makers: Sequence[int], wanted: Container[int]
-) -> list[int]:
+def _no_longer_needed(frame: Frame, uses: Uses, makers: Sequence[int], wanted: Container[int]) -> list[int]:
     """List the nodes of which every use leads only into withdrawn edges, in declared order.
 
     Those that are `wanted` are asked for from outside.

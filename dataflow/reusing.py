@@ -15,7 +15,7 @@ from dataflow.states import DONE, FAILED, READY, TIMED_OUT, WAITING
 from dataflow.tokens import UNSETTLED, is_dead
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from dataflow.asking import OpenAsk
     from dataflow.frames import FiringId, Frame
@@ -155,7 +155,9 @@ class Reusing:
         """Note what a firing came to that has run to its end though nobody waits for that any more."""
         begun = self._begun.pop((frame, node.index), None)
         if begun is not None:
-            known = Known(_function_of(node), begun.given, FAILED if error else DONE, tokens, {}, self.revision)
+            known = Known(
+                _function_of(node), begun.given, FAILED if error else DONE, tokens, {}, self.revision
+            )
             known.error, known.attempt = error, frame.attempt_of(node.index)
             known.metadata = frame.metadata.get(node.index)
             self.memory.note(frame, node, known)
@@ -172,11 +174,12 @@ class Reusing:
             self._note_opener(frame, node)
         self.freshness.finished(index)
 
-    def replaced(self, index: int) -> None:
-        """Note that the plan is another, and what a node of the root runs; what is inside it is compared."""
-        self.memory.forget(index)
+    def replaced(self, changed: Sequence[int]) -> None:
+        """Note that the plan is another, and what some nodes of the root run; what is inside is compared."""
+        for index in changed:
+            self.memory.forget(index)
         self.digests.forget_plan()
-        self.freshness.change(nodes=[index])
+        self.freshness.change(nodes=changed)
 
     # how it is done
 

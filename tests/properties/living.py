@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
 from dataflow import Failure
-from dataflow.document.flow import FlowDocument, MapNode, Node, TypeNode
+from dataflow.document.flow import FlowDocument, FlowNode, LoopNode, MapNode, Node, TypeNode
 from tests.properties.document_reading import AFTER, Read, by_node, parted, reads_of, sources_of
 from tests.properties.lifting import lifted
 from tests.properties.node_functions import answer_to, call_plainly, recording
@@ -37,8 +37,13 @@ def root_of(path: str) -> str:
 def ports_of(document: Mapping[str, Any]) -> dict[str, str]:
     """Name what may be asked for: the outputs, and the nodes of the root; with the source of each."""
     flow = FlowDocument.model_validate(lifted(document))
-    nodes = {id: id for id, node in flow.nodes.items() if isinstance(node, TypeNode) and node.type[:2] == "t."}
-    return {**{f"{id}.out": id for id in nodes}, **{name: str(source) for name, source in flow.outputs.items()}}
+    nodes = {
+        id: id for id, node in flow.nodes.items() if isinstance(node, TypeNode) and node.type[:2] == "t."
+    }
+    return {
+        **{f"{id}.out": id for id in nodes},
+        **{name: str(source) for name, source in flow.outputs.items()},
+    }
 
 
 def affected(document: Mapping[str, Any], inputs: Iterable[str], nodes: Iterable[str] = ()) -> set[str]:
@@ -88,7 +93,15 @@ def _told(port: str, token: Any) -> Any:
 class Look:
     """What a flow comes to for some inputs as far as some of its ports need it."""
 
-    def __init__(self, document: Mapping[str, Any], inputs: Mapping[str, Any], ports: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        document: Mapping[str, Any],
+        inputs: Mapping[str, Any],
+        ports: Mapping[str, str],
+        *,
+        has_others: bool,
+    ) -> None:
+        self.has_others = has_others  # functions that failures tell of were others before
         self.flow = FlowDocument.model_validate(lifted(document))
         reference = _Noting()
         self.root = root = flow_frame(self.flow, "", inputs, "fail_fast")
@@ -105,7 +118,11 @@ class Look:
         self.cut = set[int]()
         for id, frames in root.opened.items():
             for inner in frames:
-                mark(inner, is_cut=root.firings[id].state == "failed" and root.errors == "fail_fast", cut=self.cut)
+                mark(
+                    inner,
+                    is_cut=root.firings[id].state == "failed" and root.errors == "fail_fast",
+                    cut=self.cut,
+                )
         self.loose = loose_in(reference, root, is_loose=False)
         self.wanted = {*root.firings}
         uses = {id: [use for use in found if not use.early] for id, found in reads.items()}
@@ -125,9 +142,18 @@ class Look:
     def is_open(self, path: str) -> bool:
         """Tell whether time decides how far a firing comes, or what it is given."""
         told = repr(self.given[path])
-        is_unsure = "'failure'" in told and not self.is_sure
+        is_unsure = "'failure'" in told and (self.has_others or not self.is_sure)
         is_unsure = is_unsure or "'failure', 'unsure'" in told or "'NodeFailed'" in told
         return path in self.loose or id(self.frames[path]) in self.cut or is_unsure
+
+    def contained(self) -> set[str]:
+        """Name what the part of the flow that was looked at contains."""
+        kinds = {LoopNode: "a loop", MapNode: "a map", FlowNode: "a flow node"}
+        found = {kinds[type(self.flow.nodes[id])] for id, frames in self.root.opened.items() if frames}
+        found |= {"a race that may stop nodes"} if self.loose else set()
+        return found | (
+            {"a failure"} if any(one.state == "failed" for one in self.firings.values()) else set()
+        )
 
     def calls(self, path: str) -> Fired:
         """Return how often each attempt at a firing is called, if it is; an ask is answered."""
@@ -152,9 +178,12 @@ class Look:
 def _needed(reads: Mapping[str, list[Read]], sources: Iterable[str], *, lazy: bool = False) -> list[str]:
     """Name the nodes that are run if somebody asks for some sources, with what is read lazily or without."""
     found = {parted(source)[0] for source in sources}
-    while more := {
-        id for id, uses in reads.items() if any(u.reader in found and u.port.lazy <= lazy for u in uses)
-    } - found:
+    while (
+        more := {
+            id for id, uses in reads.items() if any(u.reader in found and u.port.lazy <= lazy for u in uses)
+        }
+        - found
+    ):
         found |= more
     return sorted(found)
 
@@ -230,6 +259,10 @@ class Memory:
                 self._may_be(path, [now, *(look.given[path] for look in seen)])
         self._forget(last, fresh)
         return found
+
+    def may_forget(self, path: str) -> None:
+        """Note that it may be forgotten what a firing was given."""
+        self._may_be(path, [None])
 
     def _may_be(self, path: str, given: list[Any]) -> None:
         known = self.known.setdefault(path, [None])
