@@ -80,9 +80,10 @@ def runs(flow: Flow, added: int, times: int = UPDATES) -> Work:
     """Run a flow so many times."""
 
     async def run() -> int:
+        found = 0
         for number in range(times):
-            found = (await flow.run(number=number))["number"]
-        return found - number
+            found = (await flow.run(number=number))["number"] - number
+        return found
 
     return Work(run, added, times)
 

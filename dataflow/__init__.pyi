@@ -32,9 +32,10 @@ from .failure import Failure
 from .flows import Flow
 from .joins import collect, each, fallback, gather, merge, merge_contexts, race
 from .looping import Carry, Loop, When
+from .memo_table import MemoStats, ProcessMemo, process_memo
 from .node_output import NodeOutput
 from .packs import Pack
-from .policy import Limit, Retry
+from .policy import Limit, Memo, Retry
 from .ports import SKIP, Lazy, Maybe, Port, Ports, Signal
 from .result import Result
 from .run import Run
@@ -70,6 +71,8 @@ __all__ = [
     "Loop",
     "LoopLimit",
     "Maybe",
+    "Memo",
+    "MemoStats",
     "Message",
     "Node",
     "NodeFailed",
@@ -82,6 +85,7 @@ __all__ = [
     "Port",
     "PortMisuse",
     "Ports",
+    "ProcessMemo",
     "Result",
     "Retry",
     "Run",
@@ -108,6 +112,7 @@ __all__ = [
     "merge",
     "merge_contexts",
     "node",
+    "process_memo",
     "race",
     "this_firing",
     "threaded",

@@ -14,7 +14,7 @@ from dataflow.permits import Permit, nothing_kept
 from dataflow.plan import Call, FlowOf
 from dataflow.policy import Limit
 from dataflow.ports import MISSING
-from dataflow.states import READY
+from dataflow.states import READY, RUNNING
 from dataflow.wording import choices
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ class Admission:
         """Return who is first, without those whose frame was closed meanwhile."""
         while queue.waiting:
             frame, index = firing = queue.waiting[0][1]
-            if frame.states[index] == READY:
+            if frame.states[index] in (READY, RUNNING):  # it runs as far as it has asked its memo
                 return firing
             queue.waiting.popleft()
             self._waiting -= 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextvars
 import logging
+from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,6 +22,7 @@ from dataflow.backend import (
 from dataflow.calling import CurrentFiring, call
 from dataflow.errors import NodeFailed
 from dataflow.failure import is_interruption
+from dataflow.hits import Hit
 from dataflow.isolation import Driver
 from dataflow.plan import Call
 from dataflow.reporting import report_start
@@ -29,6 +31,7 @@ from dataflow.worker import Worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
+    from contextvars import Context
 
     from dataflow.attempts import Bounds
     from dataflow.frames import FiringId, Frame
@@ -64,23 +67,30 @@ class Attempting:
 
     async def fire(self, worker: Worker, frame: Frame, index: int) -> list[FiringId]:
         """Run one firing to its end and settle it; returns what became ready."""
+        memoizing = self._scheduler.memoizing
+        if memoizing is not None and memoizing.has_slots(frame, index):
+            return []  # another worker has it, and goes on now
         if frame.states[index] != READY or self._scheduler.settling.is_overtaken(frame, index):
             return self._scheduler.settling.passed_over(frame, index)
         node = frame.plan.nodes[index]
         action = node.action
         assert isinstance(action, Call), "only calls become ready"
+        memoizing = None if action.memo is None else memoizing
+        asked = None if memoizing is None else memoizing.ask(frame, node, action)
+        if isinstance(asked, Hit):
+            return self._scheduler.settling.remembered(frame, index, asked)
         frame.states[index] = RUNNING
         if action.bounds is not None:
             frame.attempts_at(index).is_last = True  # until the function is called
         current = CurrentFiring(worker, frame, index, frame.attempt_of(index))
-        if self._reporter.is_listening:
-            report_start(self._reporter, frame, index)
-        calling = call(current, action, self.context.copy())
-        if action.policy.effect is True and self._scheduler.recording is not None:
-            calling = _once_committed(self._scheduler.recording, current, calling)
-        if action.bounds is not None:
-            calling = _in_time(worker, current, action.bounds, calling)
-        worker.begin(current, calling)
+        calling = partial(_calling, worker, current, action, self.context.copy())
+        if asked is not None:
+            has_returned = partial(self._has_simply_returned, worker, current)
+            worker.begin(current, asked.answered(current, calling, has_returned))
+        else:
+            if self._reporter.is_listening:
+                report_start(self._reporter, frame, index)
+            worker.begin(current, calling())
         return await self.finish(worker, current)
 
     async def finish(self, worker: Worker, current: CurrentFiring) -> list[FiringId]:
@@ -118,7 +128,7 @@ class Attempting:
             return self._raised(worker, current, error)
         cancelled, rest = parted(error, self._cancellation)
         if cancelled is not None and self._is_cancelling(worker):
-            self._put_aside(current, rest)
+            _put_aside(self._scheduler, current, rest)
             raise cancelled from None
         await self._has_cancelled_itself(worker)
         return self._broke(worker, current, error)
@@ -136,7 +146,7 @@ class Attempting:
         if current.frame.has_stopped(current.index):  # by itself, before it waits
             current.worker.scope.cancel()
         admission = self._scheduler.admission
-        if admission is not None:
+        if admission is not None and not current.is_asking:
             admission.begun((current.frame, current.index))
         self._suspended()
 
@@ -217,18 +227,10 @@ class Attempting:
         """Settle a firing that was cancelled with its frame, or took too long (S9.2)."""
         late, worker.late = worker.late, None
         if late is None or current.frame.has_stopped(current.index):
-            self._put_aside(current, raised)
+            _put_aside(self._scheduler, current, raised)
             return self._scheduler.settling.cancelled(current.frame, current.index)
         late.__cause__ = raised
         return self._scheduler.settling.fail(current.frame, current.index, late)
-
-    def _put_aside(self, current: CurrentFiring, error: BaseException | None) -> None:
-        """Keep what a node raised while it was cancelled: no failure, but not to be lost either (S9.5)."""
-        if isinstance(error, Exception):
-            path = current.this_firing().path
-            LOG.warning("node %s raised while it was being cancelled", path, exc_info=error)
-        elif error is not None:
-            self._scheduler.interruption = self._scheduler.interruption or error
 
     def _cancelled_itself(self, worker: Worker, current: CurrentFiring) -> list[FiringId]:
         if worker.late is not None:  # in time it would have been cancelled before
@@ -246,6 +248,25 @@ class Attempting:
         newly = self._cut_short(worker, current)
         self._ended(worker, current)
         return newly
+
+
+def _put_aside(scheduler: Scheduler, current: CurrentFiring, error: BaseException | None) -> None:
+    """Keep what a node raised while it was cancelled: no failure, but not to be lost either (S9.5)."""
+    if isinstance(error, Exception):
+        path = current.this_firing().path
+        LOG.warning("node %s raised while it was being cancelled", path, exc_info=error)
+    elif error is not None:
+        scheduler.interruption = scheduler.interruption or error
+
+
+def _calling(
+    worker: Worker, current: CurrentFiring, action: Call, context: Context
+) -> Coroutine[Any, Any, Any]:
+    """Return what calls the function of a firing, in its time."""
+    calling, recording = call(current, action, context), worker.scheduler.recording
+    if action.policy.effect is True and recording is not None:
+        calling = _once_committed(recording, current, calling)
+    return calling if action.bounds is None else _in_time(worker, current, action.bounds, calling)
 
 
 async def _once_committed(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from dataflow.frames import Frame
     from dataflow.plan import Call, Feed, PlanNode
 
-__all__ = ["argument", "bind", "inputs_of"]
+__all__ = ["argument", "bind", "checked", "inputs_of", "is_live"]
 
 
 def bind(frame: Frame, node: PlanNode, call: Call) -> tuple[list[Any], Mapping[str, Any]]:
@@ -61,17 +61,18 @@ def argument(frame: Frame, node: PlanNode, given: Feed | int) -> Any:
     """Return what a parameter is given; raises NodeFailed if a checked value does not fit."""
     if isinstance(given, int):
         return separate(frame.values[given])
-    values = [_token(frame, slot) for slot in given.slots if _is_live(frame.values[slot], given)]
+    values = [_token(frame, slot) for slot in given.slots if is_live(frame.values[slot], given)]
     if not values and not (given.many and given.required):
         return separate(given.default)
     if given.is_signal:
         values = [Signal()] * len(values)
     elif given.check is not None:
-        values = [_checked(node, given, value) for value in values]
+        values = [checked(node, given, value) for value in values]
     return values if given.many else values[0]
 
 
-def _is_live(token: Any, feed: Feed) -> bool:
+def is_live(token: Any, feed: Feed) -> bool:
+    """Tell whether a port takes a token as a value."""
     return not is_dead(token) or (feed.takes_failure and type(token) is Errored)
 
 
@@ -82,7 +83,8 @@ def _token(frame: Frame, slot: int) -> Any:
     return separate(token) if frame.plan.shared[slot] else token
 
 
-def _checked(node: PlanNode, feed: Feed, value: Any) -> Any:
+def checked(node: PlanNode, feed: Feed, value: Any) -> Any:
+    """Return a value as it enters a port that checks it; raises NodeFailed if it does not fit."""
     try:
         return check_value(value, feed.check)
     except ValueMismatch as mismatch:

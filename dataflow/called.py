@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from dataflow.attempts import bounds_of
 from dataflow.deciding import BRANCHES
+from dataflow.policy import memo_of
 from dataflow.ports import ERROR, MISSING, PortKind
 from dataflow.signature import Shape
 
 if TYPE_CHECKING:
     from dataflow.attempts import Bounds
     from dataflow.nodetype import NodeType
-    from dataflow.policy import Policy
+    from dataflow.policy import Memo, Policy
 
 __all__ = ["CallAction"]
 
@@ -36,6 +37,7 @@ class CallAction:
     is_sure: bool = field(init=False)  # it brings a value if what it needs does (S5.2)
     bounds: Bounds | None = field(init=False)  # of its attempts
     is_branch: bool = field(init=False)  # it passes its value on to one of its exits
+    memo: Memo | None = field(init=False)  # how far its outcomes are remembered
     is_simple: bool = field(
         init=False
     )  # calling it runs none of its code, and its value is that of its one port
@@ -53,9 +55,10 @@ class CallAction:
         self.is_sure = policy.is_sure and not node_type.is_opaque
         self.bounds = bounds_of(policy)
         self.is_branch = node_type.id in BRANCHES
+        self.memo = memo_of(policy)
         is_single = node_type.shape is Shape.SINGLE and not self.is_branch and self.bounds is None
-        is_plain = policy.effect is not True and policy.cutoff is MISSING
-        self.is_simple = is_single and is_plain and _is_native(node_type.call)
+        is_bare = policy.effect is not True and self.memo is None and policy.cutoff is MISSING
+        self.is_simple = is_single and is_bare and _is_native(node_type.call)
 
 
 def _is_native(function: object) -> bool:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from dataflow.address_checks import check_addresses
 from dataflow.agreement import NOT_ITERABLE, agrees, element_type, holds_any, is_any, is_open, type_name
+from dataflow.asks import ASK_ID, USER_INPUT_ID
 from dataflow.checking import check_json, check_value
 from dataflow.context_checks import check_contexts
 from dataflow.errors import ValueMismatch
@@ -71,6 +72,8 @@ class _Checker:
                     self.check_input(vertex, given, given.port)
             if vertex.action.policy.default is not MISSING:
                 self.check_default(vertex, vertex.action)
+            if vertex.action.memo is not None:
+                self.check_memo(vertex, vertex.action)
         self.sureness.note(vertex)
         match vertex.action:
             case LoopAction():
@@ -121,6 +124,18 @@ class _Checker:
             check_value(default, plain_type(self.types.of(Terminal(vertex, "out"))))
         except ValueMismatch as mismatch:
             self.graph.problem(f"default of node {vertex.id!r}: {mismatch}", spot)
+
+    def check_memo(self, vertex: Vertex, action: CallAction) -> None:
+        """Check that it makes sense to remember what a node gives (S13.1)."""
+        if action.type.flow is not None:
+            told = "it runs a flow; give the memo to nodes of that flow"
+        elif action.type.id in (ASK_ID, USER_INPUT_ID):
+            told = "what it gives comes from outside, each time anew"
+        elif action.policy.effect is True:
+            told = "it has an effect, which would be left out; say memo='off', or leave effect out"
+        else:
+            return
+        self.graph.problem(f"memo of node {vertex.id!r}: {told}", vertex.spot.within("policy", "memo"))
 
     def check_edge(self, wire: Terminal, port: InPort, vertex: Vertex, given: Input) -> bool:
         """Check one edge; tells whether its values are to be checked when they come."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
 
     from dataflow.node_output import NodeOutput
-    from dataflow.policy import MemoPolicy, OnError, Policy, Retry
+    from dataflow.policy import Memo, MemoPolicy, OnError, Policy, Retry
     from dataflow.ports import Ports
 
 __all__ = ["Node", "node", "threaded"]
@@ -81,7 +81,7 @@ class Node(Generic[P, R]):
         retries: Retry | int = _UNSET,
         timeout: float | None = _UNSET,
         deadline: float | None = _UNSET,
-        memo: MemoPolicy = _UNSET,
+        memo: MemoPolicy | Memo = _UNSET,
         on_error: OnError = _UNSET,
         default: object = _UNSET,
         limit: str | int = _UNSET,
@@ -172,7 +172,7 @@ def node(
     retries: Retry | int = ...,
     timeout: float | None = ...,
     deadline: float | None = ...,
-    memo: MemoPolicy = ...,
+    memo: MemoPolicy | Memo = ...,
     on_error: OnError = ...,
     default: object = ...,
     limit: str | int = ...,
@@ -195,10 +195,11 @@ def node(
     `timeout` bounds one attempt and `deadline` all of them, in seconds. After the last, `on_error` says what
     a failure does: `fail` the run, `skip` the node's ports, or `route` it to `step.error`; `default` is a
     value for `out` instead (S9.3). `limit` is the name of a limit in `using(limits=)`, or how many firings of
-    the node may run at once. `ports` is a function of the config that names the ports (S1.3). In a live
-    session `cutoff` tells of the old and the new value of a port whether what follows need not be computed
-    again, and then the old one stands (S13.4). `memo` and
-    `effect` are kept and have no effect yet. Raises ValueError for a setting that cannot be.
+    the node may run at once. `ports` is a function of the config that names the ports (S1.3). `memo` says
+    how far outcomes are remembered: `off`, for the `run`, the `process` or in the `store`; a `Memo` says more
+    (S13.1). `effect` says that a call changes something outside the run. In a live session `cutoff` tells of
+    the old and the new value of a port whether what follows need not be computed again, and then the old one
+    stands (S13.4). Raises ValueError for a setting that cannot be.
     """
     policy = policy_of(**settings) if settings else NO_POLICY
 

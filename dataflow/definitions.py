@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from dataflow.compiling import Pulled
     from dataflow.graph import Graph
     from dataflow.lookup import FindFunction, FindType
+    from dataflow.memo_table import ProcessMemo
     from dataflow.nodetype import NodeType
     from dataflow.plan import FlowPlan
     from dataflow.policy import Errors, Limit, NodeErrors, OnError, Retry
@@ -37,6 +38,15 @@ def _installed(id: str) -> NodeType:
     from dataflow.registry import find_type
 
     return find_type(id)
+
+
+def _check_place(memo: object) -> None:
+    """Raise ValueError for what outcomes cannot be remembered in."""
+    from dataflow.memo_table import ProcessMemo  # both only where one is given
+    from dataflow.stores import Store
+
+    if not isinstance(memo, ProcessMemo | Store):
+        raise ValueError(f"memo must be a ProcessMemo or a Store, found {memo!r}")
 
 
 class Definition(Builder):
@@ -140,6 +150,7 @@ class Definition(Builder):
         timeout: float | None = None,
         keep: bool = True,
         store: Store | None = None,
+        memo: ProcessMemo | Store | None = None,
     ) -> Self:
         """Return the flow with these settings for its runs, the others by default; this one is not changed.
 
@@ -148,10 +159,14 @@ class Definition(Builder):
         `errors` is `fail_fast` unless set, or as in the flow around it; `continue` finishes what does not
         depend on a failure before the run fails (S9.4). With `keep=False` a value is let go when its last
         reader has come to its end; the result then has the outputs of the flow and no other value (S8.5).
-        With a `store` runs live in it: they are resumed by their id, also after a crash (S12).
+        With a `store` runs live in it: they are resumed by their id, also after a crash (S12). `memo` is
+        where outcomes are remembered in place of `process_memo`, if it is a `ProcessMemo`, or in place of the
+        store of the runs, if it is a `Store` (S13.1).
         """
+        if memo is not None:
+            _check_place(memo)
         other = self._copied()
-        other.settings = Settings(errors, max_concurrency, limits, timeout, keep, store)
+        other.settings = Settings(errors, max_concurrency, limits, timeout, keep, store, memo)
         return other
 
     def with_(

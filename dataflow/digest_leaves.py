@@ -111,8 +111,8 @@ def _timezone(value: timezone) -> bytes:
 
 
 def _offset(value: TzInfo) -> bytes:
-    """Digest a zone as pydantic reads it from JSON."""
-    return listed(b"v", [_integer((value.utcoffset(None) or timedelta()) // _MICROSECOND)])
+    """Digest a zone as pydantic reads it from JSON; a store gives it back as a `timezone`."""
+    return _timezone(timezone(value.utcoffset(None) or timedelta()))
 
 
 #: The digest of a value by its exact type; derived classes are looked at in another place.

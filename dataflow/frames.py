@@ -60,9 +60,9 @@ class Frame:
 
     __slots__ = (
         "attempts", "awaits", "closed_by", "digests", "errors", "failures", "has_ended", "holders",
-        "is_closing", "lost", "metadata", "name", "number", "odd", "opened", "owner", "parent", "plan",
-        "position", "pulling", "reasons", "states", "taken", "undemanded", "unsettled", "values", "waits",
-        "withdrawn",
+        "is_closing", "lost", "memos", "metadata", "name", "number", "odd", "opened", "owner", "parent",
+        "plan", "position", "pulling", "reasons", "states", "taken", "undemanded", "unsettled", "values",
+        "waits", "withdrawn",
     )  # fmt: skip
 
     def __init__(
@@ -98,7 +98,8 @@ class Frame:
             _NONE  # why nodes were skipped, not run, failed or cancelled
         )
         self.metadata: dict[int, Any] = _NONE  # what raw nodes told of their firings
-        self.digests: dict[int, object] = _NONE  # of values in a live session, by slot (S13.4)
+        self.digests: dict[int, object] = _NONE  # of values by slot, as far as they were needed (S13)
+        self.memos: dict[int, str] = _NONE  # what became of asking the memo, by node
         self.failures: Sequence[Unhandled] = ()  # what nothing in the frame handled
         self.closed_by: Skip | Errored | None = None  # why it is closing
         self.has_ended = False
@@ -169,6 +170,12 @@ class Frame:
         elif self.metadata:
             self.metadata.pop(index, None)
 
+    def note_memo(self, index: int, text: str) -> None:
+        """Note what became of asking the memo for the outcome of a node."""
+        if self.memos is _NONE:
+            self.memos = {}
+        self.memos[index] = text
+
     def attempts_at(self, index: int) -> Attempts:
         """Return the attempts at a node, which are counted from here on."""
         if self.attempts is _NONE:
@@ -225,6 +232,7 @@ class Frame:
         self.holders = None
         self.failures = ()
         self.odd = _NOBODY
+        self.digests = _NONE
 
 
 @dataclass(slots=True, eq=False)

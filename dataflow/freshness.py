@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from enum import IntEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from dataflow.graph import Join
 from dataflow.overtaking import overtake
@@ -35,6 +35,10 @@ class Stage(IntEnum):
     LEAVING = 4  # an update has overtaken it while it ran or was about to; it is stale once it has ended
 
 
+#: Of a node that has to settle again if somebody waits for it.
+SETTLE_AGAIN: Final = (Stage.STALE, Stage.LOST)
+
+
 class Freshness:
     """The part of a live session that knows what is stale, and has what is wanted settle again.
 
@@ -51,6 +55,8 @@ class Freshness:
         self.reach = reach_of(root.plan)
         self.stages = bytearray(len(root.plan.nodes))  # Stage.STALE
         self._awaited = [_awaited(node) for node in root.plan.nodes]
+        self._early = frozenset(node.index for node in root.plan.nodes if _is_early(node))
+        self._disabled = frozenset(node.index for node in root.plan.nodes if not _is_enabled(node))
         self.wanted: Counter[int] = Counter()  # nodes that somebody waits for
         self._again: set[int] = set()  # nodes that others wait for, which were leaving when that was known
         root.states[:] = bytes([NOT_RUN]) * len(root.states)
@@ -143,42 +149,48 @@ class Freshness:
 
     def demand(self) -> None:
         """Have everything settle that somebody waits for (S8.1)."""
-        root, stages = self.root, self.stages
+        root = self.root
         if root.is_closing:
             return
-        undemanded = root.undemanded
-        if root.has_ended and undemanded:  # nobody has asked for these in the end
-            for index in undemanded:
-                stages[index] = Stage.STALE
-            undemanded.clear()
+        if root.has_ended and root.undemanded:  # nobody has asked for these in the end
+            for index in root.undemanded:
+                self.stages[index] = Stage.STALE
+            root.undemanded.clear()
         now, lazily = self._behind({*self.wanted, *self._again})
         for index in now & root.withdrawn:  # it lost a race, is being cancelled, and is to run again
-            if stages[index] == Stage.ACTIVE:
-                stages[index] = Stage.LEAVING
+            if self.stages[index] == Stage.ACTIVE:
+                self.stages[index] = Stage.LEAVING
                 self._unsettle(root.plan.nodes[index])
-        asked = [index for index in now if index in undemanded]
-        new = sorted(index for index in now if stages[index] in (Stage.STALE, Stage.LOST))
-        deferred = sorted(
-            index for index in lazily.difference(now) if stages[index] in (Stage.STALE, Stage.LOST)
-        )
-        for index in (*new, *deferred):
-            self._reset(index)
-        for index in deferred:
-            undemanded.add(index)
-        root.unsettled += len(new)
-        if new or asked:
-            root.has_ended = False
-        for index in (*new, *deferred):
-            self._count(index, is_deferred=index in undemanded)
-        nodes = root.plan.nodes
-        for index in new:  # before anything could make them ready
-            if not _is_enabled(nodes[index]):
-                self.scheduler.releasing.disabled(root, nodes[index])
+        asked = now & root.undemanded
+        new, deferred = self._stale_of(now), self._stale_of(lazily - now)
+        self._activate(new, deferred)
         if asked:
-            slots = [slot for index in asked for slot in nodes[index].outputs.values()]
+            nodes = root.plan.nodes
+            slots = [slot for index in sorted(asked) for slot in nodes[index].outputs.values()]
+            root.has_ended = False
             self.scheduler.pulling.demand(root, slots)
         for index in new:
-            self._begin(nodes[index])
+            self._begin(root.plan.nodes[index])
+
+    def _stale_of(self, nodes: set[int]) -> list[int]:
+        """List those of some nodes that are to settle again, in declared order."""
+        stages = self.stages
+        return sorted(index for index in nodes if stages[index] in SETTLE_AGAIN)
+
+    def _activate(self, new: list[int], deferred: list[int]) -> None:
+        """Put nodes where they stood before they settled; those that are deferred wait to be asked for."""
+        root, nodes = self.root, self.root.plan.nodes
+        for index in (*new, *deferred):
+            self._reset(index)
+        root.undemanded.update(deferred)
+        root.unsettled += len(new)
+        root.has_ended = root.has_ended and not new
+        for index in new:
+            root.waits[index] = self._count(index)
+        for index in deferred:
+            root.waits[index] = self._count(index) + 1
+        for index in self._disabled.intersection(new):  # before anything could make them ready
+            self.scheduler.releasing.disabled(root, nodes[index])
 
     def pulled(self, index: int) -> None:
         """Have a node run that a lazy port has asked for, if it is stale, or once it has left."""
@@ -213,7 +225,9 @@ class Freshness:
         self._unsettle(root.plan.nodes[index])
         if index in root.attempts and (ends := root.attempts[index].ends) is not None:
             self.scheduler.timers.drop(ends)  # it bounds earlier attempts
-        for by_node in (root.opened, root.reasons, root.attempts, root.metadata, root.pulling, root.taken):
+        for by_node in (
+            root.opened, root.reasons, root.attempts, root.metadata, root.memos, root.pulling, root.taken
+        ):  # fmt: skip
             if by_node and index in by_node:
                 del by_node[index]
         root.withdrawn.discard(index)
@@ -222,7 +236,7 @@ class Freshness:
         if root.failures:
             root.failures = [one for one in root.failures if one.index != index]
 
-    def _count(self, index: int, *, is_deferred: bool) -> None:
+    def _count(self, index: int) -> int:
         """Count what a node waits for, and note whether any of it is there and is no value."""
         root, waits, is_odd = self.root, 0, False
         values = root.values
@@ -232,20 +246,20 @@ class Freshness:
                 waits += is_waited_for
             elif is_dead(token):
                 is_odd = True
-        root.waits[index] = (1 if _is_early(root.plan.nodes[index]) else waits) + is_deferred
         if is_odd:
             root.note_odd(index)
         elif root.odd:
             root.odd.discard(index)
+        return 1 if index in self._early else waits
 
     def _begin(self, node: PlanNode) -> None:
-        root, releasing = self.root, self.scheduler.releasing
-        if root.states[node.index] != WAITING or node.index in root.undemanded:
+        root, index = self.root, node.index
+        if root.states[index] != WAITING or index in root.undemanded:
             return
-        if _is_early(node):
-            releasing.consider(root, node)
-        elif not root.waits[node.index]:
-            releasing.release(root, node.index)
+        if index in self._early:
+            self.scheduler.releasing.consider(root, node)
+        elif not root.waits[index]:
+            self.scheduler.releasing.release(root, index)
 
 
 def _awaited(node: PlanNode) -> tuple[tuple[int, bool], ...]:

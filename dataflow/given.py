@@ -17,7 +17,6 @@ __all__ = ["Digests", "Reads", "digest_of"]
 
 #: What stands for the digest of a token that is no value, and of a signal that has come.
 SKIPPED: Final = b"skip"
-FAILED_WITH: Final = b"error"
 SIGNALLED: Final = b"signal"
 
 
@@ -88,7 +87,7 @@ def digest_of(token: object) -> object:
     if type(token) is Skip:
         return SKIPPED
     try:
-        return FAILED_WITH + digest(token.failure) if type(token) is Errored else digest(token)
+        return digest(token.failure if type(token) is Errored else token)
     except NoDigest:
         return object()
 

@@ -20,11 +20,12 @@ from dataflow.graph import (
     Vertex,
     is_constant,
 )
+from dataflow.memo_slots import note_memo_slots
 from dataflow.names import encode
 from dataflow.plan import Call, Feed, FlowOf, FlowPlan, JoinOf, LoopOf, MapOf, PlanNode
 from dataflow.policy import Policy
 from dataflow.ports import MISSING, PortKind
-from dataflow.provisions import has_limits, has_settings, named_limits, unused, with_settings
+from dataflow.provisions import has_limits, has_settings, memos, named_limits, unused, with_settings
 from dataflow.slots import Slots
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ def lay_out(graph: Graph, ordered: list[Vertex]) -> FlowPlan:
         for node in plan.nodes if slots.failure_uses else ():
             node.failure_is_taken = slots.failure_is_taken(scope, node.outputs.values())
     connect(slots, outputs.values())
+    note_memo_slots(slots.plans.values())
     given_settings = list(with_settings(slots.vertices)) if any(map(has_settings, slots.actions)) else []
     return FlowPlan(
         name=graph.wiring.name,
@@ -60,6 +62,7 @@ def lay_out(graph: Graph, ordered: list[Vertex]) -> FlowPlan:
         root=slots.plans[graph.root],
         outputs=outputs,
         unused_policies=tuple(unused(given_settings)),
+        memos=memos(given_settings),
         has_limits=has_limits(given_settings),
         named_limits=tuple(named_limits(given_settings)),
     )
@@ -148,7 +151,7 @@ def _call(
     direct = None if has_more or keywords else _direct(positional, star)
     return Call(
         action.type, action.policy, positional, keywords, star, direct, action.is_branch, action.bounds,
-        action.is_simple, action.config,
+        action.is_simple, action.memo, action.config,
     )  # fmt: skip
 
 

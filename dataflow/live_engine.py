@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from os import urandom
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,15 +16,14 @@ from dataflow.live_results import snapshot
 from dataflow.result import special_token
 from dataflow.reusing import Reusing
 from dataflow.scheduler import Scheduler
-from dataflow.tokens import UNSETTLED
+from dataflow.tokens import UNSETTLED, value_of
 from dataflow.workers import Workers
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+    from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 
     from dataflow.addressing import RootPort
     from dataflow.asking import ReadAnswer
-    from dataflow.backend import Event
     from dataflow.frames import FiringId
     from dataflow.plan import FlowPlan
     from dataflow.policy import Settings
@@ -87,11 +86,30 @@ class LiveEngine:
             return None if port.node is None else port.node.index
         return self.freshness.reach.makers.get(port.slot)
 
+    def is_fresh(self, port: RootPort) -> bool:
+        """Tell whether a port has settled for the inputs of now."""
+        maker = self.maker(port)
+        return maker is None or self.freshness.is_fresh(maker)
+
+    @contextmanager
+    def wanting(self, ports: Sequence[RootPort]) -> Iterator[None]:
+        """Have ports settle, in each revision that begins while the block runs."""
+        makers = [maker for maker in map(self.maker, ports) if maker is not None]
+        wanted = self.freshness.wanted
+        wanted.update(makers)
+        try:
+            self.step(self.freshness.demand)
+            yield
+        finally:
+            wanted.subtract(makers)
+            for maker in {maker for maker in makers if not wanted[maker]}:
+                del wanted[maker]
+
     def look(self, port: RootPort) -> Seen:
         """Return what a port holds now."""
         root = self.scheduler.root
         if port.slot is not None:
-            return Seen(root.values[port.slot], self.reusing.digests.of(root, port.slot))
+            return Seen(value_of(root.values[port.slot]), self.reusing.digests.of(root, port.slot))
         assert port.node is not None, "only ports of nodes have no slot"
         token = special_token(root, port.node, port.port)
         return Seen(token, digest_of(token))
@@ -107,17 +125,12 @@ class LiveEngine:
             return self.look(port)
         waiter = _Waiter(port, is_patient=is_patient)
         self._waiters.setdefault(maker, []).append(waiter)
-        wanted = self.freshness.wanted
-        wanted[maker] += 1
         try:
-            self.step(self.freshness.demand)
-            while waiter.seen is None and self.over is None and (is_patient or not self.is_idle):
-                waiter.woken = new_event()
-                await waiter.woken.wait()  # meanwhile it may have been answered, or changed, once more
+            with self.wanting([port]):
+                while waiter.seen is None and self.over is None and (is_patient or not self.is_idle):
+                    waiter.woken = new_event()
+                    await waiter.woken.wait()  # meanwhile it may have been answered, or changed, once more
         finally:
-            wanted[maker] -= 1
-            if not wanted[maker]:
-                del wanted[maker]
             self._waiters[maker] = [one for one in self._waiters.get(maker, ()) if one is not waiter]
         self.check()
         if waiter.seen is not None:
@@ -125,6 +138,17 @@ class LiveEngine:
         if self.scheduler.asking.open:
             raise Paused(snapshot(self.scheduler, "paused"))
         raise DataflowError(f"internal error: nothing is running and port {port.port!r} never settled")
+
+    async def settled_together(self, ports: Sequence[RootPort]) -> list[Seen]:
+        """Wait until ports have settled for the inputs of one revision; see `settled`."""
+        if len(ports) == 1:
+            return [await self.settled(ports[0])]
+        with self.wanting(ports):
+            while True:
+                for port in ports:
+                    await self.settled(port)
+                if all(map(self.is_fresh, ports)):  # else the next revision has begun meanwhile
+                    return list(map(self.look, ports))
 
     def _fresh(self, index: int) -> None:
         """Show a node that has settled to those who wait for it."""

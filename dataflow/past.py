@@ -23,6 +23,8 @@ __all__ = ["Past", "PastAsk", "PastFiring", "fold"]
 BEGINNING: Final = frozenset(
     {EventKind.NODE_STARTED, EventKind.LOOP_ROUND, EventKind.MAP_OPENED, EventKind.ASK_OPENED}
 )
+#: What tells of the memo of a node.
+MEMO: Final = frozenset({EventKind.MEMO_HIT, EventKind.MEMO_MISSED, EventKind.MEMO_SKIPPED})
 #: The types that loops, maps and flow nodes are reported with.
 OPENERS: Final = frozenset({"loop", "map", "flow"})
 _PLACES: Final = re.compile(r"[/\[~]")  # where the path of what is around ends
@@ -61,6 +63,7 @@ class PastFiring:
     reason: str = ""
     next_at: datetime | None = None  # when the next attempt begins, if it waits for one
     ask: PastAsk | None = None
+    memo: tuple[EventKind, Mapping[str, Any]] | None = None  # what became of asking the memo last
 
     @property
     def is_opener(self) -> bool:
@@ -195,7 +198,9 @@ def _fold(past: Past, record: Record) -> bool:
     try:
         data = _decoded(record.data)
         kind, time = _KINDS.get(record.kind), datetime.fromisoformat(data["time"])
-        if kind is not None:
+        if kind in MEMO:
+            _of_memo(past, kind, record.path, data)
+        elif kind is not None:
             _take(past, kind, record.path, data, time)
     except (ValueError, KeyError, TypeError, RecursionError):
         return False
@@ -236,6 +241,13 @@ def _take(past: Past, kind: EventKind, path: str, data: Mapping[str, Any], time:
 def _started(firing: PastFiring, data: Mapping[str, Any], time: datetime) -> None:
     firing.type, firing.attempt = data["type"], data["attempt"]
     firing.started, firing.is_running, firing.next_at, firing.state = time, True, None, None
+
+
+def _of_memo(past: Past, kind: EventKind, path: str, data: Mapping[str, Any]) -> None:
+    if not past.all_done and kind is EventKind.MEMO_HIT:
+        past.begins(f"{path}[")
+    firing = past.firing(path)
+    firing.memo, firing.type = (kind, data), data.get("type", firing.type)
 
 
 def _attempt_failed(firing: PastFiring, data: Mapping[str, Any], time: datetime) -> None:

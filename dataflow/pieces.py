@@ -8,7 +8,7 @@ from dataflow.events import EventKind, Stream
 from dataflow.plan import Call
 from dataflow.separation import separate
 from dataflow.signature import Shape
-from dataflow.tokens import LET_GO, UNSETTLED, is_dead
+from dataflow.tokens import LET_GO, UNSETTLED, is_dead, value_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -68,7 +68,7 @@ class PieceStream:
         if token is UNSETTLED or self._pieces.has_ended:
             return
         if not is_dead(token) and token is not LET_GO and not self._has_pieces:
-            value: Any = separate(token)
+            value: Any = separate(value_of(token))
             for piece in value if self._is_list and isinstance(value, list) else [value]:
                 self._pieces.put(piece)
         self._pieces.close()

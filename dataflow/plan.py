@@ -21,12 +21,13 @@ if TYPE_CHECKING:
     from dataflow.holding import Holding
     from dataflow.merging import MergeFunction
     from dataflow.nodetype import NodeType
-    from dataflow.policy import EachOptions, Policy, Settings
+    from dataflow.policy import EachOptions, Memo, Policy, Reach, Settings
     from dataflow.uses import Uses
     from dataflow.wiring import Wiring
 
 __all__ = [
-    "Call", "Feed", "FlowOf", "FlowPlan", "JoinOf", "LoopOf", "MapOf", "PlanNode", "QuickCall", "ScopePlan",
+    "Call", "Feed", "FlowOf", "FlowPlan", "JoinOf", "LoopOf", "MapOf", "MemoSlots", "PlanNode", "QuickCall",
+    "ScopePlan",
 ]  # fmt: skip
 
 
@@ -65,6 +66,7 @@ class Call:
     is_branch: bool = False
     bounds: Bounds | None = None  # of its attempts, None where nothing bounds them
     is_simple: bool = False  # calling it runs none of its code, and its value is that of its one port
+    memo: Memo | None = None  # how far its outcomes are remembered, None if they are not
     config: Config | None = None  # which its slot holds too
     known: object = None  # what fingerprints keep of it
 
@@ -163,6 +165,15 @@ class PlanNode:
         return self.action.policy if isinstance(self.action, Call | FlowOf) else None
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class MemoSlots:
+    """What is known of the slots of a scope in a flow that has nodes with a memo (S13.1)."""
+
+    outer: Mapping[int, int]  # of values from outside: own slot -> slot of the parent scope
+    unread: frozenset[int]  # read by none but nodes whose outcomes may be in the store
+    digests: dict[int, bytes] = field(default_factory=dict)  # of constants, as far as they were needed
+
+
 @dataclass(slots=True, eq=False)
 class ScopePlan:
     """The plan of one scope.
@@ -197,6 +208,7 @@ class ScopePlan:
     awaited_nexts: tuple[int, ...] = ()  # of an `until` loop: imports read only if another round follows
     after_test: tuple[int, ...] = ()  # nodes of a loop's body that wait for its test
     uses: Uses | None = None  # where there are races or lazy ports in the flow
+    memo: MemoSlots | None = None  # where nodes of the flow have a memo
     names: list[str] = field(default_factory=list)  # what each slot is called in messages
     at_end: frozenset[int] = frozenset()  # slots that are read when a frame has ended
     _holding: Holding | None = None
@@ -226,6 +238,7 @@ class FlowPlan:
     wiring: Wiring
     root: ScopePlan
     outputs: Mapping[str, int]  # flow output -> slot of the root
-    unused_policies: tuple[str, ...] = ()  # settings that have no effect yet
+    unused_policies: tuple[str, ...] = ()  # settings that have no effect where they stand
+    memos: frozenset[Reach] = frozenset()  # how far outcomes of its nodes are remembered, and of flows in it
     has_limits: bool = False  # a node has a limit
     named_limits: tuple[tuple[str, str], ...] = ()  # path of a node, name of its limit

@@ -12,9 +12,10 @@ from dataflow.markers import MISSING, SKIP
 from dataflow.wording import choices
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from dataflow.current import Firing
+    from dataflow.memo_table import ProcessMemo
     from dataflow.stores import Store
 
 __all__ = [
@@ -24,17 +25,22 @@ __all__ = [
     "Errors",
     "ItemErrors",
     "Limit",
+    "Memo",
     "MemoPolicy",
     "NodeErrors",
     "OnError",
     "Policy",
+    "Reach",
     "Retry",
     "Settings",
+    "check_whole",
+    "memo_of",
     "one_of",
     "policy_of",
 ]
 
 MemoPolicy = Literal["off", "run", "process", "store"]
+Reach = Literal["run", "process", "store"]
 OnError = Literal["fail", "skip", "route"]
 ItemErrors = Literal["fail", "collect", "skip"]
 Errors = Literal["fail_fast", "continue"]
@@ -53,7 +59,8 @@ def _positive(name: str, value: object) -> None:
         raise ValueError(f"{name} must be a positive number, found {value!r}")
 
 
-def _whole(name: str, value: object, least: int) -> None:
+def check_whole(name: str, value: object, least: int) -> None:
+    """Raise ValueError for what is no whole number, or a smaller one."""
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
         raise ValueError(f"{name} must be a whole number of {least} or more, found {value!r}")
 
@@ -93,7 +100,7 @@ class Retry:
         jitter: bool = False,
         before: Callable[[Firing], None] | None = None,
     ) -> None:
-        _whole("retries", retries, 0)
+        check_whole("retries", retries, 0)
         one_of("backoff", backoff, Backoff)
         _positive("first", first)
         given: object = on
@@ -123,11 +130,37 @@ class Limit:
         if slots is None and per_second is None:
             raise ValueError("a limit needs slots, per_second or both")
         if slots is not None:
-            _whole("slots", slots, 1)
+            check_whole("slots", slots, 1)
         _positive_or_none("per_second", per_second)
         self.slots = slots
         self.per_second = per_second
         self.gate = Gate(slots, per_second)
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Memo:
+    """How far the outcomes of a node are remembered, with what else counts (S13.1, S13.2).
+
+    `reach` is that of `memo=`. What was remembered longer ago than `ttl` seconds does not count. The values
+    of the variables of the process that `environment` names are part of the fingerprint. Raises ValueError
+    for a value that cannot be.
+    """
+
+    reach: Reach
+    ttl: float | None
+    environment: tuple[str, ...]
+
+    def __init__(self, reach: Reach, *, ttl: float | None = None, environment: Sequence[str] = ()) -> None:
+        one_of("reach", reach, Reach)
+        _positive_or_none("ttl", ttl)
+        given: object = environment
+        if not isinstance(given, tuple | list) or not all(isinstance(one, str) and one for one in given):
+            raise ValueError(
+                f"environment must be a list of names of environment variables, found {environment!r}"
+            )
+        object.__setattr__(self, "reach", reach)
+        object.__setattr__(self, "ttl", ttl)
+        object.__setattr__(self, "environment", tuple(environment))
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +170,7 @@ class Policy:
     retry: Retry | Any = MISSING
     timeout: float | Any | None = MISSING
     deadline: float | Any | None = MISSING
-    memo: MemoPolicy | Any = MISSING
+    memo: MemoPolicy | Memo | Any = MISSING
     on_error: OnError | Any = MISSING
     default: object = MISSING
     limit: str | int | Any = MISSING
@@ -169,8 +202,13 @@ class Policy:
 #: What a node has that is given no settings.
 NO_POLICY: Final = Policy()
 
-#: Settings that are kept but do nothing yet; a flow that sets one is told so when it runs.
-WITHOUT_EFFECT = ("memo",)
+
+def memo_of(policy: Policy) -> Memo | None:
+    """Return how far the outcomes of a node of this policy are remembered; None if they are not."""
+    memo = policy.memo
+    if isinstance(memo, Memo):
+        return memo
+    return None if memo is MISSING or memo == "off" else Memo(memo)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +221,7 @@ class EachOptions:
 
     def __post_init__(self) -> None:
         if self.max_concurrency is not None:
-            _whole("max_concurrency", self.max_concurrency, 1)
+            check_whole("max_concurrency", self.max_concurrency, 1)
         one_of("on_error", self.on_error, ItemErrors)
         check_plain(self.key)
 
@@ -198,6 +236,7 @@ class Settings:
     timeout: float | None = None
     keep: bool = True  # the values of the root, for the result (S8.5); has no form in documents
     store: Store | None = None  # where runs live (S12.1); has no form in documents either
+    memo: ProcessMemo | Store | None = None  # where outcomes are remembered (S14.4); nor has this
 
     def __post_init__(self) -> None:
         if not isinstance(self.keep, bool):
@@ -205,10 +244,10 @@ class Settings:
         if self.errors is not None:
             one_of("errors", self.errors, Errors)
         if self.max_concurrency is not None:
-            _whole("max_concurrency", self.max_concurrency, 1)
+            check_whole("max_concurrency", self.max_concurrency, 1)
         for name, limit in (self.limits or {}).items():
             if not isinstance(limit, Limit):
-                _whole(f"limit {name!r}", limit, 1)
+                check_whole(f"limit {name!r}", limit, 1)
         _positive_or_none("timeout", self.timeout)
 
 
@@ -223,7 +262,7 @@ def policy_of(
         if name in given and given[name] is not MISSING:
             _positive_or_none(name, given[name])
     for name, allowed in (("memo", MemoPolicy), ("on_error", OnError), ("errors", NodeErrors)):
-        if name in given and given[name] is not MISSING:
+        if name in given and given[name] is not MISSING and not isinstance(given[name], Memo):
             one_of(name, given[name], allowed)
     if given.get("default", MISSING) is SKIP:
         raise ValueError("default must be a value, found SKIP; say on_error='skip' to skip")
@@ -233,7 +272,7 @@ def policy_of(
     check_plain(None if cutoff is MISSING else cutoff)
     limit = given.get("limit", MISSING)
     if limit is not MISSING and not isinstance(limit, str):
-        _whole("limit", limit, 1)
+        check_whole("limit", limit, 1)
     if retries is MISSING or isinstance(retries, Retry):
         return Policy(retry=retries, enabled=enabled, **given)
     return Policy(retry=Retry(retries), enabled=enabled, **given)

@@ -1,4 +1,4 @@
-"""Provisions: what the settings of a flow's nodes ask of its run, and what no run gives yet."""
+"""Provisions: what the settings of a flow's nodes ask of its run, and what no run gives them."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING
 
 from dataflow.graph import CallAction
 from dataflow.markers import MISSING
-from dataflow.policy import NO_POLICY, WITHOUT_EFFECT
+from dataflow.policy import NO_POLICY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from dataflow.graph import Action, Vertex
+    from dataflow.policy import Reach
     from dataflow.wiring import Nested
 
-__all__ = ["has_limits", "has_settings", "named_limits", "unused", "with_settings"]
+__all__ = ["has_limits", "has_settings", "memos", "named_limits", "unused", "with_settings"]
 
 
 def with_settings(vertices: Iterable[Vertex]) -> Iterator[Vertex]:
@@ -46,17 +47,28 @@ def named_limits(vertices: Iterable[Vertex]) -> Iterator[tuple[str, str]]:
             yield from ((f"{node}/{path}", limit) for path, limit in inner if limit not in known)
 
 
+def memos(vertices: Iterable[Vertex]) -> frozenset[Reach]:
+    """Tell how far outcomes of nodes are remembered, of those of flows in the flow too (S13.1)."""
+    found: set[Reach] = set()
+    for _, action, flow in _calls(vertices):
+        if flow is not None:
+            found |= flow.compile().memos
+        elif action.memo is not None:
+            found.add(action.memo.reach)
+    return frozenset(found)
+
+
 def unused(vertices: Iterable[Vertex]) -> Iterator[str]:
-    """Name the settings that are kept but have no effect yet."""
-    for node, action, flow in _calls(vertices):
+    """Name the settings that have no effect where they stand: they count for whole runs."""
+    for node, _, flow in _calls(vertices):
         if flow is not None:
             yield from flow.compile().unused_policies
             if flow.settings.max_concurrency is not None:
                 yield f"max_concurrency of the flow of node {node!r}"
             if not flow.settings.keep:
                 yield f"keep of the flow of node {node!r}"
-        given = (name for name in WITHOUT_EFFECT if getattr(action.policy, name) is not MISSING)
-        yield from (f"{name} of node {node!r}" for name in given)
+            if flow.settings.memo is not None:
+                yield f"memo of the flow of node {node!r}"
 
 
 def _calls(vertices: Iterable[Vertex]) -> Iterator[tuple[str, CallAction, Nested | None]]:

@@ -10,6 +10,7 @@ from dataflow.asks import Request
 from dataflow.errors import StoreError
 from dataflow.events import EventKind
 from dataflow.failure import Failure
+from dataflow.memo_telling import told_of_memo
 from dataflow.plan import Call, FlowOf, MapOf
 from dataflow.ports import DONE as DONE_PORT
 from dataflow.ports import ERROR as ERROR_PORT
@@ -152,6 +153,9 @@ class Restoring:
     def _done(self, frame: Frame, node: PlanNode, firing: PastFiring) -> None:
         if firing.metadata:
             frame.note_metadata(node.index, self._read(firing.metadata))
+        if firing.memo is not None:
+            kind, told = firing.memo
+            frame.note_memo(node.index, told_of_memo(kind, self._read(told)))
         action = node.action
         if isinstance(action, Call):
             outputs = {}

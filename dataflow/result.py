@@ -12,7 +12,7 @@ from dataflow.errors import DataflowError, RunTaken
 from dataflow.ports import DONE, MISSING, Signal
 from dataflow.separation import separate
 from dataflow.states import STATES, NodeState
-from dataflow.tokens import LET_GO, UNSETTLED, Errored, Skip, chain, is_dead
+from dataflow.tokens import LET_GO, UNSETTLED, Errored, Skip, chain, is_dead, value_of
 from dataflow.wording import choices
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ class Result:
         map. Each call gives a copy of its lists and dicts (S3.4).
         """
         output = self._addresses.output(port)
-        token = self._token(output or self._addresses.port(port))
+        token = value_of(self._token(output or self._addresses.port(port)))
         if token is LET_GO:
             raise let_go(port)
         if is_dead(token) or token is UNSETTLED:
@@ -127,7 +127,10 @@ class Result:
         if isinstance(port, str) and port in self._by_path:
             _, frame, node = self._by_path[port]
             state = STATES[frame.states[node.index]].value
-            return story(f"{port} is {state}", frame.reasons.get(node.index))
+            head = f"{port} is {state}"
+            if node.index in frame.memos:
+                head = f"{head}, {frame.memos[node.index]}"
+            return story(head, frame.reasons.get(node.index))
         output = self._addresses.output(port)
         if output is not None:
             return self._why_token(f"output {port!r}", self._token(output))

@@ -82,11 +82,12 @@ class Reusing:
         """Tell whether an update has made a firing of the root stale that has not ended."""
         return frame.parent is None and self.freshness.stages[index] == Stage.LEAVING
 
-    def take_back(self, index: int) -> None:
-        """Take back a node of the root that is overtaken and will not fire."""
-        self._begun.pop((self.scheduler.root, index), None)
+    def passed_over(self, frame: Frame, index: int) -> None:
+        """Note that a firing will not be called; one that an update has overtaken is taken back."""
+        self._begun.pop((frame, index), None)
         self.called -= 1
-        self.freshness.take_back(index)
+        if self.is_overtaken(frame, index):
+            self.freshness.take_back(index)
 
     def cut_off(self, frame: Frame, node: PlanNode, outputs: Mapping[str, Any]) -> Mapping[str, Any]:
         """Let the old values stand that the node's own `cutoff` takes for equal; raises what that raises."""

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from dataflow.permits import Permit, nothing_kept
-from dataflow.states import READY
+from dataflow.states import READY, RUNNING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -39,7 +39,7 @@ class RunSlots:
         waiting.extend(newly)
         while waiting and self._free:
             frame, index = firing = waiting.popleft()
-            if frame.states[index] == READY:  # else its frame was closed meanwhile
+            if frame.states[index] in (READY, RUNNING):  # else its frame was closed while it waited or asked
                 self._free -= 1
                 self._holding.add(firing)
                 granted.append(firing)

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from dataflow.events import Reporter
     from dataflow.frames import FiringId
+    from dataflow.memoizing import Memoizing
     from dataflow.plan import FlowPlan, PlanNode
     from dataflow.policy import Settings
     from dataflow.recording import Recording
@@ -92,6 +93,7 @@ class Scheduler:
         self.standing = Standing(self)
         self.timing = Timing(self, self.clock)
         self.settling = Settling(self)
+        self.memoizing = _memoizing(self) if plan.memos else None
         self.admission: Admission | RunSlots | None = None
         if plan.has_limits:
             self.admission = Admission(settings, self.timers)
@@ -238,7 +240,7 @@ class Scheduler:
         if known is not None:
             newly, self._newly = ([], newly) if self.has_more else (known.to_fire(), [])
         newly = _in_declared_order(newly)
-        return newly if self.admission is None else self.admission.admit(newly)
+        return newly if self.admission is None else _admitted(self, self.admission, newly)
 
     def report(self, kind: EventKind, frame: Frame, node: PlanNode, **data: Any) -> None:
         """Report a fact about a node, if anybody listens."""
@@ -254,6 +256,18 @@ class Scheduler:
 
 def _in_declared_order(firings: list[FiringId]) -> list[FiringId]:
     return sorted(firings, key=_declared_order) if len(firings) > 1 else firings
+
+
+def _admitted(scheduler: Scheduler, admission: Admission | RunSlots, newly: list[FiringId]) -> list[FiringId]:
+    """Return the firings that may start now, of these and of those that wait for slots (S15.1)."""
+    memoizing = scheduler.memoizing
+    return admission.admit(newly) if memoizing is None else memoizing.admit(newly, admission)
+
+
+def _memoizing(scheduler: Scheduler) -> Memoizing:
+    from dataflow.memoizing import Memoizing  # few flows have a memo, and it loads a lot
+
+    return Memoizing(scheduler)
 
 
 def _declared_order(firing: FiringId) -> tuple[int, int]:

@@ -24,12 +24,13 @@ if TYPE_CHECKING:
 
     from dataflow.asks import Ask
     from dataflow.definitions import Definition
-    from dataflow.live_engine import LiveEngine
+    from dataflow.live_engine import LiveEngine, Seen
     from dataflow.wiring import Nested
 
 __all__ = ["Counts", "Live", "live"]
 
 T = TypeVar("T")
+U = TypeVar("U")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,17 +84,25 @@ class Live:
         self._engine.revise({plan.root.parameters[name]: value for name, value in values.items()})
 
     @overload
-    async def get(self, port: str) -> Any: ...
+    async def get(self, port: str, /) -> Any: ...
     @overload
-    async def get(self, port: T) -> T: ...
-    async def get(self, port: object) -> Any:
-        """Compute what is stale of what a port needs, and return its value.
+    async def get(self, port: T, /) -> T: ...
+    @overload
+    async def get(self, port: T, other: U, /) -> tuple[T, U]: ...
+    @overload
+    async def get(self, port: object, other: object, /, *more: object) -> tuple[Any, ...]: ...
+    async def get(self, port: object, /, *more: object) -> Any:
+        """Compute what is stale of what a port needs, and return its value; of several ports a tuple.
 
-        Raises RunFailed if a node has failed, Paused if the value takes an answer, DataflowError if the port
-        has none. The value is that of one revision: the newest when it was asked for, or a later one.
+        Raises RunFailed if a node has failed, Paused if a value takes an answer, DataflowError if a port has
+        none. All values are those of one revision: the newest when they were asked for, or a later one.
         """
-        found = self._find(port)
-        seen = await self._engine.settled(found)
+        ports = (port, *more)
+        seen = await self._engine.settled_together([self._find(one) for one in ports])
+        values = tuple(map(self._value, ports, seen))
+        return values if more else values[0]
+
+    def _value(self, port: object, seen: Seen) -> Any:
         match seen.token:
             case Errored() as error:
                 raise failed(self._engine.scheduler, error)
@@ -129,6 +138,17 @@ class Live:
                 yield separate(seen.token)
             if engine.changed is changed and not engine.is_over():
                 await changed.wait()
+
+    async def revised(self) -> int:
+        """Wait for the next revision, begun by an update or by other code, and return its number.
+
+        So whoever watches a port that has failed waits before looking again. Raises DataflowError once the
+        session is over.
+        """
+        self._engine.check()
+        await self._engine.changed.wait()
+        self._engine.check()
+        return self._engine.reusing.revision
 
     async def answer(self, answers: Mapping[str, object]) -> None:
         """Answer open asks by their ids; raises AnswerRefused, and then none of the answers counts.
@@ -169,6 +189,7 @@ def _named(port: object) -> str:
 @asynccontextmanager
 async def live(definition: Definition, inputs: Mapping[str, Any]) -> AsyncIterator[Live]:
     """Keep a flow evaluated while the block runs."""
-    settings = replace(definition.settings, store=None, timeout=None, keep=True)
+    given = definition.settings
+    settings = replace(given, store=None, memo=given.memo or given.store, timeout=None, keep=True)
     async with executing_live(definition.compile(), settings, inputs) as engine:
         yield Live(definition, engine)

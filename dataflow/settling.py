@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from dataflow.errors import ValueRefused
+from dataflow.hits import Hit
 from dataflow.outcome import outputs_of
 from dataflow.plan import Call
 from dataflow.ports import SKIP
@@ -51,6 +53,8 @@ class Settling:
         if scheduler.admission is None:
             return newly
         scheduler.admission.ended((frame, index))
+        if scheduler.memoizing is not None:
+            return scheduler.memoizing.admit(newly, scheduler.admission)
         return scheduler.admission.admit(newly)
 
     def _end_item(self, item: Frame, index: int, slot: int, value: Any) -> list[FiringId]:
@@ -69,6 +73,8 @@ class Settling:
             return self.superseded(frame, index, result)
         if index in frame.withdrawn:
             return self.cancelled(frame, index)
+        if type(result) is Hit:
+            return self.remembered(frame, index, result)
         if scheduler.live is not None:
             newly = scheduler.live.succeed(frame, index, result)
             if newly is not None:
@@ -105,13 +111,36 @@ class Settling:
         call = node.action
         assert isinstance(call, Call), "only calls are fired by the engine"
         assert live is not None, "only in a live session firings are superseded"
-        if call.type.shape is not Shape.RAW or result.status != "paused":
+        has_paused = call.type.shape is Shape.RAW and getattr(result, "status", "") == "paused"
+        if not has_paused and type(result) is not Hit:
             try:
                 outputs = outputs_of(node.id, call.type, result)
             except Exception as error:  # noqa: BLE001 - as above
                 return self.fail(frame, index, error)
             live.superseded(frame, node, dict(tokens_of(frame, node, call, outputs)))
         return self.cancelled(frame, index)
+
+    def remembered(self, frame: Frame, index: int, hit: Hit) -> list[FiringId]:
+        """Settle a firing whose outcome is known, so that it is not called (S13.1)."""
+        scheduler = self.scheduler
+        scheduler.begin_step(frame, index)
+        node = frame.plan.nodes[index]
+        call = node.action
+        assert isinstance(call, Call), "only calls have a memo"
+        assert scheduler.memoizing is not None, "it has given the outcome"
+        recording = scheduler.recording
+        try:
+            if recording is not None and not hit.written:
+                recording.prepare(node.id, hit.outcome.outputs)
+        except ValueRefused as error:  # what another run could keep, this one cannot
+            return self.fail(frame, node.index, error)
+        outputs = scheduler.memoizing.hit(frame, node, hit)
+        if recording is not None and hit.written:
+            recording.take_over(hit.written)
+        if scheduler.live is not None:
+            scheduler.live.called -= 1
+        scheduler.releasing.succeeded(frame, node, call, outputs)
+        return scheduler.advance()
 
     def fail(self, frame: Frame, index: int, error: BaseException) -> list[FiringId]:
         """Settle a firing that raised, or attempt it again (S9.1, S9.3)."""
@@ -156,11 +185,9 @@ class Settling:
 
         Its frame was closed after it became ready, or an update of a live session has overtaken it.
         """
-        scheduler = self.scheduler
+        scheduler, live = self.scheduler, self.scheduler.live
         if scheduler.admission is not None:
             scheduler.admission.ended((frame, index), has_begun=False)
-        elif not self.is_overtaken(frame, index):
-            return []
-        if scheduler.live is not None and self.is_overtaken(frame, index):
-            return scheduler.take_step(partial(scheduler.live.take_back, index))
-        return scheduler.advance()
+        if live is not None:
+            return scheduler.take_step(partial(live.passed_over, frame, index))
+        return [] if scheduler.admission is None else scheduler.advance()

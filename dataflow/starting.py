@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 __all__ = ["NewStart", "ResumeWarning", "ResumedStart", "Start"]
 
 LOG: Final = logging.getLogger("dataflow.engine")
+WITHOUT_STORE: Final = (
+    "their outcomes are remembered for this run alone; say using(store=...) or using(memo=...)"
+)
 
 
 class ResumeWarning(NamedTuple):
@@ -109,9 +112,13 @@ def warn_of_settings(scheduler: Scheduler) -> None:
     plan, limits = scheduler.plan, scheduler.settings.limits
     unused = plan.unused_policies
     if unused:
-        text = f"flow {plan.name!r} sets what has no effect in this release: {', '.join(unused)}"
+        text = f"flow {plan.name!r} sets what counts only for whole runs: {', '.join(unused)}"
         LOG.warning("%s", text)
         scheduler.warn("", "without_effect", text)
+    if scheduler.memoizing is not None and scheduler.memoizing.lacks_store:
+        text = f"flow {plan.name!r} has nodes with memo 'store', but no store that remembers: {WITHOUT_STORE}"
+        LOG.warning("%s", text)
+        scheduler.warn("", "memo_without_store", text)
     if limits:
         for text in unused_limits(plan, limits):
             scheduler.warn("", "unused_limit", text)

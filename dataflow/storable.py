@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from dataflow.plan import FlowPlan
     from dataflow.values import Classes
 
-__all__ = ["Storable", "make_known", "storable_of", "throwaway_writer"]
+__all__ = ["Storable", "classes_in", "make_known", "storable_of", "throwaway_writer"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,7 @@ class Storable:
 
 
 _KNOWN: Final[WeakKeyDictionary[FlowPlan, Storable]] = WeakKeyDictionary()
+_CLASSES: Final[WeakKeyDictionary[FlowPlan, Classes]] = WeakKeyDictionary()
 
 
 def storable_of(plan: FlowPlan) -> Storable:
@@ -48,11 +49,20 @@ def storable_of(plan: FlowPlan) -> Storable:
             for where, kind in types
             if (reason := unstorable(kind)) is not None
         ]
-        classes = classes_of([*(kind for _, kind in types), *_types_taken(plan)])
+        classes = classes_in(plan)
         problems += _defaults_refused(plan, classes)
         if problems:
             raise FlowInvalid(plan.name, problems)
         known = _KNOWN[plan] = Storable(classes, shape_of(plan).write(), tuple(_secrets_in(plan)))
+    return known
+
+
+def classes_in(plan: FlowPlan) -> Classes:
+    """Collect the classes whose instances may be stored for a flow: those that its ports lead to."""
+    known = _CLASSES.get(plan)
+    if known is None:
+        given = (kind for _, kind in _types_given(plan))
+        known = _CLASSES[plan] = classes_of([*given, *_types_taken(plan)])
     return known
 
 

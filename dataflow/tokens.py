@@ -6,16 +6,16 @@ Values stand for themselves. A skip or an error knows where and why it began and
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.failure import error_told
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from dataflow.failure import Failure
 
-__all__ = ["LET_GO", "UNSETTLED", "Errored", "Skip", "chain", "is_dead"]
+__all__ = ["LET_GO", "UNSETTLED", "Errored", "Remembered", "Skip", "chain", "is_dead", "value_of"]
 
 
 class _Unsettled:
@@ -61,6 +61,22 @@ class Errored:
     @property
     def reason(self) -> str:
         return f"{self.failure.path} failed: {error_told(self.failure)}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Remembered:
+    """The value stays in a store, since nobody has needed it so far (S13.1).
+
+    It stands only where none but nodes with a memo read it, who are told its digest. `read` blocks; it raises
+    StoreError.
+    """
+
+    read: Callable[[], Any]
+
+
+def value_of(token: Any) -> Any:
+    """Return what a token stands for, reading it where it stays in a store; other tokens are themselves."""
+    return token.read() if type(token) is Remembered else token
 
 
 def is_dead(token: object) -> bool:

@@ -230,13 +230,15 @@ async def test_a_disabled_node_is_skipped_and_so_is_what_reads_it() -> None:
 
 
 def settings() -> Flow:
+    with Flow("inner") as inner:
+        inner.add(inc, n=1)
     with Flow("f") as flow:
-        flow.add(node(inc).with_(memo="run"), n=1)
+        flow.add(inner.using(keep=False))
         flow.add(inc, n=each([1], max_concurrency=2, on_error="skip"))
     return flow
 
 
-UNUSED = "flow 'f' sets what has no effect in this release: memo of node 'inc'"
+UNUSED = "flow 'f' sets what counts only for whole runs: keep of the flow of node 'inner'"
 
 
 async def test_settings_without_an_effect_are_told_once_in_event_log_and_result(

@@ -12,6 +12,7 @@ from dataflow.cli.cancel import cancel
 from dataflow.cli.check import check
 from dataflow.cli.exits import ExitCode, Interrupted, Refused, code_of_signal
 from dataflow.cli.interrupts import Interrupts
+from dataflow.cli.memo import memo
 from dataflow.cli.nodes import nodes
 from dataflow.cli.open_asks import answer, asks
 from dataflow.cli.resume import resume
@@ -65,6 +66,7 @@ def _app() -> typer.Typer:
     for command in (run, check, show, nodes, schema, asks, answer, resume, cancel, why):
         app.command()(command)
     app.add_typer(runs, name="runs")
+    app.add_typer(memo, name="memo")
     return app
 
 

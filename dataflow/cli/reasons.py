@@ -18,15 +18,17 @@ from dataflow.cli.run_flows import flow_of
 from dataflow.cli.storage import refusing_runs
 from dataflow.cli.streams import tell
 from dataflow.looking import look_at
+from dataflow.memo_telling import told_of_memo
 from dataflow.states import NodeState
 from dataflow.storable import storable_of
 from dataflow.wording import choices, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from dataflow.cli.past_runs import PastRun
     from dataflow.flows import Flow
+    from dataflow.past import PastFiring
     from dataflow.stores import Store
 
 __all__ = ["Reasons"]
@@ -38,6 +40,14 @@ class _Told(NamedTuple):
     name: str
     text: str
     is_skip: bool  # its causes are not all in the text
+
+
+def memo_of(firing: PastFiring, read: Callable[[Any], Any]) -> str:
+    """Say what became of asking the memo for the outcome of a firing."""
+    if firing.memo is None:
+        return ""
+    kind, told = firing.memo
+    return told_of_memo(kind, {name: read(value) for name, value in told.items()})
 
 
 class Reasons:
@@ -80,7 +90,8 @@ class Reasons:
             state = state_of(past, self._found.run.status, port)
             told = reason_of(firing)
             reason = f"\n  because {told}" if told else ""
-            return _Told(port, f"{port} is {state}{reason}", firing.state is NodeState.SKIPPED)
+            memo = f", {memo_of(firing, self._found.stored.readable)}" if firing.memo is not None else ""
+            return _Told(port, f"{port} is {state}{memo}{reason}", firing.state is NodeState.SKIPPED)
         path, _, name = port.rpartition(".")
         token = past.firings[path].ports.get(name) if path in past.firings else None
         return None if token is None else self._of_token(port, token)

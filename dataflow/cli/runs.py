@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import sys
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from dataflow.cli.ages import read_age
 from dataflow.cli.exits import ExitCode, Problem, Refused
 from dataflow.cli.storage import (
     JsonObjectOption,
@@ -35,8 +35,6 @@ __all__ = ["runs"]
 runs = typer.Typer(rich_markup_mode=None, invoke_without_command=True)
 
 STATUSES: Final = (*ENDED, "paused", "interrupted")
-_AGE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([smhdw])")
-_UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
 @runs.callback()
@@ -141,19 +139,8 @@ def prune(
         text = f"--status {unknown[0]}: there is no such status to prune; choices: {', '.join(STATUSES)}"
         raise Refused([Problem(text)], ExitCode.USAGE)
     with refusing_runs():
-        deleted = prune_store(open_store(store), _age(older_than), status or ENDED)
+        deleted = prune_store(open_store(store), read_age("--older-than", older_than), status or ENDED)
     _tell_deleted(deleted, as_json=as_json)
-
-
-def _age(text: str) -> timedelta:
-    found = _AGE.fullmatch(text.strip())
-    try:
-        if found is not None:
-            return timedelta(**{_UNITS[found[2]]: float(found[1])})
-    except OverflowError:
-        pass
-    problem = f"--older-than {text}: write a number and a unit, as in 30d, 12h, 90m or 2w"
-    raise Refused([Problem(problem)], ExitCode.USAGE)
 
 
 def _tell_deleted(ids: list[str], *, as_json: bool) -> None:

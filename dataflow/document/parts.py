@@ -15,7 +15,7 @@ from pydantic import (
     model_validator,
 )
 
-from dataflow.policy import Backoff, Errors, MemoPolicy, OnError
+from dataflow.policy import Backoff, Errors, MemoPolicy, OnError, Reach
 
 if TYPE_CHECKING:
     from pydantic.config import JsonDict
@@ -26,6 +26,7 @@ __all__ = [
     "EdgePart",
     "InputPart",
     "LimitPart",
+    "MemoPart",
     "Name",
     "Part",
     "PolicyPart",
@@ -113,13 +114,26 @@ class RetryPart(Part):
     jitter: bool = False
 
 
+class MemoPart(Part):
+    """How far outcomes are remembered, and what else counts."""
+
+    reach: Reach
+    ttl: Seconds | None = Field(default=None, description="Seconds after which an outcome no longer counts.")
+    environment: list[Name] = Field(
+        default_factory=list, description="Environment variables whose values decide the outcome."
+    )
+
+
 class PolicyPart(Part):
     """How a node is run; what is not given is as its type says."""
 
     retry: RetryPart = Field(default_factory=lambda: RetryPart(retries=0))
     timeout: Seconds | None = Field(default=None, description="Bounds one attempt, in seconds.")
     deadline: Seconds | None = Field(default=None, description="Bounds all attempts, in seconds.")
-    memo: MemoPolicy = "off"
+    memo: Annotated[
+        Annotated[MemoPolicy, Tag("<name>")] | Annotated[MemoPart, Tag("<memo>")],
+        Discriminator(lambda value: "<name>" if isinstance(value, str) else "<memo>"),
+    ] = Field(default="off", description="How far outcomes are remembered.")
     on_error: OnError = Field(default="fail", description="What the last failed attempt does.")
     default: Any = Field(default=None, description="The value of `out` after the last failed attempt.")
     limit: Name | Count | None = Field(

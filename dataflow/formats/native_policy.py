@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from dataflow.document.parts import MemoPart
 from dataflow.errors import ValueMismatch
 from dataflow.formats.constants import as_json
-from dataflow.policy import NO_POLICY, Limit, Policy, Retry, Settings
+from dataflow.policy import NO_POLICY, Limit, Memo, Policy, Retry, Settings
 
 if TYPE_CHECKING:
     from dataflow.document.parts import LimitPart, PolicyPart, RetryPart, UsingPart
@@ -21,6 +22,8 @@ def read_policy(part: PolicyPart) -> Policy:
     given: dict[str, Any] = {name: getattr(part, name) for name in part.model_fields_set}
     if "retry" in given:
         given["retry"] = _read_retry(part.retry)
+    if isinstance(part.memo, MemoPart):
+        given["memo"] = Memo(part.memo.reach, ttl=part.memo.ttl, environment=part.memo.environment)
     return Policy(**given)
 
 
@@ -37,6 +40,8 @@ def write_policy(policy: Policy, where: str, problems: list[str]) -> dict[str, o
             problems.append(f"{where}, policy: `before` of the retry has no document form")
     if written.pop("cutoff", None) is not None:
         problems.append(f"{where}, policy: `cutoff` has no document form")
+    if isinstance(policy.memo, Memo):
+        written["memo"] = _write_memo(policy.memo)
     if "default" in written:
         try:
             written["default"] = as_json(written["default"])
@@ -53,6 +58,15 @@ def _write_retry(retry: Retry) -> dict[str, object]:
     for name in ("backoff", "first", "jitter"):
         if getattr(retry, name) != getattr(plain, name):
             written[name] = getattr(retry, name)
+    return written
+
+
+def _write_memo(memo: Memo) -> dict[str, object]:
+    written: dict[str, object] = {"reach": memo.reach}
+    if memo.ttl is not None:
+        written["ttl"] = memo.ttl
+    if memo.environment:
+        written["environment"] = list(memo.environment)
     return written
 
 

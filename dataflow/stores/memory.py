@@ -8,11 +8,12 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from dataflow.errors import RunTaken, StoreError
+from dataflow.stores.memory_outcomes import MemoryOutcomes
 from dataflow.stores.store import ASK_ENDED, ASK_KINDS, Answer, Batch, Hold, Record, Store, StoredRun
 from dataflow.stores.telling import already_answered, missing_run, right_blob
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 __all__ = ["MemoryStore"]
 
@@ -61,6 +62,7 @@ class MemoryStore(Store):
     def __init__(self) -> None:
         self._guard = Lock()
         self._entries: dict[str, _Entry] = {}
+        self._outcomes = self.outcomes = MemoryOutcomes(self._guard, self._bring)
 
     def __repr__(self) -> str:
         return "Store.memory()"
@@ -132,7 +134,7 @@ class MemoryStore(Store):
         """Return a blob; raises StoreError if it is not there or not what its name says."""
         with self._guard:
             found = (entry.blobs[sha256] for entry in self._entries.values() if sha256 in entry.blobs)
-            return right_blob(_NAME, sha256, next(found, None))
+            return right_blob(_NAME, sha256, next(found, self._outcomes.blobs.get(sha256)))
 
     def delete(self, run: str) -> None:
         """Delete a run with all that only it has; raises RunTaken if owned."""
@@ -140,6 +142,11 @@ class MemoryStore(Store):
             if self._entry(run).owned:
                 raise RunTaken(_NAME, run)
             del self._entries[run]
+
+    def _bring(self, run: str, blobs: Mapping[str, bytes]) -> None:
+        """Let a run have blobs of an outcome; the caller has the guard."""
+        entry = self._entry(run)
+        entry.blobs = {**blobs, **entry.blobs}
 
     def _entry(self, run: str) -> _Entry:
         entry = self._entries.get(run)

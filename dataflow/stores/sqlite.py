@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from dataflow.errors import RunTaken
 from dataflow.stores.database import Database
 from dataflow.stores.locks import FileLock, is_taken, take
+from dataflow.stores.sqlite_outcomes import MOST_BYTES, SqliteOutcomes
 from dataflow.stores.statements import (
     add_answer,
     add_run,
@@ -56,15 +57,16 @@ class _Owned:
 
 
 class SqliteStore(Store):
-    """Keep runs in one file, which is made by the first `begin`, with `-wal`, `-shm` and `-locks` beside it.
+    """Keep runs in one file, made when something is first written, with `-wal`, `-shm` and `-locks` beside.
 
     Any number of threads and processes of one machine may use it at once. A process that was forked while the
     file was open cannot use it, and owns none of its parent's runs.
     """
 
-    def __init__(self, path: str | PathLike[str]) -> None:
+    def __init__(self, path: str | PathLike[str], *, memo_bytes: int = MOST_BYTES) -> None:
         self._database = Database(path)
         self._name = str(self._database.path)
+        self.outcomes = SqliteOutcomes(self._database, memo_bytes)
 
     def __repr__(self) -> str:
         return f"Store.sqlite({self._name!r})"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from dataflow.errors import StoreError
 from dataflow.stores.store import ASK_ENDED, Answer, Batch, Record, StoredAsk, StoredRun
 from dataflow.stores.telling import already_answered, missing_run
+from dataflow.stores.texts import read_text, read_time, written_text, written_time
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,6 +20,7 @@ __all__ = [
     "answers_of",
     "delete_run",
     "find_run",
+    "let_blobs_go",
     "open_asks",
     "page_of",
     "read_blob",
@@ -46,7 +48,7 @@ AND NOT EXISTS (
 ORDER BY runs.created DESC, runs.id DESC, opened.seq
 """
 _ADD_RECORD: Final = "INSERT INTO records (run, seq, kind, path, data) VALUES (?, ?, ?, ?, ?)"
-# Those that only this run has.
+# Those that only this holder has.
 _DELETE_BLOBS: Final = """
 DELETE FROM blobs WHERE sha256 IN (
     SELECT sha256 FROM held_blobs AS held WHERE run = ?
@@ -60,12 +62,12 @@ def add_run(run: StoredRun, connection: sqlite3.Connection, store: str) -> None:
     if find_run(run.id, connection) is not None:
         raise StoreError(store, f"has a run {run.id!r} already")
     values = (
-        _written(run.id),
-        _written(run.flow),
-        _written(run.target),
+        written_text(run.id),
+        written_text(run.flow),
+        written_text(run.target),
         run.status,
-        _time(run.created),
-        _time(run.updated),
+        written_time(run.created),
+        written_time(run.updated),
     )
     connection.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?)", values)
 
@@ -77,7 +79,7 @@ def read_runs(connection: sqlite3.Connection) -> list[StoredRun]:
 
 def find_run(run: str, connection: sqlite3.Connection) -> StoredRun | None:
     """Return one run as it was written."""
-    row = connection.execute(f"{_RUN} WHERE id = ?", (_written(run),)).fetchone()
+    row = connection.execute(f"{_RUN} WHERE id = ?", (written_text(run),)).fetchone()
     return None if row is None else _run(row)
 
 
@@ -91,8 +93,8 @@ def require_run(run: str, connection: sqlite3.Connection, store: str) -> StoredR
 
 def write_batch(run: str, batch: Batch, connection: sqlite3.Connection, store: str) -> None:
     """Write all of a batch."""
-    name = _written(run)
-    now = _time(datetime.now(UTC))
+    name = written_text(run)
+    now = written_time(datetime.now(UTC))
     connection.execute(
         "UPDATE runs SET updated = ?, status = ifnull(?, status) WHERE id = ?", (now, batch.status, name)
     )
@@ -101,10 +103,10 @@ def write_batch(run: str, batch: Batch, connection: sqlite3.Connection, store: s
         "INSERT OR IGNORE INTO held_blobs VALUES (?, ?)", [(name, sha256) for sha256 in batch.blobs]
     )
     connection.executemany(
-        "DELETE FROM inbox WHERE run = ? AND ask = ?", [(name, _written(ask)) for ask in batch.taken]
+        "DELETE FROM inbox WHERE run = ? AND ask = ?", [(name, written_text(ask)) for ask in batch.taken]
     )
     rows = (
-        (name, record.seq, record.kind, _written(record.path), _written(record.data))
+        (name, record.seq, record.kind, written_text(record.path), written_text(record.data))
         for record in batch.records
     )
     try:
@@ -117,9 +119,9 @@ def page_of(run: str, after: int, size: int, connection: sqlite3.Connection) -> 
     """Read the next records of a journal."""
     rows = connection.execute(
         "SELECT seq, kind, path, data FROM records WHERE run = ? AND seq > ? ORDER BY seq LIMIT ?",
-        (_written(run), after, size),
+        (written_text(run), after, size),
     )
-    return [Record(seq, kind, _read(path), _read(data)) for seq, kind, path, data in rows]
+    return [Record(seq, kind, read_text(path), read_text(data)) for seq, kind, path, data in rows]
 
 
 def read_blob(sha256: str, connection: sqlite3.Connection) -> bytes | None:
@@ -131,26 +133,26 @@ def read_blob(sha256: str, connection: sqlite3.Connection) -> bytes | None:
 def answers_of(run: str, connection: sqlite3.Connection) -> Sequence[Answer]:
     """List what the inbox holds for a run, the oldest first."""
     rows = connection.execute(
-        "SELECT ask, value, by FROM inbox WHERE run = ? ORDER BY place", (_written(run),)
+        "SELECT ask, value, by FROM inbox WHERE run = ? ORDER BY place", (written_text(run),)
     )
-    return [Answer(_read(ask), _read(value), _read(by)) for ask, value, by in rows]
+    return [Answer(read_text(ask), read_text(value), read_text(by)) for ask, value, by in rows]
 
 
 def open_asks(connection: sqlite3.Connection) -> list[StoredAsk]:
     """List the open asks of all runs, the newest run first."""
     return [
-        StoredAsk(_read(run), _read(ask), _read(data), bool(is_answered))
+        StoredAsk(read_text(run), read_text(ask), read_text(data), bool(is_answered))
         for run, ask, data, is_answered in connection.execute(_OPEN_ASKS)
     ]
 
 
 def add_answer(run: str, answer: Answer, connection: sqlite3.Connection) -> None:
     """Put an answer in the inbox; raise AnswerRefused if its ask has one or takes none (S11.2)."""
-    place = (_written(run), _written(answer.ask))
+    place = (written_text(run), written_text(answer.ask))
     last = connection.execute(_LAST_OF_ASK, place).fetchone()
     if last is not None and last[0] in ASK_ENDED:
         raise already_answered(answer.ask)
-    values = (*place, _written(answer.value), _written(answer.by))
+    values = (*place, written_text(answer.value), written_text(answer.by))
     added = connection.execute(
         "INSERT OR IGNORE INTO inbox (run, ask, value, by) VALUES (?, ?, ?, ?)", values
     )
@@ -160,32 +162,20 @@ def add_answer(run: str, answer: Answer, connection: sqlite3.Connection) -> None
 
 def delete_run(run: str, connection: sqlite3.Connection) -> None:
     """Delete a run with all that only it has."""
-    name = (_written(run),)
-    connection.execute(_DELETE_BLOBS, name)
-    connection.execute("DELETE FROM held_blobs WHERE run = ?", name)
+    name = (written_text(run),)
+    let_blobs_go(name[0], connection)
     connection.execute("DELETE FROM inbox WHERE run = ?", name)
     connection.execute("DELETE FROM records WHERE run = ?", name)
     connection.execute("DELETE FROM runs WHERE id = ?", name)
 
 
+def let_blobs_go(holder: str | bytes, connection: sqlite3.Connection) -> None:
+    """Hold nothing any more, and delete the blobs that only this holder has had."""
+    connection.execute(_DELETE_BLOBS, (holder,))
+    connection.execute("DELETE FROM held_blobs WHERE run = ?", (holder,))
+
+
 def _run(row: tuple[str | bytes, str | bytes, str | bytes, str, str, str]) -> StoredRun:
     id, flow, target, status, created, updated = row
-    created_at, updated_at = datetime.fromisoformat(created), datetime.fromisoformat(updated)
-    return StoredRun(_read(id), _read(flow), _read(target), status, created_at, updated_at)
-
-
-def _written(text: str) -> str | bytes:
-    """Write a text: as bytes if it has halves of surrogate pairs, which no text of SQLite has."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-8", "surrogatepass")
-    return text
-
-
-def _read(text: str | bytes) -> str:
-    return text if isinstance(text, str) else text.decode("utf-8", "surrogatepass")
-
-
-def _time(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat(timespec="microseconds")
+    created_at, updated_at = read_time(created), read_time(updated)
+    return StoredRun(read_text(id), read_text(flow), read_text(target), status, created_at, updated_at)

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from datetime import datetime
     from os import PathLike
 
+    from dataflow.stores.outcomes import OutcomeTable
+
 __all__ = ["Answer", "Batch", "Hold", "Record", "Store", "StoredAsk", "StoredRun"]
 
 #: The records that say how an ask stands, and those of them after which it takes no answer (S11.2).
@@ -88,8 +90,10 @@ class Hold(Protocol):
 class Store(ABC):
     """A place where runs live. One object may be used by many runs, threads and event loops at once.
 
-    Errors name it by its text, as `str` gives it.
+    Errors name it by its text, as `str` gives it. One that remembers outcomes has a table of them (S13.1).
     """
+
+    outcomes: OutcomeTable | None = None
 
     @abstractmethod
     def begin(self, run: StoredRun) -> Hold:
@@ -158,9 +162,13 @@ class Store(ABC):
         """Delete a run with its journal, and the blobs that no other run has; raises RunTaken if owned."""
 
     @staticmethod
-    def sqlite(path: str | PathLike[str]) -> Store:
-        """Return the store in an SQLite file, which is made when the first run is written (S20)."""
-        return _made("dataflow.stores.sqlite:SqliteStore", path)
+    def sqlite(path: str | PathLike[str], *, memo_bytes: int = 1_000_000_000) -> Store:
+        """Return the store in an SQLite file, which is made when something is first written (S20).
+
+        The outcomes that are remembered in it take at most `memo_bytes`, with what is stored beside them:
+        those that were not of use the longest go first.
+        """
+        return _made("dataflow.stores.sqlite:SqliteStore", path, memo_bytes=memo_bytes)
 
     @staticmethod
     def memory() -> Store:
@@ -168,7 +176,7 @@ class Store(ABC):
         return _made("dataflow.stores.memory:MemoryStore")
 
 
-def _made(kind: str, *place: str | PathLike[str]) -> Store:
+def _made(kind: str, *place: str | PathLike[str], **options: int) -> Store:
     """Make a store of a class that is found by name: it is built on this module, and loaded on first use."""
-    store: Store = pkgutil.resolve_name(kind)(*place)
+    store: Store = pkgutil.resolve_name(kind)(*place, **options)
     return store

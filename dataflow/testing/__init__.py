@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from dataflow.testing.stores import ProcessConformance, StoreConformance
+from dataflow.testing.stores import OutcomeConformance, ProcessConformance, StoreConformance
 
-__all__ = ["ProcessConformance", "StoreConformance"]
+__all__ = ["OutcomeConformance", "ProcessConformance", "StoreConformance"]

@@ -109,6 +109,9 @@ def _do(store: Store, owned: dict[str, Hold], what: str, *arguments: Any) -> obj
             owned[run] = store.hold(run)
         case "release", (run,):
             owned.pop(run).release()
+        case "remember", (outcome, blobs):
+            assert store.outcomes is not None, "it is asked of a store that remembers"
+            return store.outcomes.remember(outcome, blobs)
         case _:
             return getattr(store, what)(*arguments)
     return None

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataflow.testing.journals import BlobCases, JournalCases, RunCases
+from dataflow.testing.outcomes import OutcomeCases
 from dataflow.testing.owning import InboxCases, OwnerCases
 from dataflow.testing.processes import ProcessCases
 
-__all__ = ["ProcessConformance", "StoreConformance"]
+__all__ = ["OutcomeConformance", "ProcessConformance", "StoreConformance"]
 
 
 class StoreConformance(JournalCases, RunCases, BlobCases, InboxCases, OwnerCases):
@@ -15,6 +16,10 @@ class StoreConformance(JournalCases, RunCases, BlobCases, InboxCases, OwnerCases
     Make a class of your own of it in a module of tests, with `make_store`. pytest gives each test an empty
     folder.
     """
+
+
+class OutcomeConformance(OutcomeCases):
+    """What holds for a store that remembers outcomes of firings (S13.1); see `StoreConformance`."""
 
 
 class ProcessConformance(ProcessCases):

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
+from pydantic_core import TzInfo
+
 from dataflow.context import Variables
 from dataflow.values.refusing import Refused, Unreadable
 
@@ -78,6 +80,10 @@ def _zone_apart(zone: tzinfo | None) -> Any:
     if type(zone) is timezone:
         offset, *name = zone.__getinitargs__()  # type: ignore[attr-defined]  # what it is pickled as
         return [offset // _MICROSECOND, *name]
+    if (
+        type(zone) is TzInfo
+    ):  # as pydantic reads one from JSON; it comes back as the `timezone` it is equal to
+        return [(zone.utcoffset(None) or timedelta()) // _MICROSECOND]
     raise Refused(
         f"its zone is of the class {type(zone).__qualname__}; use `timezone` or a `ZoneInfo` with a key"
     )

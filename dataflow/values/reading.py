@@ -11,7 +11,7 @@ from dataflow.history import History, Part
 from dataflow.redaction import filled, filled_bytes
 from dataflow.secret import look_up
 from dataflow.values.kinds import BY_NAME
-from dataflow.values.refusing import Unreadable
+from dataflow.values.refusing import UnknownClass, Unreadable
 from dataflow.wording import choices
 
 if TYPE_CHECKING:
@@ -119,8 +119,8 @@ class Reader:
         if form is not None:
             return form
         if name in self._classes.twice:
-            raise Unreadable(f"two classes of the flow have the name {name}")
-        raise Unreadable(f"no type of the flow's ports names a class {name[:200]!r}")
+            raise UnknownClass(f"two classes of the flow have the name {name}")
+        raise UnknownClass(f"no type of the flow's ports names a class {name[:200]!r}")
 
     def _blob(self, name: Json) -> bytes:
         if type(name) is not str:

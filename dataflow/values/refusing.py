@@ -20,7 +20,7 @@ from dataflow.markers import Marker
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["NO_FIELDS", "Refused", "Unreadable", "reason_against"]
+__all__ = ["NO_FIELDS", "Refused", "UnknownClass", "Unreadable", "reason_against"]
 
 
 class Refused(Exception):
@@ -38,6 +38,10 @@ class Refused(Exception):
 
 class Unreadable(Exception):
     """Raised within the codec for stored data that makes no value."""
+
+
+class UnknownClass(Unreadable):
+    """Raised for the name of a class that the types of the ports do not tell."""
 
 
 NO_FIELDS: Final = (

@@ -17,6 +17,7 @@ from dataflow import (
     Flow,
     NodeOutput,
     Ports,
+    ProcessMemo,
     RunFailed,
     collect,
     each,
@@ -267,7 +268,7 @@ ROWS: Final = [
     Row("pull of an output without a value", lambda: anyio.run(with_value().pull, 'big'), "output 'big' has no value: when: exit 'yes' not taken"),
     Row("pull of nothing", lambda: anyio.run(with_value().pull, 'nobody'), "the flow has no port 'nobody.out'; choices: inc, when, item, big, items"),
     Row("a dead port beside a live one", warned(dead_beside_live), 'pair is skipped: no value came on p, though one came on q'),
-    Row("a setting without effect", warned(lambda f: f.add(node(memo='run')(inc), x=1)), "flow 'f' sets what has no effect in this release: memo of node 'inc'"),
+    Row("a setting without effect", warned(lambda f: f.add(with_value().using(keep=False, memo=ProcessMemo()))), "flow 'f' sets what counts only for whole runs: keep of the flow of node 'f', memo of the flow of node 'f'"),
     Row("a blocking call that is given up", blocked, 'blocks gave up a blocking call: its thread runs on until that returns'),
 ]
 # fmt: on

@@ -12,12 +12,17 @@ from dataflow.errors import StoreError
 from dataflow.stores import Batch, Store, sqlite
 from dataflow.stores.locks import is_taken
 from dataflow.stores.statements import open_asks
-from dataflow.testing import ProcessConformance, StoreConformance
+from dataflow.testing import OutcomeConformance, ProcessConformance, StoreConformance
 from dataflow.testing.samples import batch_of, new_run, record
 from tests.stores.sqlite_stores import owned
 
 
 class TestSqlite(StoreConformance):
+    def make_store(self, place: Path) -> Store:
+        return Store.sqlite(place / "runs.db")
+
+
+class TestSqliteOutcomes(OutcomeConformance):
     def make_store(self, place: Path) -> Store:
         return Store.sqlite(place / "runs.db")
 

@@ -6,13 +6,16 @@ import json
 import math
 import subprocess
 import sys
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import TypeAdapter
 
+from dataflow.digests import digest
 from dataflow.errors import StoreError, ValueRefused
 from dataflow.values import Reader, Writer
 from dataflow.values.kinds import BY_NAME
@@ -148,3 +151,14 @@ def test_any_json_is_a_value_or_a_store_error(data: Any, blob: bytes) -> None:
 
 def test_a_number_that_is_none_in_a_list_of_numbers_comes_back() -> None:
     assert list(map(repr, through_json([1.5, math.inf, math.nan]))) == ["1.5", "inf", "nan"]
+
+
+@pytest.mark.parametrize(
+    "text", ["2024-05-17T08:30:00+02:00", "2024-05-17T08:30:00Z", "2024-05-17T08:30:00.5-11:30"]
+)
+def test_a_moment_that_pydantic_has_read_comes_back_in_a_zone_of_the_standard_library(text: str) -> None:
+    """What enters as JSON, on the command line and in documents, is read so (S1.7)."""
+    read = TypeAdapter(datetime).validate_json(json.dumps(text), strict=True)
+    back = through_json(read)
+    assert (back, back.utcoffset(), type(back.tzinfo)) == (read, read.utcoffset(), timezone)
+    assert digest(back) == digest(read)  # a run that was resumed has the fingerprints that it had

@@ -1,0 +1,217 @@
+"""Answering: what a firing asks the memo is looked up, waited for, or computed and remembered (S13.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from dataflow.errors import StoreError
+from dataflow.events import EventKind
+from dataflow.hits import Hit
+from dataflow.memo_store import StoredMemo
+from dataflow.memo_table import Known, Origin, Outcome
+from dataflow.outcome import outputs_of
+from dataflow.ports import SKIP
+from dataflow.separation import separate
+from dataflow.signature import Shape
+from dataflow.threads import call_in_thread
+from dataflow.tokens import Remembered
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from dataflow.calling import CurrentFiring
+    from dataflow.fingerprints import Fingerprint
+    from dataflow.frames import Frame
+    from dataflow.memo_table import ProcessMemo
+    from dataflow.memoizing import Memoizing
+    from dataflow.plan import Call, PlanNode
+    from dataflow.policy import Memo, Reach
+
+__all__ = ["Question", "Unasked"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Question:
+    """What a firing asks the memo: whether there is an outcome under this mark in this table."""
+
+    memoizing: Memoizing
+    frame: Frame
+    node: PlanNode
+    call: Call
+    memo: Memo
+    reach: Reach  # how far it is remembered in this run
+    table: ProcessMemo | StoredMemo
+    mark: Fingerprint
+
+    async def answered(
+        self,
+        current: CurrentFiring,
+        calling: Callable[[], Awaitable[Any]],
+        has_returned: Callable[[], bool],
+    ) -> Any:
+        """Return the outcome as a Hit if it is known or another firing computes it, else what calling gives.
+
+        `has_returned` tells of a call that is over whether it has returned by itself and in its time. The
+        lead is given up at the end of each attempt, whatever that is, to the first of those who wait.
+        """
+        flights, key = self.table.flights, self.mark.key
+        current.is_asking = True
+        while (waiting := flights.join(key)) is not None:
+            current.suspends()
+            outcome = await waiting.outcome()
+            if outcome is not None:
+                return Hit(outcome, self.reach)
+        answering = _Answering(self, current)
+        try:
+            hit = await answering.look()
+            if hit is not None:
+                answering.outcome = hit.outcome
+                return hit
+            await answering.begin()
+            result = await calling()
+            if has_returned():
+                await answering.keep(result)
+            return result
+        finally:
+            flights.land(key, answering.outcome)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Unasked:
+    """A firing of which nothing is remembered, and that has not waited for its slots either."""
+
+    memoizing: Memoizing
+    frame: Frame
+    node: PlanNode
+
+    async def answered(
+        self,
+        current: CurrentFiring,
+        calling: Callable[[], Awaitable[Any]],
+        has_returned: Callable[[], bool],  # noqa: ARG002 - as of a question
+    ) -> Any:
+        """Return what calling gives, once there are slots for it."""
+        current.is_asking = True
+        await self.memoizing.begin(current, self.frame, self.node.index)
+        return await calling()
+
+
+class _Answering:
+    """The one of those who need an outcome that looks it up and computes it."""
+
+    __slots__ = ("current", "memoizing", "outcome", "question", "reason")
+
+    def __init__(self, question: Question, current: CurrentFiring) -> None:
+        self.memoizing = question.memoizing
+        self.question = question
+        self.current = current
+        self.outcome: Outcome | None = None  # what the others are given
+        self.reason = ""  # why nothing is known
+
+    async def look(self) -> Hit | None:
+        """Look the outcome up."""
+        question, memoizing = self.question, self.memoizing
+        table = question.table
+        if not isinstance(table, StoredMemo):
+            since = memoizing.since(question.memo)  # it may just have come
+            known = table.recall(question.mark.key, since, is_counted=False)
+            if known is not None:
+                return Hit(known.outcome, question.reach)
+            self.reason = memoizing.why_missed(question, table)
+            return None
+        self.current.suspends()
+        unread = memoizing.unread(question.frame, question.node)
+        now = memoizing.scheduler.reporter.now()
+        look = partial(table.look, question.mark, question.call.type.id, unread, now, question.memo.ttl)
+        found = await call_in_thread(look)
+        self.reason = found.reason
+        if found.problem:
+            self._warn(found.problem)
+        if found.outcome is None:
+            return None
+        written = found.written if memoizing.is_at_home else {}
+        return Hit(found.outcome, question.reach, written)
+
+    async def begin(self) -> None:
+        """Tell that the call begins, now that its inputs are needed."""
+        question, memoizing = self.question, self.memoizing
+        frame, node = question.frame, question.node
+        values = frame.values
+        for slot in {slot for feed in node.feeds for slot in feed.slots}:
+            token = values[slot]
+            if type(token) is Remembered:
+                self.current.suspends()
+                value = await call_in_thread(token.read)
+                if values[slot] is token:
+                    values[slot] = value
+        memoizing.tell(EventKind.MEMO_MISSED, frame, node, question.reach, reason=self.reason)
+        await memoizing.begin(self.current, frame, node.index)
+
+    async def keep(self, result: Any) -> None:
+        """Remember what a call has returned, and hand it to those who wait; nothing that is no outcome."""
+        outcome = self._outcome(result)
+        if outcome is None:
+            return
+        question, table = self.question, self.question.table
+        if isinstance(table, StoredMemo):
+            await self._store(table, outcome)
+            return
+        used_up = next((port for port, value in outcome.outputs.items() if isinstance(value, Iterator)), None)
+        if used_up is not None:
+            reason = f"output {used_up!r} is used up by the first who reads it"
+            self.memoizing.skip(question.frame, question.node, question.reach, reason)
+            return
+        digests = self.memoizing.digests_read(question.frame, question.node, outcome.outputs)
+        self._know(outcome, digests)
+        assert self.outcome is not None, "it has just been noted"
+        table.remember(question.mark.key, Known(question.call.type.id, question.mark.parts, self.outcome))
+
+    async def _store(self, table: StoredMemo, outcome: Outcome) -> None:
+        question, place = self.question, self.question.node.id
+
+        def keep() -> tuple[Mapping[str, bytes], str]:
+            digests = table.digests_of(outcome.outputs)
+            whole = replace(outcome, digests=digests)
+            return digests, table.keep(question.mark, question.call.type.id, whole, place, question.memo.ttl)
+
+        self.current.suspends()
+        try:
+            digests, reason = await call_in_thread(keep)
+        except StoreError as error:
+            digests, reason = {}, ""
+            self._warn(str(error))
+        if reason:
+            self.memoizing.skip(question.frame, question.node, question.reach, reason)
+        self._know(outcome, digests)  # those who wait are given it in any case
+
+    def _know(self, outcome: Outcome, digests: Mapping[str, bytes]) -> None:
+        frame, outputs = self.question.frame, self.question.node.outputs
+        for port, made in digests.items():
+            if port in outputs:
+                frame.note_digest(outputs[port], made)
+        self.outcome = replace(outcome, digests=digests)
+
+    def _outcome(self, result: Any) -> Outcome | None:
+        """Make an outcome of what was returned: copies, so that nobody changes it."""
+        question = self.question
+        node, frame = question.node, question.frame
+        try:
+            if question.call.type.shape is Shape.RAW and result.status == "paused":
+                return None
+            given = outputs_of(node.id, question.call.type, result)
+        except Exception:  # noqa: BLE001 - the firing fails with it where it is settled
+            return None
+        outputs = {port: separate(value) for port, value in given.items() if value is not SKIP}
+        metadata: Any = separate(frame.metadata.get(node.index, {}))
+        reporter = self.memoizing.scheduler.reporter
+        origin = Origin(reporter.run, frame.path_of(node), reporter.now())
+        return Outcome(outputs, metadata, origin)
+
+    def _warn(self, problem: str) -> None:
+        question = self.question
+        path = question.frame.path_of(question.node)
+        text = f"{path} cannot use what the store remembers: {problem}"
+        self.memoizing.scheduler.warn(path, "memo_failed", text)

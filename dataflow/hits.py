@@ -1,0 +1,27 @@
+"""Hits: outcomes that are known, so that a firing is not called (S13.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from dataflow.memo_table import Outcome
+    from dataflow.policy import Reach
+    from dataflow.values import Json
+
+__all__ = ["Hit"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hit:
+    """An outcome that is known, in the place of what calling the node would return.
+
+    `written` are its outputs as the codec wrote them, where the journal may take them as they are.
+    """
+
+    outcome: Outcome
+    reach: Reach
+    written: Mapping[str, Json] = field(default_factory=dict)

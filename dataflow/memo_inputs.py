@@ -1,0 +1,83 @@
+"""Memo inputs: the digests of what a firing is given, as its function sees it (S13.2)."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, Final
+
+from dataflow.binding import checked, is_live
+from dataflow.digests import NoDigest, digest
+from dataflow.ports import Signal
+from dataflow.tokens import Errored, Remembered
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from dataflow.frames import Frame
+    from dataflow.plan import Call, Feed, PlanNode
+
+__all__ = ["input_digests"]
+
+#: Begins the digest of what several edges bring to one port, so that it is that of no single value.
+SEVERAL: Final = b"several"
+
+
+def input_digests(frame: Frame, node: PlanNode, call: Call) -> Mapping[str, bytes]:
+    """Digest what a firing is given, by port; raises NoDigest, and NodeFailed for what does not fit."""
+    digests = {}
+    for port, given in _given(call):
+        try:
+            digests[port] = _of_port(frame, node, given)
+        except NoDigest as refused:
+            raise refused.within(f"input {port!r}") from refused
+    return digests
+
+
+def _given(call: Call) -> Iterator[tuple[str, Feed | int]]:
+    """Go through the input ports of a call, without its config."""
+    parameters = call.type.parameters
+    yield from (
+        pair
+        for pair in (*zip(parameters.positional, call.positional, strict=False), *call.keywords.items())
+        if pair[0] != parameters.config_name
+    )
+    if call.star is not None:
+        yield parameters.star or "", call.star
+
+
+def _of_port(frame: Frame, node: PlanNode, given: Feed | int) -> bytes:
+    """Digest what a port is given, as `binding.argument` gives it."""
+    if isinstance(given, int):
+        return _of_slot(frame, given)
+    slots = [slot for slot in given.slots if is_live(frame.values[slot], given)]
+    if not slots and not (given.many and given.required):
+        return digest(given.default)
+    if given.is_signal:
+        digests = [digest(Signal())] * len(slots)
+    elif given.check is not None:
+        digests = [digest(checked(node, given, _seen(frame.values[slot]))) for slot in slots]
+    else:
+        digests = [_of_slot(frame, slot) for slot in slots]
+    return _several(digests) if given.many else digests[0]
+
+
+def _seen(token: Any) -> Any:
+    return token.failure if type(token) is Errored else token
+
+
+def _several(digests: list[bytes]) -> bytes:
+    return blake2b(SEVERAL + b"".join(digests), digest_size=len(digests[0]) if digests else 32).digest()
+
+
+def _of_slot(frame: Frame, slot: int) -> bytes:
+    """Digest what a slot holds, once for all who read it, those in the frames inside included."""
+    token, home = frame.values[slot], frame
+    while home.plan.memo is not None and slot in home.plan.memo.outer and home.parent is not None:
+        slot, home = home.plan.memo.outer[slot], home.parent
+    known = home.digests.get(slot)
+    if isinstance(known, bytes):  # else it is known to have none, which is told once more
+        return known
+    assert type(token) is not Remembered, "the digest of what stays in the store is known"
+    made = digest(_seen(token))
+    home.note_digest(slot, made)
+    return made

@@ -1,0 +1,125 @@
+"""Tables of outcomes in memory: what firings of a process, or of one run, came to, by fingerprint (S13.1)."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from itertools import islice
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from dataflow.flights import Flights
+from dataflow.policy import check_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+
+__all__ = ["Known", "MemoStats", "Origin", "Outcome", "ProcessMemo", "process_memo"]
+
+#: How many outcomes a table holds at most unless it is told otherwise.
+MOST: Final = 10_000
+
+
+class Origin(NamedTuple):
+    """Which firing an outcome is of, and when it was remembered (UTC)."""
+
+    run: str
+    path: str
+    created: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a firing that succeeded came to; nobody changes what is in it."""
+
+    outputs: Mapping[str, Any]  # by port; those that it left out are not among them
+    metadata: Mapping[str, Any]
+    origin: Origin
+    digests: Mapping[str, bytes] = field(default_factory=dict)  # of outputs, as far as they are known
+
+
+class Known(NamedTuple):
+    """What a table knows of one fingerprint: the node type, the parts that it is made of, the outcome."""
+
+    type: str
+    parts: Mapping[str, str]
+    outcome: Outcome
+
+
+class MemoStats(NamedTuple):
+    """How many outcomes a table holds, and how often it was asked for one that it had, or had not."""
+
+    entries: int
+    hits: int
+    misses: int
+
+
+class ProcessMemo:
+    """A table of outcomes; runs, threads and event loops may share one, `using(memo=)` gives it to a run.
+
+    It holds at most `most` outcomes: those that were not asked for the longest go first.
+    """
+
+    def __init__(self, *, most: int = MOST) -> None:
+        check_whole("most", most, 1)
+        self.flights = Flights()
+        self._most = most
+        self._lock = Lock()
+        self._known: OrderedDict[str, Known] = OrderedDict()  # by key, what was asked for last at the end
+        self._by_type: dict[str, dict[str, None]] = {}  # the keys of each node type, the newest at the end
+        self._hits = self._misses = 0
+
+    def __repr__(self) -> str:
+        return f"ProcessMemo(most={self._most})"
+
+    def recall(self, key: str, since: datetime | None = None, *, is_counted: bool = True) -> Known | None:
+        """Return what is known under a key, unless it was remembered before a time."""
+        with self._lock:
+            known = self._known.get(key)
+            if known is None or (since is not None and known.outcome.origin.created < since):
+                self._misses += is_counted
+                return None
+            self._hits += 1
+            self._known.move_to_end(key)
+            return known
+
+    def remember(self, key: str, known: Known) -> None:
+        """Remember an outcome in place of what was known under its key."""
+        with self._lock:
+            self._drop(key)
+            self._known[key] = known
+            self._by_type.setdefault(known.type, {})[key] = None
+            while len(self._known) > self._most:
+                self._drop(next(iter(self._known)))
+
+    def newest(self, node_type: str, most: int) -> Sequence[tuple[str, Known]]:
+        """List some of what is known of a node type by its keys, what was remembered last first."""
+        with self._lock:
+            keys = list(islice(reversed(self._by_type.get(node_type, {})), most))
+            return [(key, self._known[key]) for key in keys]
+
+    def stats(self) -> MemoStats:
+        """Tell how much is remembered, and how often it helped."""
+        with self._lock:
+            return MemoStats(len(self._known), self._hits, self._misses)
+
+    def clear(self, node_type: str | None = None) -> int:
+        """Forget the outcomes of a node type, by its id, or all; returns how many there were."""
+        with self._lock:
+            keys = list(self._known if node_type is None else self._by_type.get(node_type, ()))
+            for key in keys:
+                self._drop(key)
+            return len(keys)
+
+    def _drop(self, key: str) -> None:
+        known = self._known.pop(key, None)
+        if known is not None:
+            keys = self._by_type[known.type]
+            del keys[key]
+            if not keys:
+                del self._by_type[known.type]
+
+
+#: The table of `memo="process"` for all runs that are given no other.
+process_memo: Final = ProcessMemo()

@@ -1,0 +1,217 @@
+"""Memoizing: a firing whose node has a memo asks it first, and is called only if nothing is known (S13.1)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from dataflow.answering import Question, Unasked
+from dataflow.backend import new_event
+from dataflow.digests import NoDigest, digest
+from dataflow.errors import NodeFailed
+from dataflow.events import EventKind
+from dataflow.fingerprints import fingerprint
+from dataflow.hits import Hit
+from dataflow.memo_inputs import input_digests
+from dataflow.memo_store import StoredMemo
+from dataflow.memo_table import ProcessMemo, process_memo
+from dataflow.memo_telling import MOST_CANDIDATES, Candidate, told_of_memo, why_missed
+from dataflow.plan import Call
+from dataflow.reporting import report_start
+from dataflow.separation import separate
+from dataflow.states import RUNNING
+from dataflow.storable import classes_in
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from dataflow.admission import Admission
+    from dataflow.backend import Event as Wakeup
+    from dataflow.calling import CurrentFiring
+    from dataflow.frames import FiringId, Frame
+    from dataflow.plan import PlanNode
+    from dataflow.policy import Memo, Reach
+    from dataflow.run_slots import RunSlots
+    from dataflow.scheduler import Scheduler
+
+__all__ = ["Memoizing"]
+
+
+class Memoizing:
+    """The part of the scheduler that knows where outcomes are remembered, and tells what came of it."""
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        self.scheduler = scheduler
+        settings = scheduler.settings
+        self._run = ProcessMemo()
+        self._process, store = process_memo, settings.store
+        if isinstance(settings.memo, ProcessMemo):
+            self._process = settings.memo
+        elif settings.memo is not None:
+            store = settings.memo
+        self._store = store
+        self._stored: StoredMemo | None = None
+        self._queued: dict[FiringId, Wakeup] = {}  # firings that are to be called, and wait for their slots
+
+    @property
+    def lacks_store(self) -> bool:
+        """Whether there is no store that remembers, though a node asks for one."""
+        return "store" in self.scheduler.plan.memos and (self._store is None or self._store.outcomes is None)
+
+    def admit(self, newly: list[FiringId], admission: Admission | RunSlots) -> list[FiringId]:
+        """Return the firings that may start now; those that ask first need no slots for that (S15.1)."""
+        asking = {firing for firing in newly if firing not in self._queued and _is_remembered(*firing)}
+        granted = admission.admit([firing for firing in newly if firing not in asking])
+        new, may_start = set(newly), asking.union(granted)
+        return [
+            *(firing for firing in granted if firing not in new),
+            *(firing for firing in newly if firing in may_start),
+        ]
+
+    def has_slots(self, frame: Frame, index: int) -> bool:
+        """Let a firing go on that has its slots now, if it has waited for them; tells whether it has."""
+        queued = self._queued.pop((frame, index), None)
+        if queued is not None:
+            queued.set()
+        return queued is not None
+
+    async def begin(self, current: CurrentFiring, frame: Frame, index: int) -> None:
+        """Wait for the slots of a firing, and tell that it is called now."""
+        admission, reporter = self.scheduler.admission, self.scheduler.reporter
+        if admission is not None:
+            firing = frame, index
+            assert admission.later is not None, "the firing is run by a worker"
+            queued = self._queued[firing] = new_event()
+            admission.later(partial(self._queue, firing))
+            current.suspends()
+            try:
+                await queued.wait()
+            finally:
+                self._queued.pop(firing, None)
+        if reporter.is_listening:
+            report_start(reporter, frame, index)
+        current.is_asking = False
+        if admission is not None:
+            admission.begun((frame, index))
+
+    def _queue(self, firing: FiringId) -> None:
+        """Have a firing wait for its slots that runs as far as it has asked."""
+        if firing in self._queued:  # else it was cancelled meanwhile
+            frame, index = firing
+            self.scheduler.make_ready(frame, index)
+            frame.states[index] = RUNNING
+
+    def ask(self, frame: Frame, node: PlanNode, call: Call) -> Hit | Question | Unasked | None:
+        """Ask for the outcome of a firing: it is known, or is asked for; None if it is only to be called."""
+        memo = call.memo
+        assert memo is not None, "the node has a memo"
+        reach, table = self._table(memo)
+        if isinstance(table, StoredMemo) and (reason := table.reason_against(call.type)):
+            self.skip(frame, node, reach, reason)
+            return self._unasked(frame, node)
+        try:
+            mark = fingerprint(call, input_digests(frame, node, call), memo.environment)
+        except NoDigest as refused:
+            self.skip(frame, node, reach, str(refused))
+            return self._unasked(frame, node)
+        except NodeFailed:  # an input does not fit: the call fails with that
+            return self._unasked(frame, node)
+        if isinstance(table, ProcessMemo):
+            known = table.recall(mark.key, self.since(memo))
+            if known is not None:
+                return Hit(known.outcome, reach)
+        return Question(self, frame, node, call, memo, reach, table, mark)
+
+    def since(self, memo: Memo) -> datetime | None:
+        """Return the time before which what was remembered does not count."""
+        return None if memo.ttl is None else self.scheduler.reporter.now() - timedelta(seconds=memo.ttl)
+
+    def why_missed(self, question: Question, table: ProcessMemo) -> str:
+        """Tell why a table in memory has no answer to a question."""
+        known = [
+            Candidate(key, one.parts, one.outcome.origin.created)
+            for key, one in table.newest(question.call.type.id, MOST_CANDIDATES)
+        ]
+        now, mark = self.scheduler.reporter.now(), question.mark
+        return why_missed(mark.key, mark.parts, known, now, question.memo.ttl)
+
+    def hit(self, frame: Frame, node: PlanNode, hit: Hit) -> Mapping[str, Any]:
+        """Tell of an outcome that was known; returns what the ports get of it, which is theirs alone."""
+        outcome, shared = hit.outcome, frame.plan.shared
+        if outcome.metadata:
+            frame.note_metadata(node.index, separate(dict(outcome.metadata)))  # type: ignore[arg-type]  # a dict
+        for port, made in outcome.digests.items():
+            if port in node.outputs:
+                frame.note_digest(node.outputs[port], made)
+        call = node.action
+        assert isinstance(call, Call), "only calls have a memo"
+        self.tell(
+            EventKind.MEMO_HIT, frame, node, hit.reach, type=call.type.id,
+            from_run=outcome.origin.run, from_path=outcome.origin.path, since=outcome.origin.created,
+        )  # fmt: skip
+        return {  # who reads a shared slot is given a copy anyway
+            port: value if (slot := node.outputs.get(port)) is None or shared[slot] else separate(value)
+            for port, value in outcome.outputs.items()
+        }
+
+    def skip(self, frame: Frame, node: PlanNode, reach: Reach, reason: str) -> None:
+        """Tell that an outcome is not remembered, or not asked for."""
+        self.tell(EventKind.MEMO_SKIPPED, frame, node, reach, reason=reason)
+
+    def tell(self, kind: EventKind, frame: Frame, node: PlanNode, reach: Reach, **data: Any) -> None:
+        """Note and report what became of asking the memo."""
+        told = {"reach": reach, **data}
+        frame.note_memo(node.index, told_of_memo(kind, told))
+        self.scheduler.report(kind, frame, node, **told)
+
+    def unread(self, frame: Frame, node: PlanNode) -> frozenset[str]:
+        """Name the ports whose values may stay in the store, since nobody else is told them."""
+        scheduler, slots = self.scheduler, frame.plan.memo
+        is_told = scheduler.reporter.has_listeners or (
+            scheduler.recording is not None and not self.is_at_home
+        )
+        if is_told or slots is None:
+            return frozenset()
+        return frozenset(port for port, slot in node.outputs.items() if slot in slots.unread)
+
+    @property
+    def is_at_home(self) -> bool:
+        """Whether the run lives in the store in which outcomes are remembered."""
+        return self.scheduler.recording is not None and self._store is self.scheduler.settings.store
+
+    def digests_read(self, frame: Frame, node: PlanNode, outputs: Mapping[str, Any]) -> dict[str, bytes]:
+        """Digest the outputs that nodes with a memo read: they ask for them next."""
+        plan = frame.plan
+        found: dict[str, bytes] = {}
+        for port, slot in node.outputs.items():
+            readers = (plan.nodes[reader].action for reader in plan.readers[slot])
+            if port in outputs and any(isinstance(one, Call) and one.memo is not None for one in readers):
+                try:
+                    found[port] = digest(outputs[port])
+                except NoDigest:  # those who read it are told why
+                    continue
+        return found
+
+    def _unasked(self, frame: Frame, node: PlanNode) -> Unasked | None:
+        return None if self.scheduler.admission is None else Unasked(self, frame, node)
+
+    def _table(self, memo: Memo) -> tuple[Reach, ProcessMemo | StoredMemo]:
+        if memo.reach == "run" or (memo.reach == "store" and self.lacks_store):
+            return "run", self._run
+        return ("process", self._process) if memo.reach == "process" else ("store", self._store_table())
+
+    def _store_table(self) -> StoredMemo:
+        if self._stored is None:
+            store = self._store
+            assert store is not None, "it is not lacking"
+            assert store.outcomes is not None, "as above"
+            run = self.scheduler.reporter.run if self.is_at_home else ""
+            self._stored = StoredMemo(store, store.outcomes, classes_in(self.scheduler.plan), run)
+        return self._stored
+
+
+def _is_remembered(frame: Frame, index: int) -> bool:
+    action = frame.plan.nodes[index].action
+    return isinstance(action, Call) and action.memo is not None

@@ -1,0 +1,193 @@
+"""What is said to the database of a store about outcomes, each function within a transaction of its caller.
+
+The blobs of an outcome are held by it as those of a run are by the run (`held_blobs`), under a name that no
+run has: so whoever goes last, of runs and outcomes, takes them along, also where an earlier release deletes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Final
+
+from dataflow.errors import StoreError
+from dataflow.stores.outcomes import MemoUse, StoredOutcome, StoredParts
+from dataflow.stores.statements import let_blobs_go
+from dataflow.stores.texts import read_text, read_time, written_text, written_time
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Mapping, Sequence
+
+__all__ = [
+    "add_outcome",
+    "clear_outcomes",
+    "drop_outcome",
+    "find_outcome",
+    "has_memo",
+    "hold_blobs",
+    "is_stale",
+    "make_room",
+    "memo_use",
+    "newest_parts",
+    "note_use",
+    "prepare_memo",
+]
+
+#: How exactly it is known when an outcome was of use last: noting it takes a transaction.
+GRAIN: Final = timedelta(minutes=1)
+#: No text begins with this byte, so the holders that do are no runs.
+NO_RUN: Final = b"\xff"
+
+_COLUMNS: Final = {
+    "type": "TEXT", "parts": "TEXT", "sum": "TEXT", "created": "TEXT", "used": "TEXT", "expires": "TEXT",
+    "size": "INTEGER",
+}  # fmt: skip
+_INDEXES: Final = (
+    "CREATE INDEX IF NOT EXISTS memo_used ON memo (used, size)",
+    "CREATE INDEX IF NOT EXISTS memo_types ON memo (type, created)",
+)
+
+
+def has_memo(connection: sqlite3.Connection) -> bool:
+    """Tell whether the table has all its columns: earlier releases of version 1 made it with two of them."""
+    there = {row[1] for row in connection.execute("PRAGMA table_info(memo)")}
+    return _COLUMNS.keys() <= there
+
+
+def prepare_memo(connection: sqlite3.Connection) -> None:
+    """Give the table of an earlier release the columns that it lacks; nothing is in it."""
+    there = {row[1] for row in connection.execute("PRAGMA table_info(memo)")}
+    for name, kind in _COLUMNS.items():
+        if name not in there:
+            connection.execute(f"ALTER TABLE memo ADD COLUMN {name} {kind}")
+    for index in _INDEXES:
+        connection.execute(index)
+
+
+def find_outcome(key: str, connection: sqlite3.Connection, store: str) -> StoredOutcome | None:
+    """Return an outcome; raise StoreError if it is not what was written."""
+    if not has_memo(connection):
+        return None
+    row = connection.execute(
+        "SELECT type, parts, data, sum, created, expires FROM memo WHERE fingerprint = ?", (key,)
+    ).fetchone()
+    if row is None:
+        return None
+    kind, parts, data, total, created, expires = row
+    if _sum(key, read_text(data)) != total:
+        raise StoreError(store, f"the outcome {key} is damaged: it is not what was written")
+    return StoredOutcome(
+        key,
+        read_text(kind),
+        read_text(parts),
+        read_text(data),
+        read_time(created),
+        None if expires is None else read_time(expires),
+        _blobs_of(key, connection),
+    )
+
+
+def is_stale(key: str, now: datetime, connection: sqlite3.Connection) -> bool:
+    """Tell whether it has to be noted that an outcome was of use."""
+    (used,) = connection.execute("SELECT used FROM memo WHERE fingerprint = ?", (key,)).fetchone()
+    return now - read_time(used) >= GRAIN
+
+
+def note_use(key: str, now: datetime, connection: sqlite3.Connection) -> None:
+    """Note that an outcome was of use."""
+    connection.execute("UPDATE memo SET used = ? WHERE fingerprint = ?", (written_time(now), key))
+
+
+def hold_blobs(key: str, run: str, connection: sqlite3.Connection) -> None:
+    """Let a run hold the blobs of an outcome too."""
+    connection.execute(
+        "INSERT OR IGNORE INTO held_blobs SELECT ?, sha256 FROM held_blobs WHERE run = ?",
+        (written_text(run), _holder(key)),
+    )
+
+
+def add_outcome(
+    outcome: StoredOutcome, blobs: Mapping[str, bytes], size: int, connection: sqlite3.Connection
+) -> None:
+    """Write an outcome under a key that has none."""
+    holder, created = _holder(outcome.key), written_time(outcome.created)
+    connection.executemany("INSERT OR IGNORE INTO blobs VALUES (?, ?)", blobs.items())
+    connection.executemany("INSERT INTO held_blobs VALUES (?, ?)", [(holder, name) for name in outcome.blobs])
+    connection.execute(
+        "INSERT INTO memo (fingerprint, data, type, parts, sum, created, used, expires, size) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            outcome.key, written_text(outcome.data), written_text(outcome.type), written_text(outcome.parts),
+            _sum(outcome.key, outcome.data), created, created,
+            None if outcome.expires is None else written_time(outcome.expires), size,
+        ),
+    )  # fmt: skip
+
+
+def make_room(most: int, now: datetime, connection: sqlite3.Connection) -> None:
+    """Drop outcomes until the rest takes no more than so many bytes: first what has expired."""
+    (size,) = connection.execute("SELECT ifnull(sum(size), 0) FROM memo").fetchone()
+    if size <= most:
+        return
+    rows = connection.execute(
+        "SELECT fingerprint, size FROM memo ORDER BY ifnull(expires, '9') > ?, used, rowid",
+        (written_time(now),),
+    ).fetchall()
+    for key, its_size in rows:
+        if size <= most:
+            return
+        drop_outcome(key, connection)
+        size -= its_size
+
+
+def drop_outcome(key: str, connection: sqlite3.Connection) -> None:
+    """Delete an outcome with the blobs that only it has."""
+    let_blobs_go(_holder(key), connection)
+    connection.execute("DELETE FROM memo WHERE fingerprint = ?", (key,))
+
+
+def newest_parts(node_type: str, most: int, connection: sqlite3.Connection) -> list[StoredParts]:
+    """List what some outcomes of a node type are made of, what was remembered last first."""
+    rows = connection.execute(
+        "SELECT fingerprint, parts, created FROM memo WHERE type = ? "
+        "ORDER BY created DESC, rowid DESC LIMIT ?",
+        (written_text(node_type), most),
+    )
+    return [StoredParts(key, read_text(parts), read_time(created)) for key, parts, created in rows]
+
+
+def memo_use(connection: sqlite3.Connection) -> list[MemoUse]:
+    """Tell what is remembered by node types."""
+    rows = connection.execute(
+        "SELECT type, count(*), sum(size), max(created) FROM memo GROUP BY type ORDER BY type"
+    )
+    return [MemoUse(read_text(kind), count, size, read_time(newest)) for kind, count, size, newest in rows]
+
+
+def clear_outcomes(node_type: str | None, before: datetime | None, connection: sqlite3.Connection) -> int:
+    """Delete the outcomes of a node type, or all, that were remembered before a time, or at any."""
+    rows = connection.execute(
+        "SELECT fingerprint FROM memo WHERE (?1 IS NULL OR type = ?1) AND (?2 IS NULL OR created < ?2)",
+        (
+            None if node_type is None else written_text(node_type),
+            None if before is None else written_time(before),
+        ),
+    ).fetchall()
+    for (key,) in rows:
+        drop_outcome(key, connection)
+    return len(rows)
+
+
+def _blobs_of(key: str, connection: sqlite3.Connection) -> Sequence[str]:
+    rows = connection.execute("SELECT sha256 FROM held_blobs WHERE run = ? ORDER BY sha256", (_holder(key),))
+    return [sha256 for (sha256,) in rows]
+
+
+def _holder(key: str) -> bytes:
+    return NO_RUN + key.encode()
+
+
+def _sum(key: str, data: str) -> str:
+    """Return what tells of an outcome that it is what was written under this key."""
+    return hashlib.sha256(f"{key} {data}".encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,373 @@
+"""What is remembered in a store is read as far as it is needed, in any process, and never wrongly (S13.1)."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from dataflow import (
+    EventKind,
+    ExecutionContext,
+    Flow,
+    Message,
+    ProcessMemo,
+    Secret,
+    collect,
+    each,
+    node,
+)
+from dataflow.stores import Store
+from dataflow.stores.memory import MemoryStore
+from dataflow.stores.sqlite import SqliteStore
+from tests.known_secrets import forgetting
+from tests.memo_flows import CALLS, called, one_node, told
+
+LONG: Final = 20_000
+
+
+@pytest.fixture(autouse=True)
+def _without_calls() -> Iterator[None]:
+    CALLS.clear()
+    yield
+    CALLS.clear()
+
+
+class Counting(SqliteStore):
+    """A store that counts what is read that stands beside the journals."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder / "runs.db")
+        self.reads = 0
+
+    def blob(self, sha256: str) -> bytes:
+        self.reads += 1
+        return super().blob(sha256)
+
+
+async def long_text(x: int) -> str:
+    CALLS.append("long_text")
+    return str(x) + "é" * LONG
+
+
+async def longer(text: str) -> str:
+    CALLS.append("longer")
+    return text + "!"
+
+
+async def length(text: str) -> int:
+    CALLS.append("length")
+    return len(text)
+
+
+def chain(count: int = 5) -> Flow:
+    """Wire a chain of nodes that give long texts, all of them remembered in the store."""
+    with Flow("chain") as flow:
+        port = flow.add(node(memo="store")(long_text), x=flow.input("x", int)).out
+        for _ in range(count - 1):
+            port = flow.add(node(memo="store")(longer), text=port).out
+        flow.output("out", port)
+    return flow
+
+
+CHAIN: Final = ["long_text", *["longer"] * 4]
+
+
+class TestChains:
+    """A chain of hits loads no blobs in between."""
+
+    @pytest.mark.parametrize("is_journaled", [False, True])
+    async def test_only_the_value_that_is_needed_is_read(self, is_journaled: bool, tmp_path: Path) -> None:
+        store = Counting(tmp_path)
+        flow = chain().using(store=store) if is_journaled else chain().using(memo=store)
+        assert (await flow.run(x=1))["out"] == "1" + "é" * LONG + "!!!!"
+        assert (called(), store.reads) == (CHAIN, 0)
+        result = await flow.run(x=1)
+        assert result["out"] == "1" + "é" * LONG + "!!!!"
+        assert (called(), store.reads) == ([], 1)
+        assert result.get("longer.out") == "1" + "é" * LONG + "!"
+        assert result.why("longer.out") == "'longer.out' has a value"
+        assert store.reads == 2
+
+    async def test_the_journal_of_hits_alone_tells_all(self, tmp_path: Path) -> None:
+        store = Counting(tmp_path)
+        flow = chain().using(store=store)
+        first = await flow.run(x=1)
+        second = await flow.run(x=1)
+        assert store.outcomes is not None
+        assert store.outcomes.clear() == 5
+        store.delete(first.run_id)
+        with pytest.raises(Exception, match="has completed"):
+            await flow.resume(second.run_id)
+        from dataflow.looking import look_at
+
+        looked = await look_at(flow.compile(), flow.settings, store, second.run_id)
+        assert looked.get("longer_3.out") == "1" + "é" * LONG + "!!!"
+
+    async def test_a_miss_behind_hits_reads_what_it_is_given(self, tmp_path: Path) -> None:
+        store = Counting(tmp_path)
+        await chain(3).using(memo=store).run(x=1)
+        called()
+        assert (await chain(5).using(memo=store).run(x=1))["out"] == "1" + "é" * LONG + "!!!!"
+        assert (called(), store.reads) == (["longer", "longer"], 1)
+
+    @pytest.mark.parametrize("keep", [True, False])
+    async def test_whoever_else_reads_gets_the_value(self, keep: bool, tmp_path: Path) -> None:
+        store = Counting(tmp_path)
+        with Flow("readers") as flow:
+            text = flow.add(node(memo="store")(long_text), x=1).out
+            flow.output("length", flow.add(length, text=text).out)
+            item = each([1, 2])
+            joined = flow.add(node(name="joined")(paired), text=text, x=item)
+            flow.output("pairs", collect(joined.out))
+            with flow.loop(limit=2) as loop:
+                carried = loop.carry(text)
+                carried.next(flow.add(node(memo="store")(longer), text=carried.out).out)
+            flow.output("final", carried.final)
+            with Flow("inner") as inner:
+                inner.output(
+                    "out", inner.add(node(name="inner_length")(length), text=inner.input("text", str)).out
+                )
+            flow.output("inner", flow.add(inner, text=text).out)
+        whole = "1" + "é" * LONG
+        for _ in range(2):
+            result = await flow.using(memo=store, keep=keep).run()
+            assert dict(result.outputs) == {
+                "length": LONG + 1, "pairs": [(LONG + 1, 1), (LONG + 1, 2)], "final": f"{whole}!!",
+                "inner": LONG + 1,
+            }  # fmt: skip
+
+    async def test_listeners_are_told_the_values(self, tmp_path: Path) -> None:
+        store = Counting(tmp_path)
+        await chain().using(store=store).run(x=1)
+        async with chain().using(store=store).start(x=1) as run:
+            ends = [event async for event in run.events() if event.kind is EventKind.NODE_FINISHED]
+        values = [event.data["ports"]["out"]["value"] for event in ends]
+        assert [len(value) for value in values] == [LONG + 1 + more for more in range(5)]
+
+    async def test_a_conversation_goes_on_from_what_was_remembered(self, tmp_path: Path) -> None:
+        store = Counting(tmp_path)
+        with Flow("talk") as flow:
+            context = flow.input("context", ExecutionContext)
+            for number in range(3):
+                placed = node(name=f"say{number}", memo="store")(say)
+                context = flow.add(placed, context=context, n=number).out
+            flow.output("out", context)
+        given = ExecutionContext("c").append(Message("user", "é" * LONG))
+        for calls in ([0, 1, 2], []):
+            result = await flow.using(memo=store).run(context=given)
+            assert [one.content for one in result["out"].message_history][1:] == ["0", "1", "2"]
+            assert called() == calls
+
+
+async def say(context: ExecutionContext, n: int) -> ExecutionContext:
+    CALLS.append(n)
+    return context.append(Message("assistant", str(n)))
+
+
+async def paired(text: str, x: int) -> tuple[int, int]:
+    return len(text), x
+
+
+class TestDamage:
+    """A damaged entry is a miss that is told, never a wrong value."""
+
+    @pytest.mark.parametrize(
+        "statement",
+        [
+            "UPDATE blobs SET data = x'00'",
+            "DELETE FROM blobs",
+            "UPDATE memo SET data = replace(data, 'text', 'blob')",
+            "UPDATE memo SET parts = '['",
+        ],
+    )
+    async def test_the_node_is_called_and_the_entry_is_written_anew(
+        self, statement: str, tmp_path: Path
+    ) -> None:
+        store = Counting(tmp_path)
+        flow = one_node(store, node(memo="store")(long_text), x=1)
+        await flow.run()
+        called()
+        with closing(sqlite3.connect(tmp_path / "runs.db")) as connection:
+            connection.execute(statement)
+            connection.commit()
+        is_needed = "parts" not in statement  # by who reads the outcome
+        result = await flow.run()
+        assert result["out"] == "1" + "é" * LONG
+        assert (called(), len(result.warnings)) == ((["long_text"], 1) if is_needed else ([], 0))
+        result = await flow.run()
+        assert (result["out"], called(), result.warnings) == ("1" + "é" * LONG, [], ())
+
+
+class TestSecrets:
+    async def test_secrets_are_marked_and_filled_in_again(self, tmp_path: Path) -> None:
+        store = SqliteStore(tmp_path / "runs.db")
+        flow = one_node(
+            store, node(memo="store")(revealed), secret=Secret("DATAFLOW_TEST_MEMO", "swordfish-17")
+        )
+        with forgetting():
+            for calls in ([1], []):
+                assert await told(flow) == ("the word is swordfish-17", calls)
+        assert b"swordfish-17" not in (tmp_path / "runs.db").read_bytes()
+
+    async def test_a_missing_secret_is_a_miss(self, tmp_path: Path) -> None:
+        store = SqliteStore(tmp_path / "runs.db")
+        flow = one_node(
+            store, node(memo="store")(revealed), secret=Secret("DATAFLOW_TEST_MEMO", "swordfish-17")
+        )
+        with forgetting():
+            await flow.run()
+        called()
+        with forgetting():
+            result = await flow.run()
+            assert (result["out"], called()) == ("the word is swordfish-17", [1])
+            assert "not remembered (store): it is stored with a secret" in result.why("revealed")
+
+
+async def revealed(secret: Secret) -> str:
+    CALLS.append(1)
+    return f"the word is {secret.reveal()}"
+
+
+@dataclass(frozen=True)
+class Point:
+    x: int
+
+
+async def point(x: int) -> Point:
+    CALLS.append("point")
+    return Point(x)
+
+
+async def hidden(x: int) -> Any:
+    CALLS.append("hidden")
+    return Point(x)
+
+
+class WithoutOutcomes(MemoryStore):
+    """A store of somebody that remembers nothing."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.outcomes = None
+
+
+class TestPlaces:
+    async def test_a_class_comes_back_where_a_port_names_it(self, tmp_path: Path) -> None:
+        store = Counting(tmp_path)
+        for calls in (["point"], []):
+            assert await told(one_node(store, node(memo="store")(point), x=1)) == (Point(1), calls)
+
+    async def test_a_value_that_could_not_come_back_is_not_stored(self, tmp_path: Path) -> None:
+        store = Counting(tmp_path)
+        for _ in range(2):
+            result = await one_node(store, node(memo="store")(hidden), x=1).run()
+            assert (result["out"], called()) == (Point(1), ["hidden"])
+            assert result.why("hidden").startswith("hidden is done, not memoized (store): hidden.out: ")
+
+    async def test_what_another_flow_can_read_stays(self, tmp_path: Path) -> None:
+        """A flow whose ports name the class remembers what one whose ports do not cannot read."""
+        store = Counting(tmp_path)
+
+        def flow(is_named: bool) -> Flow:
+            with Flow("named") as made:
+                step = made.add(node(memo="store")(hidden), x=1)
+                made.output("out", step.out)
+                if is_named:
+                    made.output("x", made.add(x_of, point=step.out).out)
+            return made.using(memo=store)
+
+        for is_named, calls in ((True, ["hidden"]), (False, ["hidden"]), (True, [])):
+            result = await flow(is_named).run()
+            assert (result["out"], called(), result.warnings) == (Point(1), calls, ())
+
+    @pytest.mark.parametrize("given", [{}, {"store": WithoutOutcomes}, {"memo": WithoutOutcomes}])
+    async def test_without_a_store_that_remembers_it_is_as_for_the_run(self, given: Any) -> None:
+        with Flow("twice") as flow:
+            flow.output("a", flow.add(node(memo="store")(length), text="x").out)
+            flow.output("b", flow.add(node(memo="store")(length), text="x").out)
+        flow = flow.using(**{name: kind() for name, kind in given.items()})
+        for _ in range(2):
+            async with flow.start() as run:
+                events = [event async for event in run.events() if event.kind is EventKind.WARNING]
+                result = await run
+            assert called() == ["length"]
+            assert [event.data["code"] for event in events] == ["memo_without_store"]
+            assert len(result.warnings) == 1
+            assert result.why("length_2").startswith("length_2 is done, remembered (run) from length of run ")
+
+    async def test_a_place_of_a_flow_inside_another_does_not_count(self) -> None:
+        own, outer_place = ProcessMemo(), ProcessMemo()
+        with Flow("inner") as inner:
+            inner.output("out", inner.add(node(memo="process")(length), text="x").out)
+        with Flow("outer") as outer:
+            outer.output("out", outer.add(inner.using(memo=own)).out)
+        result = await outer.using(memo=outer_place).run()
+        assert (own.stats().entries, outer_place.stats().entries) == (0, 1)
+        assert "memo of the flow of node 'inner'" in result.warnings[0]
+
+    async def test_outcomes_may_be_in_another_store_than_the_run(self, tmp_path: Path) -> None:
+        runs, outcomes = Store.memory(), Counting(tmp_path)
+        flow = chain().using(store=runs, memo=outcomes)
+        for _ in range(2):
+            assert (await flow.run(x=1))["out"] == "1" + "é" * LONG + "!!!!"
+        assert called() == CHAIN
+        assert runs.outcomes is not None
+        assert not runs.outcomes.use()
+        for run in runs.runs():
+            values = [record for record in runs.records(run.id) if record.kind == "node_finished"]
+            names = [json.loads(one.data)["ports"]["out"]["value"]["v"] for one in values]
+            assert all(len(runs.blob(name)) > LONG for name in names)
+
+    async def test_deleting_runs_leaves_outcomes_and_clearing_outcomes_leaves_runs(
+        self, tmp_path: Path
+    ) -> None:
+        store = Counting(tmp_path)
+        flow = chain().using(store=store)
+        await flow.run(x=1)
+        for run in store.runs():
+            store.delete(run.id)
+        called()
+        result = await flow.run(x=1)
+        assert (called(), result["out"][:2]) == ([], "1é")
+        assert store.outcomes is not None
+        assert store.outcomes.clear() == 5
+        [record] = [
+            one
+            for one in store.records(result.run_id)
+            if (one.kind, one.path) == ("node_finished", "longer_2")
+        ]
+        assert store.blob(json.loads(record.data)["ports"]["out"]["value"]["v"])
+
+
+async def x_of(point: Point) -> int:
+    return point.x
+
+
+RESTARTED: Final = """
+import sys
+from dataflow import Store
+from tests.behaviour.test_memo_stores import CALLS, chain
+result = chain().using(memo=Store.sqlite(sys.argv[1])).run_sync(x=int(sys.argv[2]))
+print(len(result["out"]), *CALLS)
+"""
+
+
+def test_another_process_finds_what_was_remembered(tmp_path: Path) -> None:
+    def restarted(x: int) -> str:
+        command = [sys.executable, "-c", RESTARTED, str(tmp_path / "runs.db"), str(x)]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+    assert restarted(1) == " ".join([str(LONG + 5), *CHAIN])
+    assert restarted(1) == str(LONG + 5)
+    assert restarted(2) == " ".join([str(LONG + 5), *CHAIN])
+    assert len(chain().using(memo=Store.sqlite(tmp_path / "runs.db")).run_sync(x=1)["out"]) == LONG + 5
+    assert not called()

@@ -1,0 +1,106 @@
+"""What the store remembers of firings: told, forgotten, and why a firing was not among it (S13.1)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from dataflow.stores import Store
+from dataflow.testing.outcomes import new_outcome
+from tests.cli.conftest import Cli
+
+FLOW: Final = """
+from dataflow import Flow, Memo, node
+
+@node(memo="store")
+async def double(number: int) -> int:
+    return 2 * number
+
+@node(memo=Memo("run"))
+async def half(number: int) -> float:
+    return number / 2
+
+with Flow("numbers") as flow:
+    number = flow.input("number", int)
+    flow.output("double", flow.add(double, number=number).out)
+    flow.output("half", flow.add(half, number=number).out)
+"""
+
+
+def run_of(cli: Cli, folder: Path, number: int) -> str:
+    (folder / "numbers_flow.py").write_text(FLOW)
+    found: str = cli("run", "numbers_flow.py", "--json", "--input", f"number={number}").json["run"]
+    return found
+
+
+def test_outcomes_are_told_by_node_types(cli: Cli, folder: Path) -> None:
+    for number in (1, 2, 1):
+        run_of(cli, folder, number)
+    told = cli("memo", "stats", "--json").json
+    assert told["entries"] == 2
+    [of_double] = told["types"]
+    assert (of_double["type"], of_double["entries"]) == ("numbers_flow:double", 2)
+    assert of_double["bytes"] > 100
+    head, line = cli("memo", "stats").out.splitlines()
+    assert head.split() == ["NODE", "TYPE", "OUTCOMES", "BYTES", "NEWEST"]
+    assert line.split()[:2] == ["numbers_flow:double", "2"]
+
+
+def test_nothing_remembered_is_told(cli: Cli, folder: Path) -> None:
+    done = cli("memo", "stats")
+    assert (done.code, done.out, done.err) == (0, "", f"there is no store {folder / '.dataflow/runs.db'}\n")
+    assert cli("memo", "stats", "--json").json == {"entries": 0, "types": []}
+    assert cli("memo", "clear").err == "forgot 0 outcomes\n"
+    assert not list(folder.iterdir())
+
+
+def test_outcomes_are_forgotten_by_type_and_age(cli: Cli, folder: Path) -> None:
+    run_of(cli, folder, 1)
+    table = Store.sqlite(folder / ".dataflow/runs.db").outcomes
+    assert table is not None
+    table.remember(new_outcome("k1", type="old"), {})
+    table.remember(new_outcome("k2", type="older"), {})
+    assert cli("memo", "clear", "nobody").err == "forgot 0 outcomes\n"
+    assert cli("memo", "clear", "older", "--json").json == {"cleared": 1}
+    assert cli("memo", "clear", "--older-than", "3600").err == "forgot 1 outcome\n"
+    assert [one.type for one in table.use()] == ["numbers_flow:double"]
+    assert cli("memo", "clear", "--older-than", "1h").err == "forgot 0 outcomes\n"
+    assert cli("memo", "clear").err == "forgot 1 outcome\n"
+    assert not table.use()
+
+
+def test_another_store_is_named(cli: Cli, folder: Path) -> None:
+    table = Store.sqlite(folder / "kept.db").outcomes
+    assert table is not None
+    table.remember(new_outcome(type="kept"), {})
+    assert cli("memo", "stats", "--store", "kept.db", "--json").json["entries"] == 1
+    assert cli("memo", "clear", "--store", "kept.db", "--json").json == {"cleared": 1}
+
+
+@pytest.mark.parametrize("age", ["soon", "3y", "-1", ""])
+def test_an_age_that_is_none_is_refused(cli: Cli, age: str) -> None:
+    done = cli("memo", "clear", "--older-than", age)
+    told = f"error: --older-than {age}: write a number and a unit, as in 30d, 12h, 90m or 2w\n"
+    assert (done.code, done.err) == (2, told)
+
+
+def test_why_tells_of_the_memo(cli: Cli, folder: Path) -> None:
+    first, second, third = (run_of(cli, folder, number) for number in (1, 1, 2))
+    unknown = "double is done, not remembered (store): nothing is known of this node type\n"
+    assert cli("why", first, "double").out == unknown
+    assert (
+        cli("why", second, "double").out == f"double is done, remembered (store) from double of run {first}\n"
+    )
+    differs = "double is done, not remembered (store): input 'number' differs from what is known"
+    assert cli("why", third, "double", "--json").json["why"] == [differs]
+    assert cli("why", third, "half").out.startswith("half is done, not remembered (run): ")
+
+
+def test_a_hit_is_shown_with_its_run(cli: Cli, folder: Path) -> None:
+    run_of(cli, folder, 1)
+    run = run_of(cli, folder, 1)
+    nodes = {node["path"]: node for node in cli("runs", "show", run, "--json").json["nodes"]}
+    assert (nodes["double"]["state"], nodes["double"]["type"]) == ("done", "numbers_flow:double")
+    assert cli("runs", "show", run, "double", "--json").json["outputs"]["out"]["value"] == 2

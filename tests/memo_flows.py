@@ -1,0 +1,63 @@
+"""Nodes that tell when they are called, and places for outcomes, for the tests of memos.
+
+What was called is told in a global list, which is no part of a fingerprint: closures are (S13.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+from dataflow import Flow, ProcessMemo, Result
+from dataflow.policy import Reach
+from dataflow.stores import Store
+
+__all__ = ["CALLS", "PLACES", "Place", "alike", "called", "one_node", "place_of", "told"]
+
+CALLS: Final[list[Any]] = []
+
+#: Where outcomes are remembered across runs, by the reach.
+Place: TypeAlias = tuple[Reach, ProcessMemo | Store]
+PLACES: Final = ["process", "memory", "sqlite"]
+
+
+def place_of(name: str, folder: Path) -> Place:
+    """Return a reach and an empty place for it."""
+    match name:
+        case "process":
+            return "process", ProcessMemo()
+        case "memory":
+            return "store", Store.memory()
+        case _:
+            return "store", Store.sqlite(folder / "memo.db")
+
+
+def alike(*functions: Any) -> tuple[Any, ...]:
+    """Give functions one name, so that a node type of one is called like that of another."""
+    for function in functions:
+        function.__qualname__ = functions[0].__qualname__
+        function.__name__ = functions[0].__name__
+    return functions
+
+
+def called() -> list[Any]:
+    """Tell what was called since this was asked last."""
+    calls = CALLS.copy()
+    CALLS.clear()
+    return calls
+
+
+def one_node(place: ProcessMemo | Store, placed: Any, **inputs: Any) -> Flow:
+    """Wire a flow of one node, whose output is the flow's."""
+    with Flow("one") as flow:
+        flow.output("out", flow.add(placed, **inputs).out)
+    return flow.using(memo=place)
+
+
+async def told(
+    flow: Flow, read: Callable[[Result], Any] = lambda result: result["out"], **inputs: Any
+) -> Any:
+    """Run a flow; return what it gives and what was called."""
+    result = await flow.run(**inputs)
+    return read(result), called()

@@ -1,0 +1,138 @@
+# ruff: noqa: E501 - a row is a line, and messages are compared whole
+# mypy: disable-error-code="arg-type, attr-defined"
+"""What is said of memos: of what cannot have one, of where outcomes are, why one was not known (S13.1)."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+from dataflow import Flow, Memo, NodeOutput, ProcessMemo, node
+from dataflow.stores import Store, StoredOutcome
+from dataflow.stores.memory import MemoryStore
+from dataflow.stores.memory_outcomes import MemoryOutcomes
+from tests.behaviour.flow_parts import inc
+from tests.messages.telling import Row, Stimulus, document, wired
+
+__all__ = ["ROWS"]
+
+
+async def anything(x: Any = 1) -> Any:
+    return x
+
+
+async def numbers() -> Iterator[int]:
+    return iter([1])
+
+
+async def opens() -> Any:
+    return object()
+
+
+async def raw() -> NodeOutput:
+    return NodeOutput({}, metadata={"a": object()})
+
+
+class Full(MemoryOutcomes):
+    """A table that has no room."""
+
+    def remember(self, outcome: StoredOutcome, blobs: Mapping[str, bytes]) -> bool:
+        return False
+
+
+class Broken(MemoryOutcomes):
+    """A table of somebody whose code fails."""
+
+    def recall(self, key: str, now: object, run: str = "") -> StoredOutcome | None:
+        raise RuntimeError("no line")
+
+    def forget(self, key: str) -> None:
+        raise RuntimeError("no line either")
+
+
+class Silent(MemoryOutcomes):
+    """A table that takes nothing in."""
+
+    def remember(self, outcome: StoredOutcome, blobs: Mapping[str, bytes]) -> bool:
+        raise RuntimeError("no line")
+
+
+def with_table(kind: type[MemoryOutcomes]) -> Store:
+    store = MemoryStore()
+    store.outcomes = kind(store._guard, store._bring)
+    return store
+
+
+def placed(function: Any, memo: Any, place: ProcessMemo | Store | None = None, **inputs: Any) -> Flow:
+    """Wire a flow with one node, `n`, whose outcomes are remembered in a place."""
+    f = Flow("f")
+    f.add(node(name="n", version=inputs.pop("version", "1"), memo=memo)(function), **inputs)
+    return f if place is None else f.using(memo=place)
+
+
+def why(*runs: Flow) -> Stimulus:
+    """Run flows one after the other; tell why the last has called its node, or has not."""
+    return lambda: [flow.run_sync() for flow in runs][-1].why("n")
+
+
+def warned(flow: Flow) -> Stimulus:
+    return lambda: list(flow.run_sync().warnings)
+
+
+def in_one(*inputs: int, memo: Any = "process", **more: Any) -> Stimulus:
+    """Run a node with each of some inputs, and tell why it was called with the last."""
+    place = ProcessMemo()
+    *flows, last = [placed(inc, memo, place, x=x) for x in inputs]
+    return why(*flows, placed(inc, memo, place, x=inputs[-1], **more) if more else last)
+
+
+def expired() -> str:
+    """Ask for an outcome that has just been remembered, and counts for no time worth the name."""
+    place = ProcessMemo()
+    return str(why(*[placed(inc, Memo("process", ttl=1e-9), place, x=1)] * 2)())
+
+
+def spoilt() -> str:
+    """Ask for an outcome whose row was changed by somebody."""
+    with TemporaryDirectory() as folder:
+        store = Store.sqlite(Path(folder) / "runs.db")
+        flow = placed(inc, "store", store, x=1)
+        flow.run_sync()
+        with closing(sqlite3.connect(Path(folder) / "runs.db")) as connection:
+            connection.execute("UPDATE memo SET data = replace(data, '2', '3')")
+            connection.commit()
+        result = flow.run_sync()
+        return "\n".join((*result.warnings, result.why("n")))
+
+
+# fmt: off
+ROWS: Final = [
+    Row("a reach that is none", lambda: Memo("ever"), "reach cannot be 'ever'; choices: run, process, store"),
+    Row("no time to live", lambda: Memo("run", ttl=0), "ttl must be a positive number, found 0"),
+    Row("an environment that is a text", lambda: Memo("run", environment="LANG"), "environment must be a list of names of environment variables, found 'LANG'"),
+    Row("a table without room", lambda: ProcessMemo(most=0), "most must be a whole number of 1 or more, found 0"),
+    Row("a place that is none", lambda: Flow("f").using(memo="store"), "memo must be a ProcessMemo or a Store, found 'store'"),
+    Row("a memo of a flow", document("...\nnodes: {a: {flow: {dataflow: 1, nodes: {b: {type: control.value, config: {value: 1}}}}, policy: {memo: run}}}"), "2:98 memo of node 'a': it runs a flow; give the memo to nodes of that flow"),
+    Row("a memo of an ask", document("...\nnodes: {a: {type: control.ask, config: {prompt: p}, policy: {memo: run}}}"), "2:62 memo of node 'a': what it gives comes from outside, each time anew"),
+    Row("a memo of an effect", wired(lambda f: f.add(node(memo="run", effect=True)(inc), x=1)), "memo of node 'inc': it has an effect, which would be left out; say memo='off', or leave effect out"),
+    Row("no store that remembers", warned(placed(inc, "store", x=1)), "flow 'f' has nodes with memo 'store', but no store that remembers: their outcomes are remembered for this run alone; say using(store=...) or using(memo=...)"),
+    Row("nothing known", in_one(1), "n is done, not remembered (process): nothing is known of this node type"),
+    Row("a hit", in_one(1, 1), "n is done, remembered (process) from n of run …"),
+    Row("another input", in_one(1, 2), "n is done, not remembered (process): input 'x' differs from what is known"),
+    Row("another input and version", in_one(1, 2, version="2"), "n is done, not remembered (process): input 'x' and version differ from what is known"),
+    Row("what has expired", expired, "n is done, not remembered (process): expired … s ago"),
+    Row("an input without a digest", why(placed(anything, "process", x=iter([1]))), "n is done, not memoized (process): input 'x': builtins:list_iterator: it is used up by reading; make a list of it"),
+    Row("an output that is used up", why(placed(numbers, "process")), "n is done, not memoized (process): output 'out' is used up by the first who reads it"),
+    Row("a port that cannot be stored", why(placed(numbers, "store", MemoryStore())), "n is done, not memoized (store): port 'out' cannot be stored: …"),
+    Row("a value that cannot be stored", why(placed(opens, "store", MemoryStore())), "n is done, not memoized (store): n.out: object cannot be stored: …"),
+    Row("metadata that cannot be stored", why(placed(raw, "store", MemoryStore())), "n is done, not memoized (store): metadata of n[\"a\"]: object cannot be stored: …"),
+    Row("no room in the store", why(placed(inc, "store", with_table(Full), x=1)), "n is done, not memoized (store): it is larger than all that the store may remember"),
+    Row("a store that fails", warned(placed(inc, "store", with_table(Broken), x=1)), "n cannot use what the store remembers: RuntimeError: no line; nor can it be dropped: no line either"),
+    Row("a store that takes nothing", warned(placed(inc, "store", with_table(Silent), x=1)), "n cannot use what the store remembers: store in memory: RuntimeError: no line"),
+    Row("a damaged outcome", spoilt, "n cannot use what the store remembers: store …: the outcome … is damaged: it is not what was written\nn is done, not remembered (store): what is stored cannot be read"),
+]
+# fmt: on

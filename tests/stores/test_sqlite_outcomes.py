@@ -1,0 +1,168 @@
+"""What the store in an SQLite file does with outcomes: as many as there is room for, in files of any age."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from dataflow.errors import StoreError
+from dataflow.stores import OutcomeTable, Store
+from dataflow.testing.outcomes import NOON, new_outcome
+from dataflow.testing.peers import Peer
+from dataflow.testing.samples import blob_of, new_run
+from tests.stores.sqlite_stores import owned
+from tests.stores.test_sqlite import TestSqliteOutcomes as Outcomes
+
+VERSION_1: Final = Path(__file__).parents[1] / "golden" / "runs_version_1.sql"
+HOUR: Final = timedelta(hours=1)
+
+
+def table_of(path: Path, **options: int) -> OutcomeTable:
+    table = Store.sqlite(path / "runs.db", **options).outcomes
+    assert table is not None
+    return table
+
+
+def keys_of(table: OutcomeTable) -> list[str]:
+    return sorted(one.key for one in table.newest("t", 99))
+
+
+def blobs_in(path: Path) -> int:
+    with closing(sqlite3.connect(path / "runs.db")) as connection:
+        (count,) = connection.execute("SELECT count(*) FROM blobs").fetchone()
+    return int(count)
+
+
+class TestRoom:
+    """What was not of use the longest goes first."""
+
+    def test_what_was_of_use_stays(self, tmp_path: Path) -> None:
+        table = table_of(tmp_path, memo_bytes=35_000)
+        for hour, name in enumerate("abc"):
+            blobs = blob_of(name.encode() * 10_000)
+            created = NOON + hour * HOUR
+            table.remember(replace(new_outcome(name, blobs=blobs), created=created), blobs)
+        assert table.recall("a", NOON + 3 * HOUR) is not None
+        blobs = blob_of(b"d" * 10_000)
+        table.remember(replace(new_outcome("d", blobs=blobs), created=NOON + 4 * HOUR), blobs)
+        assert keys_of(table) == ["a", "c", "d"]
+        assert blobs_in(tmp_path) == 3
+
+    def test_what_has_expired_goes_before_all_else(self, tmp_path: Path) -> None:
+        table = table_of(tmp_path, memo_bytes=35_000)
+        for hour, name in enumerate("abc"):
+            blobs = blob_of(name.encode() * 10_000)
+            expires = NOON + 3 * HOUR if name == "c" else NOON + 99 * HOUR if name == "a" else None
+            created = NOON + hour * HOUR
+            table.remember(replace(new_outcome(name, blobs=blobs), created=created, expires=expires), blobs)
+        blobs = blob_of(b"d" * 10_000)
+        table.remember(replace(new_outcome("d", blobs=blobs), created=NOON + 4 * HOUR), blobs)
+        assert keys_of(table) == ["a", "b", "d"]
+
+    def test_what_is_larger_than_all_room_is_not_remembered(self, tmp_path: Path) -> None:
+        table = table_of(tmp_path, memo_bytes=5_000)
+        table.remember(new_outcome("a"), {})
+        blobs = blob_of(b"b" * 10_000)
+        assert not table.remember(new_outcome("b", blobs=blobs), blobs)
+        assert keys_of(table) == ["a"]
+
+    def test_a_hit_writes_nothing_if_there_was_one_a_moment_ago(self, tmp_path: Path) -> None:
+        table = table_of(tmp_path)
+        table.remember(new_outcome("a"), {})
+        before = (tmp_path / "runs.db").read_bytes()
+        for second in range(50):
+            assert table.recall("a", NOON + timedelta(seconds=second)) is not None
+        assert (tmp_path / "runs.db").read_bytes() == before
+
+
+class TestFiles:
+    def test_reading_makes_nothing(self, tmp_path: Path) -> None:
+        table = table_of(tmp_path)
+        assert table.recall("a", NOON) is None
+        assert not table.newest("t", 1)
+        assert not table.use()
+        assert not table.clear()
+        table.forget("a")
+        assert not list(tmp_path.iterdir())
+
+    def test_an_outcome_makes_the_file(self, tmp_path: Path) -> None:
+        assert table_of(tmp_path / "folder").remember(new_outcome(), {})
+        assert table_of(tmp_path / "folder").recall("k1", NOON) == new_outcome()
+
+    def test_a_file_of_an_earlier_release_gets_what_it_lacks(self, tmp_path: Path) -> None:
+        with closing(sqlite3.connect(tmp_path / "runs.db")) as connection:
+            connection.executescript(VERSION_1.read_text())
+        table = table_of(tmp_path)
+        assert table.recall("k1", NOON) is None
+        assert not table.newest("t", 1)
+        assert not table.use()
+        assert not table.clear()
+        assert table.remember(new_outcome(), {})
+        assert table.recall("k1", NOON) == new_outcome()
+        with closing(sqlite3.connect(tmp_path / "runs.db")) as connection:
+            assert connection.execute("PRAGMA user_version").fetchone() == (1,)
+
+    @pytest.mark.parametrize("change", ["data = '{ }'", "data = 'x'", "sum = ''", "fingerprint = 'k2'"])
+    def test_an_outcome_that_was_changed_is_not_read(self, tmp_path: Path, change: str) -> None:
+        table = table_of(tmp_path)
+        table.remember(new_outcome(), {})
+        with closing(sqlite3.connect(tmp_path / "runs.db")) as connection:
+            connection.execute(f"UPDATE memo SET {change}")
+            connection.commit()
+        key = "k2" if "k2" in change else "k1"
+        with pytest.raises(StoreError, match=f"the outcome {key} is damaged"):
+            table.recall(key, NOON)
+        table.forget(key)
+        assert table.recall(key, NOON) is None
+
+
+class Dying(dict[str, bytes]):
+    """Blobs behind which the one who writes them dies."""
+
+    def __reduce__(self) -> tuple[type, tuple[dict[str, bytes]]]:
+        return Dying, (dict(self),)
+
+    def items(self) -> Iterator[tuple[str, bytes]]:  # type: ignore[override]
+        import os
+        import signal
+
+        yield from super().items()
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+class TestProcesses:
+    def test_an_outcome_while_whose_writing_the_process_dies_is_not_there(self, tmp_path: Path) -> None:
+        blobs: Mapping[str, bytes] = blob_of(b"first")
+        table = table_of(tmp_path)
+        with Peer(Outcomes, tmp_path) as peer:
+            peer.ask("remember", new_outcome("whole", blobs=blobs), blobs)
+            second = Dying(blob_of(b"second"))
+            peer.start("remember", new_outcome("half", blobs=second), second)
+            peer.wait()
+        assert keys_of(table) == ["whole"]
+        assert table.recall("whole", NOON) == new_outcome("whole", blobs=blobs)
+        assert blobs_in(tmp_path) == 1
+        assert table.remember(new_outcome("half"), {})
+
+    def test_earlier_releases_leave_the_blobs_of_outcomes_alone(self, tmp_path: Path) -> None:
+        """They delete the blobs of a run that no other holder has, whoever that is."""
+        table = table_of(tmp_path)
+        blobs = blob_of(b"shared")
+        table.remember(new_outcome(blobs=blobs), blobs)
+        store = Store.sqlite(tmp_path / "runs.db")
+        with owned(store.begin(new_run())):
+            table.recall("k1", NOON, "run")
+        with closing(sqlite3.connect(tmp_path / "runs.db")) as connection:
+            connection.execute(
+                "DELETE FROM blobs WHERE sha256 IN (SELECT sha256 FROM held_blobs AS held WHERE run = 'run' "
+                "AND NOT EXISTS (SELECT 1 FROM held_blobs WHERE sha256 = held.sha256 AND run <> held.run))"
+            )
+            connection.commit()
+        assert store.blob(*blobs) == b"shared"
