@@ -22,6 +22,7 @@ from tests.properties.other_functions import home_of, replaceable, with_other
 from tests.properties.node_functions import Record, answer_to, recording
 from tests.properties.playing import FUNCTIONS, Fired, flow_of, plain
 from tests.properties.random_flows import Program
+from tests.properties.reference_tokens import Dead
 
 __all__ = ["Session", "Step", "UndecidedError", "live_through"]
 
@@ -86,6 +87,7 @@ class Session:
             scopes = [anyio.CancelScope() for _ in step.asked]
             for scope, one in zip(scopes, step.asked, strict=True):
                 group.start_soon(self._ask, names[one % len(names)], scope)
+            group.start_soon(self._get_together, list(self.asked))
             watching = anyio.CancelScope()
             seen: list[Any] = []
             if step.watched is not None:
@@ -171,6 +173,23 @@ class Session:
         assert any(look.agrees(port, got) for look in self.looks[begun:]), (
             port, got, [look.tokens[port] for look in self.looks[begun:]],
         )  # fmt: skip
+
+    async def _get_together(self, ports: Sequence[str]) -> None:
+        """Get several ports at once: all are of one revision, unless one has no value."""
+        begun = len(self.looks) - 1
+        while True:
+            try:
+                _, *values = await self.live.get(ports[0], *ports)
+            except Paused:
+                await self._answer()
+                await checkpoint()
+                continue
+            except DataflowError:
+                assert any(isinstance(look.tokens[port], Dead) for look in self.looks[begun:] for port in ports)
+                return
+            break
+        got = [(port, ("value", value)) for port, value in zip(ports, values, strict=True)]
+        assert any(all(look.agrees(*one) for one in got) for look in self.looks[begun:])
 
     async def _watch(self, port: str, scope: anyio.CancelScope, seen: list[Any]) -> None:
         with scope:
