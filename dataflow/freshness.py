@@ -17,7 +17,7 @@ from dataflow.tokens import UNSETTLED, is_dead
 from dataflow.uses import reach_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from dataflow.plan import PlanNode
     from dataflow.scheduler import Scheduler
@@ -58,7 +58,7 @@ class Freshness:
         self._early = frozenset(node.index for node in root.plan.nodes if _is_early(node))
         self._disabled = frozenset(node.index for node in root.plan.nodes if not _is_enabled(node))
         self.wanted: Counter[int] = Counter()  # nodes that somebody waits for
-        self._pulled: set[int] = set()  # nodes that lazy ports have asked for while they were leaving
+        self._again: set[int] = set()  # nodes that others wait for, which were leaving when that was known
         root.states[:] = bytes([NOT_RUN]) * len(root.states)
         root.unsettled, root.has_ended = 0, True
         root.undemanded, root.lost, root.withdrawn = set(), set(), set()
@@ -110,13 +110,28 @@ class Freshness:
     def take_back(self, index: int) -> None:
         """Take a node back that was about to fire when it was overtaken."""
         self._deactivate(index)
-        self._demand_later()
+        self._demand_later(index)
         if not self.root.unsettled:
             self.scheduler.has_emptied(self.root)
 
-    def _demand_later(self) -> None:
-        """Have what is wanted settle once all that has settled is told: then it is known what waits."""
+    def _demand_later(self, index: int) -> None:
+        """Have what is wanted settle, also a node that has left, once all that has settled is told.
+
+        Only then it is known who waits for what. What waits for the node goes on in any case, as all does
+        that was asked for once.
+        """
+        if any(self._waits_for(reader, slot) for slot, reader in self._readers_of(index)):
+            self._again.add(index)
         self.scheduler.opening.do_later(self.demand)
+
+    def _readers_of(self, index: int) -> Iterator[tuple[int, int]]:
+        for slot in self.root.plan.nodes[index].outputs.values():
+            for reader in self.reach.readers.get(slot, ()):
+                yield slot, reader
+
+    def _waits_for(self, reader: int, slot: int) -> bool:
+        is_active = self.stages[reader] == Stage.ACTIVE and reader not in self.root.undemanded
+        return is_active and slot in self.reach.needs[reader]
 
     def finished(self, index: int) -> None:
         """Note that a node of the root has come to its end."""
@@ -125,7 +140,7 @@ class Freshness:
             root.withdrawn.discard(index)
             root.states[index] = NOT_RUN
             stages[index] = Stage.STALE
-            self._demand_later()
+            self._demand_later(index)
         elif index in root.withdrawn:
             stages[index] = Stage.LOST
         else:
@@ -141,7 +156,7 @@ class Freshness:
             for index in root.undemanded:
                 self.stages[index] = Stage.STALE
             root.undemanded.clear()
-        now, lazily = self._behind({*self.wanted, *self._pulled})
+        now, lazily = self._behind({*self.wanted, *self._again})
         for index in now & root.withdrawn:  # it lost a race, is being cancelled, and is to run again
             if self.stages[index] == Stage.ACTIVE:
                 self.stages[index] = Stage.LEAVING
@@ -178,9 +193,12 @@ class Freshness:
             self.scheduler.releasing.disabled(root, nodes[index])
 
     def pulled(self, index: int) -> None:
-        """Note that a lazy port has asked for a node, in case that it is to run once more."""
-        if self.stages[index] == Stage.LEAVING:
-            self._pulled.add(index)
+        """Have a node run that a lazy port has asked for, if it is stale, or once it has left."""
+        if self.stages[index] in (Stage.STALE, Stage.LOST):
+            self.scheduler.opening.do_later(self.demand)
+        elif self.stages[index] != Stage.LEAVING:
+            return
+        self._again.add(index)
 
     def _behind(self, nodes: Iterable[int]) -> tuple[set[int], set[int]]:
         """Find what is not fresh of some nodes and behind them: what has to run, and that with the lazy."""
@@ -201,7 +219,7 @@ class Freshness:
         """Forget what a node has come to."""
         root = self.root
         self._begins(index)
-        self._pulled.discard(index)
+        self._again.discard(index)
         self.stages[index] = Stage.ACTIVE
         root.states[index] = WAITING
         self._unsettle(root.plan.nodes[index])

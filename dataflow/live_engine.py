@@ -176,8 +176,8 @@ class LiveEngine:
         self.begin_revision(lambda: self.freshness.change(slots=changed))
         return True
 
-    def replace(self, plan: FlowPlan, index: int) -> None:
-        """Begin the next revision with a plan of the same layout, in which a node of the root is another."""
+    def replace(self, plan: FlowPlan, changed: Sequence[int]) -> None:
+        """Begin the next revision with a plan of the same layout, in which some nodes of the root are others."""
         self.check()
         scheduler, root = self.scheduler, self.scheduler.root
 
@@ -187,8 +187,8 @@ class LiveEngine:
                 if constant is not UNSETTLED:
                     root.values[slot] = constant
                     root.digests.pop(slot, None)
-            self.replaced_in[index] = self.reusing.revision
-            self.reusing.replaced(index)
+            self.replaced_in.update(dict.fromkeys(changed, self.reusing.revision))
+            self.reusing.replaced(changed)
 
         self.begin_revision(change)
 

@@ -11,6 +11,7 @@ from dataflow.declare import Node
 from dataflow.errors import DataflowError, FlowInvalid
 from dataflow.names import encode
 from dataflow.nodetype import NodeType, derive
+from dataflow.plan import LoopOf, MapOf
 from dataflow.steps import Step
 from dataflow.wiring import LoopBlock, MapBlock, PlacedNode
 from dataflow.wording import choices
@@ -18,10 +19,10 @@ from dataflow.wording import choices
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dataflow.plan import ScopePlan
+    from dataflow.plan import PlanNode, ScopePlan
     from dataflow.wiring import Block, Nested, Placed, Wiring
 
-__all__ = ["address_in", "check_layout", "type_of", "with_replaced"]
+__all__ = ["address_in", "check_layout", "places_in", "type_of", "with_replaced"]
 
 
 def address_in(wiring: Wiring, node: object) -> tuple[str, ...]:
@@ -71,6 +72,25 @@ def type_of(function: object) -> NodeType | Nested:
         case _:
             given: Any = function
             return derive(given)
+
+
+def places_in(plan: ScopePlan, id: str) -> list[int]:
+    """Return which node of a root a node of the flow's own block is, or may be inside of.
+
+    It is inside of a map that `each` opens, or of a loop that feedback edges make.
+    """
+    own = [node.index for node in plan.nodes if node.is_visible and node.id == id]
+    return own or [node.index for node in plan.nodes if _has_inside(node, id)]
+
+
+def _has_inside(node: PlanNode, id: str) -> bool:
+    todo = [node]
+    for one in todo:  # grows while it is walked
+        if isinstance(one.action, LoopOf | MapOf) and (inside := one.action.body.nodes):
+            if any(inner.id == id and inner.is_visible for inner in inside):
+                return True
+            todo += inside
+    return False
 
 
 def _placed(block: Block, id: str, address: str) -> Placed:

@@ -15,7 +15,7 @@ from dataflow.states import DONE, FAILED, READY, TIMED_OUT, WAITING
 from dataflow.tokens import UNSETTLED, is_dead
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from dataflow.asking import OpenAsk
     from dataflow.frames import FiringId, Frame
@@ -178,11 +178,12 @@ class Reusing:
             self._note_opener(frame, node)
         self.freshness.finished(index)
 
-    def replaced(self, index: int) -> None:
-        """Note that the plan is another, and what a node of the root runs; what is inside it is compared."""
-        self.memory.forget(index)
+    def replaced(self, changed: Sequence[int]) -> None:
+        """Note that the plan is another, and what some nodes of the root run; what is inside is compared."""
+        for index in changed:
+            self.memory.forget(index)
         self.digests.forget_plan()
-        self.freshness.change(nodes=[index])
+        self.freshness.change(nodes=changed)
 
     # how it is done
 

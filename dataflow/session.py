@@ -14,7 +14,7 @@ from dataflow.live_engine import executing_live
 from dataflow.live_reasons import why
 from dataflow.live_results import failed
 from dataflow.names import encode
-from dataflow.replacing import address_in, check_layout, type_of, with_replaced
+from dataflow.replacing import address_in, check_layout, places_in, type_of, with_replaced
 from dataflow.result import no_value_text
 from dataflow.separation import separate
 from dataflow.tokens import Errored, Skip
@@ -171,8 +171,7 @@ class Live:
         replaced = with_replaced(wiring, address, kind)
         plan, told = self._definition.compile_other(replaced), "/".join(map(encode, address))
         check_layout(plan.name, told, kind, engine.scheduler.plan.root, plan.root)
-        [index] = [one.index for one in plan.root.nodes if one.is_visible and one.id == address[0]]
-        engine.replace(plan, index)
+        engine.replace(plan, places_in(plan.root, address[0]))
         self._wiring = replaced
 
     def why(self, port: object) -> str:

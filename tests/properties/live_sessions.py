@@ -8,25 +8,27 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 import anyio
 from anyio.lowlevel import checkpoint
 
 from dataflow import AnswerRefused, DataflowError, Paused, RunFailed
 from dataflow.session import Live
-from tests.properties.living import Look, Memory, affected, ports_of
+from tests.properties.living import Look, Memory, affected, ports_of, root_of
+from tests.properties.other_functions import home_of, replaceable, with_other
 from tests.properties.node_functions import Record, answer_to, recording
-from tests.properties.playing import Fired, flow_of, plain
+from tests.properties.playing import FUNCTIONS, Fired, flow_of, plain
 from tests.properties.random_flows import Program
+from tests.properties.reference_tokens import Dead
 
 __all__ = ["Session", "Step", "UndecidedError", "live_through"]
 
+REPLACED: Final = "a node got another function"
 #: For so many turns of the loop nothing goes on: then nothing will.
-STILL = 4
+STILL: Final = 4
 
 
 class UndecidedError(Exception):
@@ -38,11 +40,12 @@ class Step:
     """What befalls a session: inputs change, then several ask, and inputs change meanwhile.
 
     Each of `during` comes after so many turns of the loop; the first who asks gives up after `cancelled`.
+    In place of other inputs a node may get another function: that of a number.
     """
 
-    before: Mapping[str, Any]
+    before: Mapping[str, Any] | int
     asked: Sequence[int]
-    during: Sequence[tuple[int, Mapping[str, Any]]] = ()
+    during: Sequence[tuple[int, Mapping[str, Any] | int]] = ()
     watched: int | None = None
     cancelled: int | None = None
 
@@ -61,6 +64,7 @@ class Session:
         for name, part in self.program.document["inputs"].items():
             if "default" in part:
                 self.inputs.setdefault(name, part["default"])
+        self.document = self.program.document
         self.memory = Memory()
         self.fresh: set[str] = set()  # nodes of the root that have settled
         self.vague: set[str] = set()  # those that may have, or not
@@ -77,24 +81,24 @@ class Session:
         self.asked = {name: self.ports[name] for name in self.asked}
         changed: set[str] = set()
         self.looks = []
-        await self._update(step.before)
+        await self._change(step.before)
         self.looks = [self._look()]
         async with anyio.create_task_group() as group:
             scopes = [anyio.CancelScope() for _ in step.asked]
             for scope, one in zip(scopes, step.asked, strict=True):
                 group.start_soon(self._ask, names[one % len(names)], scope)
+            group.start_soon(self._get_together, list(self.asked))
             watching = anyio.CancelScope()
             seen: list[Any] = []
             if step.watched is not None:
                 group.start_soon(self._watch, names[step.watched % len(names)], watching, seen)
             if step.cancelled is not None and scopes:
                 await _turns(step.cancelled)
-                self.found["given up"] += not scopes[0].cancel_called
                 scopes[0].cancel()
             for turns, inputs in step.during:
                 await _turns(turns)
                 self.found["an update overtook"] += not self._is_idle
-                changed |= await self._update(inputs)
+                changed |= await self._change(inputs)
             await self._come_to_rest()
             if step.watched is not None:
                 self._hold_watched(names[step.watched % len(names)], seen)
@@ -105,26 +109,47 @@ class Session:
         self._hold_calls(changed)
 
     def _look(self) -> Look:
-        look = Look(self.program.document, self.inputs, self.asked)
+        look = Look(self.document, self.inputs, self.asked, has_others=self.found[REPLACED] > 0)
         if not look.is_decided:
             raise UndecidedError
         return look
 
-    async def _update(self, inputs: Mapping[str, Any]) -> set[str]:
-        """Give inputs other values; returns the nodes of the root that depend on those that differ."""
-        differ = [name for name, value in inputs.items() if plain(value) != plain(self.inputs[name])]
-        self.inputs |= inputs
-        if self.looks and differ:
+    async def _change(self, what: Mapping[str, Any] | int) -> set[str]:
+        """Change the inputs, or the function of a node; returns the nodes of the root that depend on it."""
+        if isinstance(what, int):
+            return await self._replace(what)
+        differ = [name for name, value in what.items() if plain(value) != plain(self.inputs[name])]
+        self.inputs |= what
+        nodes = self._changed(affected(self.document, differ), is_another=bool(differ))
+        await self.live.update(**what)
+        return nodes
+
+    async def _replace(self, number: int) -> set[str]:
+        addresses = replaceable(self.document)
+        if not addresses:
+            return set()
+        address = addresses[number % len(addresses)]
+        self.document, function = with_other(self.document, address)
+        self.found[REPLACED] += 1
+        self.memory.may_forget(address[0])
+        nodes = self._changed(
+            affected(self.document, (), {home_of(self.document, address[0])}), is_another=True
+        )
+        await self.live.replace("/".join(address), FUNCTIONS[function])
+        return nodes
+
+    def _changed(self, nodes: set[str], *, is_another: bool) -> set[str]:
+        """Note that what is in some nodes of the root is stale, as the revision is another."""
+        if self.looks and is_another:
             self.looks.append(self._look())
-        nodes = affected(self.program.document, differ)
         self.fresh -= nodes
         self.vague -= nodes
-        await self.live.update(**inputs)
         return nodes
 
     async def _ask(self, port: str, scope: anyio.CancelScope) -> None:
         with scope:
             await self._get(port, None)
+        self.found["a get was given up"] += scope.cancelled_caught
 
     async def _get(self, port: str, first: int | None) -> None:
         """Get a port: it is that of one of the revisions since it was asked for."""
@@ -144,9 +169,27 @@ class Session:
                 got = ("skip",)
             break
         self.found[f"got a {got[0]}"] += 1
+        self.found["got an earlier revision"] += not self.looks[-1].agrees(port, got)
         assert any(look.agrees(port, got) for look in self.looks[begun:]), (
             port, got, [look.tokens[port] for look in self.looks[begun:]],
         )  # fmt: skip
+
+    async def _get_together(self, ports: Sequence[str]) -> None:
+        """Get several ports at once: all are of one revision, unless one has no value."""
+        begun = len(self.looks) - 1
+        while True:
+            try:
+                _, *values = await self.live.get(ports[0], *ports)
+            except Paused:
+                await self._answer()
+                await checkpoint()
+                continue
+            except DataflowError:
+                assert any(isinstance(look.tokens[port], Dead) for look in self.looks[begun:] for port in ports)
+                return
+            break
+        got = [(port, ("value", value)) for port, value in zip(ports, values, strict=True)]
+        assert any(all(look.agrees(*one) for one in got) for look in self.looks[begun:])
 
     async def _watch(self, port: str, scope: anyio.CancelScope, seen: list[Any]) -> None:
         with scope:
@@ -156,7 +199,7 @@ class Session:
                     async for value in self.live.watch(port):
                         revision = self.live.counts.revision
                         seen.append(("value", value))
-                        self.found["watched a value"] += 1
+                        self.found["a value was watched"] += 1
                 except RunFailed as failed:
                     seen.append(("failed", failed.failures[0]))
                 while self.live.counts.revision == revision:
@@ -200,9 +243,12 @@ class Session:
                 changed.intersection(set[str]().union(*(look.wanted for look in self.looks))) - last.firm
             )
         self.memory.expected(self.looks, changed, self.fresh, self.vague).hold(calls)
+        stood = {path for path in last.given if root_of(path) not in self.fresh} - {path for path, _ in calls}
+        self.found["a firing called"] += calls.total()
+        self.found["a firing of the root that stood"] += len(stood & last.root.firings.keys())
+        self.found["a firing inside that stood"] += len(stood - last.root.firings.keys())
+        self.found.update(last.contained())
         self.fresh |= last.wanted - last.loose - self.vague
-        self.found["firings called"] += calls.total()
-        self.found["firings that stood"] += len(self.looks[-1].given.keys() - {path for path, _ in calls})
 
 
 async def _turns(count: int) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
 from dataflow import Failure
-from dataflow.document.flow import FlowDocument, MapNode, Node, TypeNode
+from dataflow.document.flow import FlowDocument, FlowNode, LoopNode, MapNode, Node, TypeNode
 from tests.properties.document_reading import AFTER, Read, by_node, parted, reads_of, sources_of
 from tests.properties.lifting import lifted
 from tests.properties.node_functions import answer_to, call_plainly, recording
@@ -94,8 +94,14 @@ class Look:
     """What a flow comes to for some inputs as far as some of its ports need it."""
 
     def __init__(
-        self, document: Mapping[str, Any], inputs: Mapping[str, Any], ports: Mapping[str, str]
+        self,
+        document: Mapping[str, Any],
+        inputs: Mapping[str, Any],
+        ports: Mapping[str, str],
+        *,
+        has_others: bool,
     ) -> None:
+        self.has_others = has_others  # functions that failures tell of were others before
         self.flow = FlowDocument.model_validate(lifted(document))
         reference = _Noting()
         self.root = root = flow_frame(self.flow, "", inputs, "fail_fast")
@@ -136,9 +142,18 @@ class Look:
     def is_open(self, path: str) -> bool:
         """Tell whether time decides how far a firing comes, or what it is given."""
         told = repr(self.given[path])
-        is_unsure = "'failure'" in told and not self.is_sure
+        is_unsure = "'failure'" in told and (self.has_others or not self.is_sure)
         is_unsure = is_unsure or "'failure', 'unsure'" in told or "'NodeFailed'" in told
         return path in self.loose or id(self.frames[path]) in self.cut or is_unsure
+
+    def contained(self) -> set[str]:
+        """Name what the part of the flow that was looked at contains."""
+        kinds = {LoopNode: "a loop", MapNode: "a map", FlowNode: "a flow node"}
+        found = {kinds[type(self.flow.nodes[id])] for id, frames in self.root.opened.items() if frames}
+        found |= {"a race that may stop nodes"} if self.loose else set()
+        return found | (
+            {"a failure"} if any(one.state == "failed" for one in self.firings.values()) else set()
+        )
 
     def calls(self, path: str) -> Fired:
         """Return how often each attempt at a firing is called, if it is; an ask is answered."""
@@ -244,6 +259,10 @@ class Memory:
                 self._may_be(path, [now, *(look.given[path] for look in seen)])
         self._forget(last, fresh)
         return found
+
+    def may_forget(self, path: str) -> None:
+        """Note that it may be forgotten what a firing was given."""
+        self._may_be(path, [None])
 
     def _may_be(self, path: str, given: list[Any]) -> None:
         known = self.known.setdefault(path, [None])

@@ -189,6 +189,22 @@ async def total(odds: Odds, xs: list[Any]) -> Maybe[Any]:
     return await _made(odds, *xs)
 
 
+async def other_one(odds: Odds, a: Any) -> Maybe[Any]:
+    return await _made(odds, "other", a)
+
+
+async def other_optional(odds: Odds, a: Any = DEFAULT) -> Maybe[Any]:
+    return await _made(odds, "other", a)
+
+
+async def other_two(odds: Odds, a: Any, b: Any) -> Maybe[Any]:
+    return await _made(odds, "other", a, b)
+
+
+async def other_total(odds: Odds, xs: list[Any]) -> Maybe[Any]:
+    return await _made(odds, "other", *xs)
+
+
 async def items(odds: Odds, a: Any) -> list[Any]:
     """Give a list of up to four values, most of them different."""
     attempt = await _entered()

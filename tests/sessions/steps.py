@@ -1,0 +1,68 @@
+"""What tests of live sessions share: nodes that tell of their calls and wait at a gate, and who asks meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import anyio
+from anyio.lowlevel import checkpoint
+
+from dataflow.session import Live
+
+__all__ = ["Gate", "asking", "told", "turns"]
+
+
+@dataclass
+class Gate:
+    """Where calls wait until they are let through; `closed` says which inputs have to."""
+
+    closed: Callable[[Any], bool] = lambda _: True
+    calls: list[Any] = field(default_factory=list)
+    ended: list[Any] = field(default_factory=list)
+    _begun: anyio.Event = field(default_factory=anyio.Event)
+    _opened: anyio.Event = field(default_factory=anyio.Event)
+
+    async def passed(self, value: Any) -> None:
+        self.calls.append(value)
+        self._begun.set()
+        if self.closed(value):
+            await self._opened.wait()
+        self.ended.append(value)
+
+    async def reached(self) -> None:
+        await self._begun.wait()
+        self._begun = anyio.Event()
+
+    def open(self) -> None:
+        self._opened.set()
+
+
+async def told(asked: Awaitable[Any]) -> Any:
+    """Return what somebody gets, an error as its class and text."""
+    try:
+        return await asked
+    except Exception as error:  # noqa: BLE001 - it is what the test looks at
+        return f"{type(error).__name__}: {error}"
+
+
+@asynccontextmanager
+async def asking(session: Live, *ports: str) -> AsyncIterator[list[Any]]:
+    """Ask for some ports while the block runs; gives what each got, in the order in which it came."""
+    got: list[Any] = []
+
+    async def ask(port: str) -> None:
+        got.append(await told(session.get(port)))
+
+    async with anyio.create_task_group() as group:
+        for port in ports:
+            group.start_soon(ask, port)
+        yield got
+
+
+async def turns(count: int = 10) -> None:
+    """Let everything else have its turn several times."""
+    for _ in range(count):
+        await checkpoint()
