@@ -17,6 +17,7 @@ from benchmarks import (
     listening,
     loop,
     mapping,
+    memo,
     memory,
     open_asks,
     resuming,
@@ -46,6 +47,7 @@ QUESTIONS: Final[dict[str, Question]] = {
         resuming.QUESTION,
         open_asks.QUESTION,
         *fingerprints.QUESTIONS,
+        memo.QUESTION,
         *importing.QUESTIONS,
     )
 }

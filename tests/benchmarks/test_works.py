@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from benchmarks import building, chain, diamonds, fan_out, layered, loop, mapping
+from benchmarks import building, chain, diamonds, fan_out, layered, loop, mapping, memo
 from benchmarks.flows import flow_of, run_shape
 from benchmarks.functions import suspending
 from benchmarks.limits import by_hand, gathered
@@ -25,6 +25,7 @@ WORKS: Final = {
     "loop": (loop.WORKS, 5),
     "map": (mapping.WORKS, 20),
     "building": (building.WORKS, 20),
+    "memo": (memo.WORKS, 20),
 }
 OURS: Final = [pytest.param(works[Way.ASYNCIO], size, id=name) for name, (works, size) in WORKS.items()]
 OTHERS: Final = [
