@@ -26,13 +26,13 @@ MOST_CAUSES = 50
 
 def why(engine: LiveEngine, port: object, found: RootPort) -> str:
     """Tell why a port is what it is; each further line is a cause of the one above or before it."""
-    index, named = engine.maker(found), _named(port)
+    index, named = engine.ports.maker(found), _named(port)
     if index is None:
         return f"{named} is given" if found.slot is None else _input(engine, found.slot, named)
     node = engine.scheduler.root.plan.nodes[index]
     match Stage(engine.freshness.stages[index]):
         case Stage.FRESH | Stage.LOST:
-            token = engine.look(found).token
+            token = engine.ports.look(found).token
             if isinstance(token, Skip | Errored):
                 return story(f"{named} has no value", token)
             return _told(f"{named} {_computed(engine, node)}", _causes(engine, node))

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
     from dataflow.asks import Ask
     from dataflow.definitions import Definition
-    from dataflow.live_engine import LiveEngine, Seen
+    from dataflow.live_engine import LiveEngine
+    from dataflow.live_ports import Seen
     from dataflow.wiring import Nested
 
 __all__ = ["Counts", "Live", "live"]
@@ -98,7 +99,7 @@ class Live:
         none. All values are those of one revision: the newest when they were asked for, or a later one.
         """
         ports = (port, *more)
-        seen = await self._engine.settled_together([self._find(one) for one in ports])
+        seen = await self._engine.ports.settled_together([self._find(one) for one in ports])
         values = tuple(map(self._value, ports, seen))
         return values if more else values[0]
 
@@ -126,7 +127,7 @@ class Live:
         while not engine.is_over():
             changed = engine.changed
             try:
-                seen = await engine.settled(found, is_patient=True)
+                seen = await engine.ports.settled(found, is_patient=True)
             except DataflowError:
                 if not engine.is_over():
                     raise
