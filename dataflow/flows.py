@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from dataflow.lookup import FindFunction, FindType
-    from dataflow.plan import FlowPlan
     from dataflow.result import Result
     from dataflow.run import Run
     from dataflow.wiring import Wiring
@@ -134,13 +133,39 @@ class Flow(Definition):
                 f"run {run} is given by its id, but the flow has no store to find it in: "
                 "say flow.using(store=...).resume(...)"
             )
-        from dataflow.storing import prepare_resumed  # as above
+        from dataflow.forking import plan_of_run  # as above
+        from dataflow.storing import prepare_resumed
 
+        id, store = run if isinstance(run, str) else run.run_id, self.settings.store
+        plan_for = partial(plan_of_run, self, store=store)
+        return executing(partial(prepare_resumed, plan_for, self.settings, id, given, edited))
+
+    async def fork(self, run: str, *, changes: Mapping[str, object], edited: Edited = "refuse") -> Result:
+        """Make a new run of what another has settled, with some of it changed, and go on with it (S13.5).
+
+        The keys of the changes are `$in.NAME`, the id of an ask, `NODE.config.FIELD`, and `model` for each
+        model that the flow names. What depends on a change runs again, and what had not settled runs; every
+        other value is used again. The run stays as it was, and may be in any state. Raises FlowInvalid for
+        changes that cannot be, AnswerRefused for an answer that does not fit, FlowEdited as `resume` does.
+        """
+        async with self.forking(run, changes=changes, edited=edited) as forked:
+            return await forked
+
+    def forking(
+        self, run: str | Result, *, changes: Mapping[str, object], edited: Edited = "refuse"
+    ) -> AbstractAsyncContextManager[Run]:
+        """Execute a fork while the block runs, as `start` does with a new run; see `fork`."""
+        from dataflow.forking import prepare_forked  # as in start
+        from dataflow.run import executing
+
+        one_of("edited", edited, Edited)
         id = run if isinstance(run, str) else run.run_id
-        return executing(partial(prepare_resumed, self._plan_for, self.settings, id, given, edited))
-
-    def _plan_for(self, pulled: str) -> FlowPlan:
-        return self.compile_for(pulled) if pulled else self.compile()
+        if self.settings.store is None:
+            raise DataflowError(
+                f"run {id} is to be forked, but the flow has no store to find it in: "
+                "say flow.using(store=...).fork(...)"
+            )
+        return executing(partial(prepare_forked, self, id, dict(changes), edited))
 
     @overload
     async def pull(self, port: str, /, **inputs: Any) -> Any: ...

@@ -108,7 +108,8 @@ class Past:
         """The seconds from the beginning of the newest sitting to the newest record."""
         if self.sitting is None or self.last is None:
             return 0.0
-        return (self.last - self.sitting).total_seconds()
+        seconds = (self.last - self.sitting).total_seconds()
+        return max(0.0, seconds)  # what a fork has taken over is older than its sittings
 
     @property
     def open_asks(self) -> dict[str, PastAsk]:

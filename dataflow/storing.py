@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import anyio
 
@@ -37,7 +37,15 @@ if TYPE_CHECKING:
     from dataflow.storable import Storable
     from dataflow.stores import Answer, Hold, Store
 
-__all__ = ["prepare_resumed", "prepare_stored"]
+__all__ = ["Taken", "began", "go_on", "inputs_of", "prepare_resumed", "prepare_stored"]
+
+
+class Taken(NamedTuple):
+    """A run that is owned, what its journal tells, and the answers that wait for it."""
+
+    hold: Hold
+    past: Past
+    inbox: Sequence[Answer] = ()
 
 
 async def prepare_stored(
@@ -82,7 +90,7 @@ def _scheduler(
 
 
 async def prepare_resumed(
-    plan_for: Callable[[str], FlowPlan],
+    plan_for: Callable[[Past], FlowPlan],
     settings: Settings,
     run: str,
     answers: Mapping[str, object],
@@ -90,22 +98,34 @@ async def prepare_resumed(
 ) -> Prepared:
     """Prepare a run to go on from its journal; whatever is wrong, the run stays as it was.
 
-    `plan_for` gives the plan of the flow, or of the one port that was asked for. Raises StoreError, RunTaken,
-    FlowEdited, AnswerRefused.
+    `plan_for` gives the plan of the flow as the run has it. Raises StoreError, RunTaken, FlowEdited,
+    AnswerRefused.
     """
     store = settings.store
     assert store is not None, "the flow has a store"
-    hold, past, inbox = await owned(partial(_take, store, run), lambda taken: taken[0].release())
+    taken = await owned(partial(_take, store, run), lambda taken: taken.hold.release())
+    return await go_on(plan_for, settings, taken, answers, edited)
+
+
+async def go_on(
+    plan_for: Callable[[Past], FlowPlan],
+    settings: Settings,
+    taken: Taken,
+    answers: Mapping[str, object],
+    edited: Edited = "refuse",
+    warnings: Sequence[ResumeWarning] = (),
+) -> Prepared:
+    """Restore a run that is owned; whatever is wrong, it is given up, and stays as it was."""
     try:
-        plan = plan_for(past.told.get("pulled", ""))
+        plan = plan_for(taken.past)
         storable = storable_of(plan)
         make_known(storable.secrets)
-        scheduler = _scheduler(plan, settings, run, hold, storable, past.seq)
+        scheduler = _scheduler(plan, settings, taken.past.run, taken.hold, storable, taken.past.seq)
     except BaseException:
-        hold.release()
+        taken.hold.release()
         raise
     try:
-        return await _restored(scheduler, storable, past, answers, inbox, edited)
+        return await _restored(scheduler, storable, taken, answers, edited, warnings)
     except BaseException:
         assert scheduler.recording is not None, "the run is in a store"
         with anyio.CancelScope(shield=True):
@@ -118,13 +138,13 @@ def _begin(store: Store, run: StoredRun) -> Hold:
         return store.begin(run)
 
 
-def _take(store: Store, run: str) -> tuple[Hold, Past, Sequence[Answer]]:
+def _take(store: Store, run: str) -> Taken:
     """Own a run, and read what its journal tells."""
     with told_by(store):
         before = store.find(run)
         hold = store.hold(run)
         try:
-            return hold, *_read(store, run, before)
+            return Taken(hold, *_read(store, run, before))
         except BaseException:
             hold.release()
             raise
@@ -138,28 +158,34 @@ def _read(store: Store, run: str, before: StoredRun) -> tuple[Past, Sequence[Ans
     if now.status == RunStatus.COMPLETED.value:
         raise RunTaken(str(store), run, "has completed; there is nothing to resume")
     past = fold(run, store.records(run), str(store))
+    return began(past), store.inbox(run)
+
+
+def began(past: Past) -> Past:
+    """Return the past of a run of which something was written; raises StoreError for any other."""
     if not past.told:
-        reason = f"run {run} ended before anything of it was written; start it anew"
-        raise StoreError(str(store), reason)
-    return past, store.inbox(run)
+        reason = f"run {past.run} ended before anything of it was written; start it anew"
+        raise StoreError(past.store, reason)
+    return past
 
 
 async def _restored(
     scheduler: Scheduler,
     storable: Storable,
-    past: Past,
+    taken: Taken,
     answers: Mapping[str, object],
-    inbox: Sequence[Answer],
     edited: Edited,
+    told_already: Sequence[ResumeWarning],
 ) -> Prepared:
+    _, past, inbox = taken
     store, recording, plan = scheduler.settings.store, scheduler.recording, scheduler.plan
     assert store is not None
     assert recording is not None
     reader = Reader(storable.classes, store.blob, str(store))
     stored = reader.read(past.told["shape"], f"the flow of run {past.run}")
     forgotten, changed_code = forgotten_by(plan, storable.shape, past, stored, edited)
-    warnings = [ResumeWarning("code_changed", text) for text in changed_code]
-    inputs = _inputs_of(plan, reader.read(past.told["inputs"], f"the inputs of run {past.run}"))
+    warnings = [*told_already, *(ResumeWarning("code_changed", text) for text in changed_code)]
+    inputs = inputs_of(plan, reader.read(past.told["inputs"], f"the inputs of run {past.run}"))
     restoring = scheduler.restoring = Restoring(scheduler, past, forgotten, reader.read)
     recording.begin_again(restoring.recalling)
     held = await replay(scheduler, restoring, inputs)
@@ -184,7 +210,7 @@ async def _restored(
     return Prepared(scheduler, ResumedStart(read, held, told, warnings, past.elapsed), recording)
 
 
-def _inputs_of(plan: FlowPlan, given: Mapping[str, Any]) -> dict[str, Any]:
+def inputs_of(plan: FlowPlan, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a run was given, as far as the flow takes it; raises FlowInvalid if that is not enough."""
     declared = plan.wiring.inputs
     return read_inputs(plan.name, declared, {name: given[name] for name in given if name in declared})
