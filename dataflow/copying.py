@@ -30,6 +30,8 @@ ATTEMPTS: Final = frozenset({EventKind.NODE_STARTED, EventKind.ATTEMPT_FAILED})
 ASKED: Final = frozenset({EventKind.NODE_STARTED, EventKind.ATTEMPT_FAILED, EventKind.ASK_OPENED})
 #: The ends of a firing after which it runs again.
 AGAIN: Final = frozenset({None, NodeState.CANCELLED})
+#: The ends of a firing that are followed by another when it runs again.
+UNSETTLED: Final = frozenset({NodeState.FAILED, NodeState.TIMED_OUT, NodeState.CANCELLED, NodeState.NOT_RUN})
 #: The stored values that name a blob.
 WITH_BLOBS: Final = ("text", "blob", "history")
 
@@ -58,11 +60,11 @@ class Copying:
         seq = 1
         yield _record(seq, EventKind.RUN_STARTED.value, "", started)
         records = list(records)
-        earlier = _forgotten_earlier(records)
+        over = _over(records)
         last_asked = {one.path: one.seq for one in records if one.kind == EventKind.ASK_OPENED}
         for record in records:
             data = _data_of(record)
-            is_over = record.seq < earlier.get(record.path, 0) and record.kind not in ATTEMPTS
+            is_over = record.seq <= over.get(record.path, 0) and not self._counts_attempts(record)
             if data is None or is_over or not self._stands(record, data):
                 continue
             seq += 1
@@ -70,6 +72,11 @@ class Copying:
             if record.path in self.answers and record.seq == last_asked.get(record.path):
                 seq += 1
                 yield _record(seq, EventKind.ASK_ANSWERED.value, record.path, self.answers[record.path])
+
+    def _counts_attempts(self, record: Record) -> bool:
+        """Tell whether a record tells how often a flow node was attempted."""
+        firing = self.past.firings.get(record.path)
+        return firing is not None and firing.is_opener and record.kind in ATTEMPTS
 
     def _text(self, record: Record, data: dict[str, Any]) -> str:
         """Return the text of a record; the time of an open ask begins anew."""
@@ -118,10 +125,19 @@ class Copying:
                 return path not in self.reach.paths and not self._runs_again(firing, kind)
 
 
-def _forgotten_earlier(records: Iterable[Record]) -> dict[str, int]:
-    """Tell by path behind which record what was known of it was forgotten in an earlier sitting."""
-    resumed = (one for one in records if one.kind == EventKind.RUN_RESUMED)
-    return {path: one.seq for one in resumed for path in (_data_of(one) or {}).get("forgotten", ())}
+def _over(records: Iterable[Record]) -> dict[str, int]:
+    """Tell by path up to which record all is over: it was forgotten, or has settled otherwise, later."""
+    over: dict[str, int] = {}
+    settled: dict[str, int] = {}
+    for record in records:
+        if record.kind == EventKind.RUN_RESUMED:
+            over.update(dict.fromkeys((_data_of(record) or {}).get("forgotten", ()), record.seq))
+        elif record.kind == EventKind.NODE_FINISHED and (data := _data_of(record)) is not None:
+            if record.path in settled:
+                over[record.path] = settled.pop(record.path)
+            if data["state"] not in UNSETTLED:
+                settled[record.path] = record.seq
+    return over
 
 
 def _data_of(record: Record) -> dict[str, Any] | None:

@@ -140,7 +140,7 @@ class _Forking:
         reach = reach_of(
             plan,
             past,
-            inputs=[name for name in inputs if started["inputs"][name] != past.told["inputs"].get(name)],
+            inputs=[name for name in inputs if not _same(started["inputs"], past.told["inputs"], name)],
             nodes=wanted.configs.keys(),
             answers=answers.keys(),
         )
@@ -210,6 +210,15 @@ class _Forking:
         ]
         if problems:
             raise FlowInvalid(name, problems, FORK)
+
+
+def _same(written: Mapping[str, Any], before: Mapping[str, Any], name: str) -> bool:
+    """Tell whether a stored value is what it was: types count, the order of keys does not (S13.2)."""
+    return name in before and _text(written[name]) == _text(before[name])
+
+
+def _text(stored: Any) -> str:
+    return json.dumps(stored, sort_keys=True)
 
 
 def _told_configs(

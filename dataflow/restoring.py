@@ -46,6 +46,7 @@ class Restoring:
         self._left = dict(past.firings)  # not settled again so far
         self.recalling = Recalling(past)
         self._reopened: list[str] = []
+        self._shut: set[str] = set()  # asks that were closed since nothing leads to them yet
         self._whole: list[str] = []  # loops, maps and flow nodes that were settled without being opened
         self._unknown: list[FiringId] = []  # ready, and the journal does not tell what they came to
 
@@ -74,6 +75,7 @@ class Restoring:
                 scheduler.asking.tell(scheduler.asking.open[id])
         for id in self._asked:
             if not scheduler.asking.knows(id):
+                self._shut.add(id)
                 scheduler.reporter.emit(EventKind.ASK_CLOSED, id, {"reason": "what has led to it was edited"})
 
     def demanded_before(self, frame: Frame) -> list[int]:
@@ -196,7 +198,7 @@ class Restoring:
             asking.answer(path, ReadAnswer(values, ask.by))
         elif ask.closed is not None and self.recalling.is_replaying:
             self._reopened.append(path)
-        elif ask.closed is not None:
+        elif ask.closed is not None or path in self._shut:
             asking.tell(asking.open[path])
 
     def _count_attempts(self, frame: Frame, node: PlanNode, firing: PastFiring) -> bool:
