@@ -11,7 +11,7 @@ from dataflow.states import LoopEnd, NodeState
 from dataflow.stores.store import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from dataflow.past import Past, PastFiring
     from dataflow.reaching import Reach
@@ -54,11 +54,15 @@ class Copying:
     forgotten: Collection[str] = ()
     failures: Collection[str] = ()
     answers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    warnings: Sequence[str] = ()  # of changed code
 
     def copied(self, records: Iterable[Record], started: Mapping[str, Any]) -> Iterator[Record]:
         """Yield the journal of the fork, numbered anew: that it has started, then what stands."""
+        yield _record(1, EventKind.RUN_STARTED.value, "", started)
         seq = 1
-        yield _record(seq, EventKind.RUN_STARTED.value, "", started)
+        for seq, text in enumerate(self.warnings, 2):
+            warning = {"code": "code_changed", "text": text, "time": self.time}
+            yield _record(seq, EventKind.WARNING.value, "", warning)
         records = list(records)
         over = _over(records)
         last_asked = {one.path: one.seq for one in records if one.kind == EventKind.ASK_OPENED}

@@ -22,7 +22,6 @@ from dataflow.past import fold
 from dataflow.reaching import reach_of
 from dataflow.rewiring import configs_of, rewired
 from dataflow.run import new_run_id
-from dataflow.starting import ResumeWarning
 from dataflow.states import RunStatus
 from dataflow.storable import make_known, storable_of
 from dataflow.stores import Batch, StoredRun
@@ -44,17 +43,16 @@ if TYPE_CHECKING:
     from dataflow.storable import Storable
     from dataflow.stores import Record, Store
 
-__all__ = ["flow_of_run", "plan_of_run", "prepare_forked"]
+__all__ = ["FORK", "changeable_of", "plan_of_run", "prepare_forked", "write_fork"]
 
 
 @dataclass(frozen=True, slots=True)
 class _Fork:
-    """A fork that may be: its plan, its journal with the blobs that it needs, and what to warn of."""
+    """A fork that may be: its plan, and its journal with the blobs that it needs."""
 
     plan: FlowPlan
     records: Sequence[Record]
     blobs: Mapping[str, bytes]
-    warnings: Sequence[ResumeWarning]
 
 
 async def prepare_forked(
@@ -69,16 +67,32 @@ async def prepare_forked(
     past, records = await call_in_thread(_read, (store, run))
     fork = _Forking(flow, store, past, records).fork(changes, edited)
     taken = await owned(partial(_write, store, flow.target, past, fork), lambda taken: taken.hold.release())
-    return await go_on(lambda _: fork.plan, flow.settings, taken, {}, warnings=fork.warnings)
+    return await go_on(lambda _: fork.plan, flow.settings, taken, {})
+
+
+def write_fork(flow: Definition, run: str, changes: Mapping[str, object], edited: Edited) -> str:
+    """Write a fork of a run and return its id; it is left to be resumed. Blocks, and raises as above."""
+    store = flow.settings.store
+    assert store is not None, "the flow has a store"
+    past, records = _read(store, run)
+    taken = _write(store, flow.target, past, _Forking(flow, store, past, records).fork(changes, edited))
+    taken.hold.release()
+    return taken.past.run
 
 
 def plan_of_run(flow: Definition, past: Past, store: Store) -> FlowPlan:
     """Return the plan of a flow as a run has it: with what forks have changed, or of one port alone."""
-    return _plan_of(flow, flow_of_run(flow, past, store), past)
+    return _plan_of(flow, _flow_of_run(flow, past, store), past)
 
 
-def flow_of_run(flow: Definition, past: Past, store: Store) -> Definition:
-    """Return a flow with the configs that forks have changed on the way to this run."""
+def changeable_of(flow: Definition, past: Past, store: Store) -> Changeable:
+    """Tell what a fork of a run can change."""
+    changed = _flow_of_run(flow, past, store)
+    return Changeable(changed, _plan_of(flow, changed, past), past)
+
+
+def _flow_of_run(flow: Definition, past: Past, store: Store) -> Definition:
+    """Return a flow with the configs that forks have changed on the way to a run."""
     changes = _configs_told(past, store)
     if not changes:
         return flow
@@ -115,7 +129,7 @@ class _Forking:
         self._store = store
         self._past = past
         self._records = records
-        self._base = flow_of_run(flow, past, store)
+        self._base = _flow_of_run(flow, past, store)
         self._blobs: dict[str, bytes] = {}
         self._time = datetime.now(UTC).isoformat()
 
@@ -145,11 +159,10 @@ class _Forking:
             answers=answers.keys(),
         )
         self._refuse_reached(plan.name, reach, forgotten, answers)
-        copying = Copying(past, reach, self._time, forgotten, past.failures, answers)
+        copying = Copying(past, reach, self._time, forgotten, past.failures, answers, changed_code)
         records = list(copying.copied(self._records, started))
         blobs = {**blobs_in(records[1:], self._store.blob), **blobs_in(records[:1], self._blob)}
-        warnings = [ResumeWarning("code_changed", text) for text in changed_code]
-        return _Fork(plan, records, {**blobs, **self._blobs}, warnings)
+        return _Fork(plan, records, {**blobs, **self._blobs})
 
     def _reader(self, storable: Storable) -> Reader:
         make_known(storable.secrets)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.asking import ReadAnswer
 from dataflow.asks import Request
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from dataflow.scheduler import Scheduler
 
 __all__ = ["Restoring"]
+
+#: The ends of what nobody asks for at once, and that somebody has asked for.
+ASKED_FOR: Final = frozenset({NodeState.DONE, NodeState.SKIPPED})
 
 
 class Restoring:
@@ -80,12 +83,12 @@ class Restoring:
 
     def demanded_before(self, frame: Frame) -> list[int]:
         """List the ports of what somebody has asked for before, who may not ask again (S8.3)."""
-        done = (
+        known = (
             node
             for node in frame.plan.nodes
-            if node.index in frame.undemanded and self.past.state_of(frame.path_of(node)) is NodeState.DONE
+            if node.index in frame.undemanded and self.past.state_of(frame.path_of(node)) in ASKED_FOR
         )
-        return [slot for node in done for slot in node.outputs.values()]
+        return [slot for node in known for slot in node.outputs.values()]
 
     def settle(self, ready: Iterable[FiringId]) -> None:
         """Settle the calls that are known; the others fire."""

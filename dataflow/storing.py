@@ -113,7 +113,6 @@ async def go_on(
     taken: Taken,
     answers: Mapping[str, object],
     edited: Edited = "refuse",
-    warnings: Sequence[ResumeWarning] = (),
 ) -> Prepared:
     """Restore a run that is owned; whatever is wrong, it is given up, and stays as it was."""
     try:
@@ -125,7 +124,7 @@ async def go_on(
         taken.hold.release()
         raise
     try:
-        return await _restored(scheduler, storable, taken, answers, edited, warnings)
+        return await _restored(scheduler, storable, taken, answers, edited)
     except BaseException:
         assert scheduler.recording is not None, "the run is in a store"
         with anyio.CancelScope(shield=True):
@@ -175,7 +174,6 @@ async def _restored(
     taken: Taken,
     answers: Mapping[str, object],
     edited: Edited,
-    told_already: Sequence[ResumeWarning],
 ) -> Prepared:
     _, past, inbox = taken
     store, recording, plan = scheduler.settings.store, scheduler.recording, scheduler.plan
@@ -184,7 +182,7 @@ async def _restored(
     reader = Reader(storable.classes, store.blob, str(store))
     stored = reader.read(past.told["shape"], f"the flow of run {past.run}")
     forgotten, changed_code = forgotten_by(plan, storable.shape, past, stored, edited)
-    warnings = [*told_already, *(ResumeWarning("code_changed", text) for text in changed_code)]
+    warnings = [ResumeWarning("code_changed", text) for text in changed_code]
     inputs = inputs_of(plan, reader.read(past.told["inputs"], f"the inputs of run {past.run}"))
     restoring = scheduler.restoring = Restoring(scheduler, past, forgotten, reader.read)
     recording.begin_again(restoring.recalling)
