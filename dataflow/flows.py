@@ -140,7 +140,9 @@ class Flow(Definition):
         plan_for = partial(plan_of_run, self, store=store)
         return executing(partial(prepare_resumed, plan_for, self.settings, id, given, edited))
 
-    async def fork(self, run: str, *, changes: Mapping[str, object], edited: Edited = "refuse") -> Result:
+    async def fork(
+        self, run: str | Result, *, changes: Mapping[str, object], edited: Edited = "refuse"
+    ) -> Result:
         """Make a new run of what another has settled, with some of it changed, and go on with it (S13.5).
 
         The keys of the changes are `$in.NAME`, the id of an ask, `NODE.config.FIELD`, and `model` for each

@@ -148,9 +148,13 @@ class _Forking:
         writer = Writer(storable.classes, self._blobs.__setitem__)
         inputs = self._inputs(plan, storable, wanted.inputs)
         answers = self._answers(changeable, writer, wanted.answers)
-        started = self._started(plan, writer, inputs, {**wanted.inputs, **changes})
-        if told := _told_configs(_configs_told(past, self._store), wanted, changeable, configs):
-            started["configs"] = writer.write(told, "the configs")
+        told = _told_configs(wanted, changeable, configs)
+        as_json = {f"{address}{CONFIG}{name}": value for (address, name), value in told.items()}
+        started = self._started(
+            plan, writer, inputs, {key: as_json.get(key, changes[key]) for key in changes}
+        )
+        if earlier := self._configs(told):
+            started["configs"] = writer.write(earlier, "the configs")
         reach = reach_of(
             plan,
             past,
@@ -163,6 +167,13 @@ class _Forking:
         records = list(copying.copied(self._records, started))
         blobs = {**blobs_in(records[1:], self._store.blob), **blobs_in(records[:1], self._blob)}
         return _Fork(plan, records, {**blobs, **self._blobs})
+
+    def _configs(self, told: Mapping[tuple[str, str], object]) -> dict[str, dict[str, object]]:
+        """Return what forks have changed of configs so far, by address, with what this one does."""
+        changed = _configs_told(self._past, self._store)
+        for (address, name), value in told.items():
+            changed.setdefault(address, {})[name] = value
+        return changed
 
     def _reader(self, storable: Storable) -> Reader:
         make_known(storable.secrets)
@@ -235,22 +246,18 @@ def _text(stored: Any) -> str:
 
 
 def _told_configs(
-    earlier: Mapping[str, Mapping[str, object]],
-    wanted: Changes,
-    changeable: Changeable,
-    made: Mapping[tuple[str, ...], Config],
-) -> dict[str, dict[str, object]]:
-    """Tell as JSON which fields of configs forks have changed, so that the run is resumed with them."""
-    told = {address: dict(fields) for address, fields in earlier.items()}
+    wanted: Changes, changeable: Changeable, made: Mapping[tuple[str, ...], Config]
+) -> dict[tuple[str, str], object]:
+    """Tell as JSON what fields of configs are, by address and name, so that the fork is resumed with them."""
+    told: dict[tuple[str, str], object] = {}
     for address, fields in wanted.configs.items():
         config = made[changeable.configs[address].steps]
         for name in fields:
             try:
-                value = config.model_dump(mode="json", include={name})[name]
+                told[address, name] = config.model_dump(mode="json", include={name})[name]
             except PydanticSerializationError as error:
-                problem = f"'{address}{CONFIG}{name}': a fork keeps what is changed as JSON, and {error}"
+                problem = f"'{address}{CONFIG}{name}': a fork keeps it as JSON, which it cannot be: {error}"
                 raise FlowInvalid(address, [problem], FORK) from error
-            told.setdefault(address, {})[name] = value
     return told
 
 
