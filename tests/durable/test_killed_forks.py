@@ -48,6 +48,8 @@ class Forking:
             self.deaths += 1
             left = [run.id for run in self.store.runs() if run.id not in known]
             written = [run for run in left if list(self.store.records(run))]
+            if written and self.store.find(written[0]).status == "completed":
+                return written[0]
             again = replace(self._first, run=written[0]) if written else replace(order, at=0)
             reply = self._forked.obey(again)
         assert reply is not None
