@@ -20,6 +20,7 @@ __getattr__, __dir__, __all__ = _attach(
         "context": ["ExecutionContext", "Message", "Tools"],
         "current": ["Firing", "this_firing"],
         "declare": ["Node", "node", "threaded"],
+        "differing": ["Difference", "DifferenceKind", "Differences", "diff"],
         "errors": [
             "AnswerRefused",
             "DataflowError",

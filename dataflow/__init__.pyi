@@ -5,6 +5,7 @@ from .config import Config
 from .context import ExecutionContext, Message, Tools
 from .current import Firing, this_firing
 from .declare import Node, node, threaded
+from .differing import Difference, DifferenceKind, Differences, diff
 from .errors import (
     AnswerRefused,
     DataflowError,
@@ -50,6 +51,9 @@ __all__ = [
     "Carry",
     "Config",
     "DataflowError",
+    "Difference",
+    "DifferenceKind",
+    "Differences",
     "Event",
     "EventKind",
     "ExecutionContext",
@@ -96,6 +100,7 @@ __all__ = [
     "ValueRefused",
     "When",
     "collect",
+    "diff",
     "each",
     "fallback",
     "flow",

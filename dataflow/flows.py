@@ -6,9 +6,9 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from dataflow.definitions import Definition
 from dataflow.entering import read_inputs
 from dataflow.errors import DataflowError, Paused
+from dataflow.forkable import Forkable
 from dataflow.policy import Edited, one_of
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ __all__ = ["Flow"]
 T = TypeVar("T")
 
 
-class Flow(Definition):
+class Flow(Forkable):
     """A flow: wire it, then run it. `with Flow("name") as f:` checks it at the end of the block.
 
     Whatever is wrong with it is raised at once, as one FlowInvalid, there or before its first run.
@@ -139,35 +139,6 @@ class Flow(Definition):
         id, store = run if isinstance(run, str) else run.run_id, self.settings.store
         plan_for = partial(plan_of_run, self, store=store)
         return executing(partial(prepare_resumed, plan_for, self.settings, id, given, edited))
-
-    async def fork(
-        self, run: str | Result, *, changes: Mapping[str, object], edited: Edited = "refuse"
-    ) -> Result:
-        """Make a new run of what another has settled, with some of it changed, and go on with it (S13.5).
-
-        The keys of the changes are `$in.NAME`, the id of an ask, `NODE.config.FIELD`, and `model` for each
-        model that the flow names. What depends on a change runs again, and what had not settled runs; every
-        other value is used again. The run stays as it was, and may be in any state. Raises FlowInvalid for
-        changes that cannot be, AnswerRefused for an answer that does not fit, FlowEdited as `resume` does.
-        """
-        async with self.forking(run, changes=changes, edited=edited) as forked:
-            return await forked
-
-    def forking(
-        self, run: str | Result, *, changes: Mapping[str, object], edited: Edited = "refuse"
-    ) -> AbstractAsyncContextManager[Run]:
-        """Execute a fork while the block runs, as `start` does with a new run; see `fork`."""
-        from dataflow.forking import prepare_forked  # as in start
-        from dataflow.run import executing
-
-        one_of("edited", edited, Edited)
-        id = run if isinstance(run, str) else run.run_id
-        if self.settings.store is None:
-            raise DataflowError(
-                f"run {id} is to be forked, but the flow has no store to find it in: "
-                "say flow.using(store=...).fork(...)"
-            )
-        return executing(partial(prepare_forked, self, id, dict(changes), edited))
 
     @overload
     async def pull(self, port: str, /, **inputs: Any) -> Any: ...

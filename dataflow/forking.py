@@ -18,14 +18,14 @@ from dataflow.entering import read_inputs
 from dataflow.errors import AnswerRefused, FlowInvalid, StoreError, ValueRefused
 from dataflow.forgetting import forgotten_by
 from dataflow.owning import owned, told_by
-from dataflow.past import fold
+from dataflow.past import began, fold
 from dataflow.reaching import reach_of
 from dataflow.rewiring import configs_of, rewired
 from dataflow.run import new_run_id
 from dataflow.states import RunStatus
 from dataflow.storable import make_known, storable_of
 from dataflow.stores import Batch, StoredRun
-from dataflow.storing import Taken, began, go_on, inputs_of
+from dataflow.storing import Taken, go_on, inputs_of
 from dataflow.threads import call_in_thread
 from dataflow.values import Reader, Writer, classes_of
 
@@ -219,6 +219,7 @@ class _Forking:
             "inputs": {**told["inputs"], **written},
             "target": self._flow.target or told.get("target", ""),
             "shape": writer.write(storable_of(plan).shape, "the shape"),
+            "reads": writer.write(storable_of(plan).reads, "what nodes read"),
             "forked": forked,
             "time": self._time,
         }

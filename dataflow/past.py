@@ -17,12 +17,14 @@ if TYPE_CHECKING:
 
     from dataflow.stores.store import Record
 
-__all__ = ["Past", "PastAsk", "PastFiring", "fold"]
+__all__ = ["Past", "PastAsk", "PastFiring", "began", "fold"]
 
 #: What tells that all around goes on.
 BEGINNING: Final = frozenset(
     {EventKind.NODE_STARTED, EventKind.LOOP_ROUND, EventKind.MAP_OPENED, EventKind.ASK_OPENED}
 )
+#: What is told of the flow itself, when a run begins and when it is resumed with another.
+OF_FLOW: Final = ("shape", "reads")
 #: The types that loops, maps and flow nodes are reported with.
 OPENERS: Final = frozenset({"loop", "map", "flow"})
 _PLACES: Final = re.compile(r"[/\[~]")  # where the path of what is around ends
@@ -191,6 +193,14 @@ def fold(run: str, records: Iterable[Record], store: str) -> Past:
     return past
 
 
+def began(past: Past) -> Past:
+    """Return the past of a run of which something was written; raises StoreError for any other."""
+    if not past.told:
+        reason = f"run {past.run} ended before anything of it was written; start it anew"
+        raise StoreError(past.store, reason)
+    return past
+
+
 def _fold(past: Past, record: Record) -> bool:
     """Take in one record; tells whether it could be read."""
     try:
@@ -271,8 +281,7 @@ def _of_run(past: Past, kind: EventKind, data: Mapping[str, Any], time: datetime
             past.forget_failures()
             past.status, past.sitting = RunStatus.RUNNING, time
             past.forget(data.get("forgotten", ()))
-            if "shape" in data:
-                past.told = {**past.told, "shape": data["shape"]}
+            past.told = {**past.told, **{name: data[name] for name in OF_FLOW if name in data}}
         case EventKind.RUN_PAUSED:
             past.status, past.elapsed = RunStatus.PAUSED, data["elapsed"]
             past.flow_times = dict(data.get("flow_times", {}))

@@ -10,12 +10,12 @@ import anyio
 
 from dataflow.backend import caller
 from dataflow.entering import read_inputs
-from dataflow.errors import AnswerRefused, RunTaken, StoreError
+from dataflow.errors import AnswerRefused, RunTaken
 from dataflow.events import Reporter
 from dataflow.forgetting import forgotten_by
 from dataflow.journal import Journal
 from dataflow.owning import owned, told_by
-from dataflow.past import fold
+from dataflow.past import began, fold
 from dataflow.recording import Recording
 from dataflow.replaying import replay
 from dataflow.restoring import Restoring
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from dataflow.storable import Storable
     from dataflow.stores import Answer, Hold, Store
 
-__all__ = ["Taken", "began", "go_on", "inputs_of", "prepare_resumed", "prepare_stored"]
+__all__ = ["Taken", "go_on", "inputs_of", "prepare_resumed", "prepare_stored"]
 
 
 class Taken(NamedTuple):
@@ -66,8 +66,13 @@ async def prepare_stored(
     noted = StoredRun(run_id, plan.name, target, RunStatus.RUNNING.value, now, now)
     hold = await owned(partial(_begin, store, noted), lambda hold: hold.release())
     scheduler = _scheduler(plan, settings, run_id, hold, storable, 0)
-    told = {"target": target, "shape": storable.shape, **({"pulled": pulled} if pulled else {})}
+    told = {"target": target, **_told_of_flow(storable), **({"pulled": pulled} if pulled else {})}
     return Prepared(scheduler, NewStart(inputs, told), scheduler.recording)
+
+
+def _told_of_flow(storable: Storable) -> dict[str, Any]:
+    """Tell what a journal says of the flow itself."""
+    return {"shape": storable.shape, "reads": storable.reads}
 
 
 def _scheduler(
@@ -160,14 +165,6 @@ def _read(store: Store, run: str, before: StoredRun) -> tuple[Past, Sequence[Ans
     return began(past), store.inbox(run)
 
 
-def began(past: Past) -> Past:
-    """Return the past of a run of which something was written; raises StoreError for any other."""
-    if not past.told:
-        reason = f"run {past.run} ended before anything of it was written; start it anew"
-        raise StoreError(past.store, reason)
-    return past
-
-
 async def _restored(
     scheduler: Scheduler,
     storable: Storable,
@@ -204,7 +201,7 @@ async def _restored(
     scheduler.warnings = list(dict.fromkeys([*(text for *_, text in past.warnings), *scheduler.warnings]))
     told: dict[str, Any] = {"forgotten": sorted(forgotten)} if forgotten else {}
     if stored != storable.shape:  # what was edited was let in, and is the flow of this run from now on
-        told["shape"] = storable.shape
+        told |= _told_of_flow(storable)
     return Prepared(scheduler, ResumedStart(read, held, told, warnings, past.elapsed), recording)
 
 

@@ -83,3 +83,39 @@ def test_what_a_fork_comes_from_is_shown(cli: Cli) -> None:
         "run": source,
         "changes": {"title": "two", "publish": False},
     }
+
+
+def test_two_runs_are_told_apart(cli: Cli) -> None:
+    source = run_of(cli, ":review")
+    cli("fork", source, "--change", "title=two", "--change", "publish=true")
+    fork = cli("runs", "--json").json["runs"][0]["run"]
+    done = cli("diff", source[-8:], fork)
+    assert done.code == 1
+    head, *rest = done.out.splitlines()
+    assert head == f"{source} -> {fork}: {len(rest)} differences"
+    assert {line for line in rest if line.startswith("cause")} == {
+        "cause    answer to publish: nothing yet -> true",
+        'cause    answer to title: nothing yet -> "two"',
+    }
+    assert "follows  output 'title': nothing yet -> \"TWO\"" in rest
+    assert rest[-1] == "follows  the run: paused -> completed"
+    told = cli("diff", source, fork, "--json").json
+    assert (told["first"], told["second"]) == (source, fork)
+    assert {
+        "kind": "answer",
+        "path": "publish",
+        "port": "",
+        "cause": True,
+        "where": "",
+        "first": None,
+        "second": True,
+        "text": "answer to publish: nothing yet -> true",
+    } in told["differences"]
+
+
+def test_runs_that_do_not_differ_and_runs_that_cannot_be_compared(cli: Cli) -> None:
+    one, other = run_of(cli, ":greet", "Ada"), run_of(cli, ":greet", "Ada")
+    done = cli("diff", one, other)
+    assert (done.code, done.out) == (0, f"{one} and {other} do not differ\n")
+    assert cli("diff", one, other, "--json").json["differences"] == []
+    assert cli("diff", one, "nothing").code == 2
