@@ -51,6 +51,7 @@ __getattr__, __dir__, __all__ = _attach(
         "packs": ["Pack"],
         "policy": ["Limit", "Retry"],
         "ports": ["SKIP", "Lazy", "Maybe", "Port", "Ports", "Signal"],
+        "reasons": ["Explanation", "Reason", "ReasonKind"],
         "result": ["Result"],
         "run": ["Run"],
         "secret": ["Secret"],

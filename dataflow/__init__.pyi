@@ -36,6 +36,7 @@ from .node_output import NodeOutput
 from .packs import Pack
 from .policy import Limit, Retry
 from .ports import SKIP, Lazy, Maybe, Port, Ports, Signal
+from .reasons import Explanation, Reason, ReasonKind
 from .result import Result
 from .run import Run
 from .secret import Secret
@@ -57,6 +58,7 @@ __all__ = [
     "Event",
     "EventKind",
     "ExecutionContext",
+    "Explanation",
     "Expression",
     "ExpressionError",
     "Failure",
@@ -82,6 +84,8 @@ __all__ = [
     "Port",
     "PortMisuse",
     "Ports",
+    "Reason",
+    "ReasonKind",
     "Result",
     "Retry",
     "Run",

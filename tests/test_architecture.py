@@ -31,6 +31,7 @@ ROWS: Final[list[set[str]]] = [
     {"two_runs"},
     {"entering", "preparing", "run", "storing", "sync"},
     {"result"},
+    {"explaining"},
     {"addressing", "copying", "engine", "forgetting", "keeping", "owning", "reaching", "storable"},
     {"workers"},
     {"attempting", "calling", "inline", "isolation", "pieces", "sleepers", "worker"},
@@ -103,7 +104,7 @@ ROWS: Final[list[set[str]]] = [
         "steps",
     },
     {"declare", "flow_types", "names", "nodetype", "wiring"},
-    {"asks", "events", "past", "states"},
+    {"asks", "events", "past", "reasons", "states"},
     {"code_digests", "told_values"},
     {"attempts", "current", "limits", "policy", "ports", "signature", "threads", "values"},
     {
