@@ -198,6 +198,7 @@ class PastReasons:
     def _ports(self, path: str) -> list[str]:
         """List the ports of a firing that somebody reads."""
         read = {port for ports in self._reads.nodes.values() for port in ports}
+        read |= {port for source in self._reads.outputs.values() for port in ports_in(source)}
         address = address_of(path)
         return [port.partition(".")[2] for port in read if port.partition(".")[0] == address]
 
