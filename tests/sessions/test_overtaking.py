@@ -148,6 +148,7 @@ async def test_what_waits_for_a_slot_is_given_the_newest() -> None:
 
 async def test_what_waits_for_its_next_attempt_is_given_up_with_all_its_timers() -> None:
     calls: list[int] = []
+    gate = Gate()
 
     async def flaky(x: int) -> int:
         calls.append(x)
@@ -158,13 +159,15 @@ async def test_what_waits_for_its_next_attempt_is_given_up_with_all_its_timers()
     with Flow("f") as flow:
         retry = Retry(retries=9, backoff="fixed", first=1_000)
         flow.output("y", flow.add(node(retries=retry, deadline=9_999)(flaky), x=flow.input("x", int)).out)
-    async with flow.live(x=1) as session, asking(session, "y") as got:
+        flow.output("beside", flow.add(gated(gate), x=0).out)
+    async with flow.live(x=1) as session, asking(session, "y", "beside") as got:
         await turns()
         assert calls == [1]
         await session.update(x=2)
         await turns()
         assert got == [2]
         assert not session._engine.scheduler.timers._open
+        gate.open()
     assert calls == [1, 2]
 
 
