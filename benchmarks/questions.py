@@ -18,6 +18,7 @@ from benchmarks import (
     live,
     loop,
     mapping,
+    memo,
     memory,
     open_asks,
     resuming,
@@ -48,6 +49,7 @@ QUESTIONS: Final[dict[str, Question]] = {
         open_asks.QUESTION,
         *fingerprints.QUESTIONS,
         *live.QUESTIONS,
+        memo.QUESTION,
         *importing.QUESTIONS,
     )
 }

@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dataflow.errors import StoreError
-from dataflow.events import EventKind
 from dataflow.hits import Hit
 from dataflow.memo_store import StoredMemo
 from dataflow.memo_table import Known, Origin, Outcome
@@ -132,7 +131,7 @@ class _Answering:
             self._warn(found.problem)
         if found.outcome is None:
             return None
-        written = found.written if memoizing.is_at_home else {}
+        written = found.written if memoizing.is_at_home else None
         return Hit(found.outcome, question.reach, written)
 
     async def begin(self) -> None:
@@ -147,7 +146,7 @@ class _Answering:
                 value = await call_in_thread(token.read)
                 if values[slot] is token:
                     values[slot] = value
-        memoizing.tell(EventKind.MEMO_MISSED, frame, node, question.reach, reason=self.reason)
+        memoizing.miss(question, self.reason)
         await memoizing.begin(self.current, frame, node.index)
 
     async def keep(self, result: Any) -> None:

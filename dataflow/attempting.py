@@ -52,7 +52,6 @@ class Attempting:
     def __init__(self, scheduler: Scheduler, suspended: Callable[[], None]) -> None:
         self.is_leaving = False  # the task that owns the run is being cancelled itself
         self._scheduler = scheduler
-        self._reporter = scheduler.reporter
         self.context = contextvars.copy_context()  # what every firing begins with
         self.waiting: dict[FiringId, CurrentFiring] = {}
         self._suspended = suspended
@@ -67,30 +66,26 @@ class Attempting:
 
     async def fire(self, worker: Worker, frame: Frame, index: int) -> list[FiringId]:
         """Run one firing to its end and settle it; returns what became ready."""
-        memoizing = self._scheduler.memoizing
+        memoizing, settling = self._scheduler.memoizing, self._scheduler.settling
         if memoizing is not None and memoizing.has_slots(frame, index):
             return []  # another worker has it, and goes on now
-        if frame.states[index] != READY or self._scheduler.settling.is_overtaken(frame, index):
-            return self._scheduler.settling.passed_over(frame, index)
-        node = frame.plan.nodes[index]
-        action = node.action
+        if frame.states[index] != READY or settling.is_overtaken(frame, index):
+            return settling.passed_over(frame, index)
+        action = frame.plan.nodes[index].action
         assert isinstance(action, Call), "only calls become ready"
-        memoizing = None if action.memo is None else memoizing
-        asked = None if memoizing is None else memoizing.ask(frame, node, action)
+        asked = None if memoizing is None else memoizing.ask(frame, frame.plan.nodes[index], action)
         if isinstance(asked, Hit):
-            return self._scheduler.settling.remembered(frame, index, asked)
+            return settling.remembered(frame, index, asked)
         frame.states[index] = RUNNING
         if action.bounds is not None:
             frame.attempts_at(index).is_last = True  # until the function is called
         current = CurrentFiring(worker, frame, index, frame.attempt_of(index))
         calling = partial(_calling, worker, current, action, self.context.copy())
-        if asked is not None:
+        if asked is None:
+            worker.begin(current, _started(current, calling))
+        else:
             has_returned = partial(self._has_simply_returned, worker, current)
             worker.begin(current, asked.answered(current, calling, has_returned))
-        else:
-            if self._reporter.is_listening:
-                report_start(self._reporter, frame, index)
-            worker.begin(current, calling())
         return await self.finish(worker, current)
 
     async def finish(self, worker: Worker, current: CurrentFiring) -> list[FiringId]:
@@ -257,6 +252,14 @@ def _put_aside(scheduler: Scheduler, current: CurrentFiring, error: BaseExceptio
         LOG.warning("node %s raised while it was being cancelled", path, exc_info=error)
     elif error is not None:
         scheduler.interruption = scheduler.interruption or error
+
+
+def _started(current: CurrentFiring, calling: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
+    """Tell that a firing begins, and begin it."""
+    reporter = current.worker.scheduler.reporter
+    if reporter.is_listening:
+        report_start(reporter, current.frame, current.index)
+    return calling()
 
 
 def _calling(

@@ -67,7 +67,7 @@ class _Walk:
     """Digests one value with a work list.
 
     looked_at: what was met last
-    stack: the containers around it, within: the same by id
+    stack: the containers around it; within: those, and all that were, by id
     known: the containers that are done, by id, each with its digest; they are kept, so that ids stay theirs
     """
 
@@ -117,7 +117,6 @@ class _Walk:
                 return None
             digests.append(made)
         self.stack.pop()
-        self.within.discard(id(one.value))
         made = one.apart.finish(digests)
         self.known[id(one.value)] = one.value, made
         return made

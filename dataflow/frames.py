@@ -99,7 +99,7 @@ class Frame:
         )
         self.metadata: dict[int, Any] = _NONE  # what raw nodes told of their firings
         self.digests: dict[int, object] = _NONE  # of values by slot, as far as they were needed (S13)
-        self.memos: dict[int, str] = _NONE  # what became of asking the memo, by node
+        self.memos: dict[int, Any] = _NONE  # what became of asking the memo, by node; see `MemoTold`
         self.failures: Sequence[Unhandled] = ()  # what nothing in the frame handled
         self.closed_by: Skip | Errored | None = None  # why it is closing
         self.has_ended = False
@@ -170,11 +170,11 @@ class Frame:
         elif self.metadata:
             self.metadata.pop(index, None)
 
-    def note_memo(self, index: int, text: str) -> None:
+    def note_memo(self, index: int, told: Any) -> None:
         """Note what became of asking the memo for the outcome of a node."""
         if self.memos is _NONE:
             self.memos = {}
-        self.memos[index] = text
+        self.memos[index] = told
 
     def attempts_at(self, index: int) -> Attempts:
         """Return the attempts at a node, which are counted from here on."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,8 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["Hit"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Hit:
+class Hit(NamedTuple):
     """An outcome that is known, in the place of what calling the node would return.
 
     `written` are its outputs as the codec wrote them, where the journal may take them as they are.
@@ -24,4 +22,4 @@ class Hit:
 
     outcome: Outcome
     reach: Reach
-    written: Mapping[str, Json] = field(default_factory=dict)
+    written: Mapping[str, Json] | None = None

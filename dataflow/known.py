@@ -27,7 +27,7 @@ class Known:
     state: int
     tokens: Mapping[int, Any]  # by slot
     digests: Mapping[int, object]  # of these, as far as they are known
-    revision: int  # in which it was computed
+    revision: int = 0  # in which it was computed
     before: tuple[object, ...] | None = None  # what it was given when it was computed the time before
     error: BaseException | None = None
     attempt: int = 1

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.binding import checked, is_live
 from dataflow.digests import NoDigest, digest
+from dataflow.function_graphs import is_plain
+from dataflow.memo_slots import inputs_of_call
 from dataflow.ports import Signal
-from dataflow.tokens import Errored, Remembered
+from dataflow.tokens import UNSETTLED, Errored, Remembered
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from dataflow.frames import Frame
     from dataflow.plan import Call, Feed, PlanNode
@@ -24,25 +26,25 @@ SEVERAL: Final = b"several"
 
 def input_digests(frame: Frame, node: PlanNode, call: Call) -> Mapping[str, bytes]:
     """Digest what a firing is given, by port; raises NoDigest, and NodeFailed for what does not fit."""
+    slots = frame.plan.memo
+    assert slots is not None, "the node has a memo"
     digests = {}
-    for port, given in _given(call):
-        try:
-            digests[port] = _of_port(frame, node, given)
-        except NoDigest as refused:
-            raise refused.within(f"input {port!r}") from refused
+    if (reads := slots.reads.get(node.index)) is not None and node.index not in frame.odd:
+        constant, known = slots.digests.get, frame.digests.get
+        for port, slot in reads:
+            found = constant(slot) or known(slot)  # in a live session it may be known that there is none
+            digests[port] = found if isinstance(found, bytes) else _within(port, frame, node, slot)
+        return digests
+    for port, given in inputs_of_call(call):
+        digests[port] = _within(port, frame, node, given)
     return digests
 
 
-def _given(call: Call) -> Iterator[tuple[str, Feed | int]]:
-    """Go through the input ports of a call, without its config."""
-    parameters = call.type.parameters
-    yield from (
-        pair
-        for pair in (*zip(parameters.positional, call.positional, strict=False), *call.keywords.items())
-        if pair[0] != parameters.config_name
-    )
-    if call.star is not None:
-        yield parameters.star or "", call.star
+def _within(port: str, frame: Frame, node: PlanNode, given: Feed | int) -> bytes:
+    try:
+        return _of_port(frame, node, given)
+    except NoDigest as refused:
+        raise refused.within(f"input {port!r}") from refused
 
 
 def _of_port(frame: Frame, node: PlanNode, given: Feed | int) -> bytes:
@@ -71,7 +73,10 @@ def _several(digests: list[bytes]) -> bytes:
 
 def _of_slot(frame: Frame, slot: int) -> bytes:
     """Digest what a slot holds, once for all who read it, those in the frames inside included."""
-    token, home = frame.values[slot], frame
+    token, home, constants = frame.values[slot], frame, frame.plan.memo
+    if constants is not None and frame.plan.initial[slot] is not UNSETTLED and is_plain(token):
+        constants.digests[slot] = made = digest(token)
+        return made
     while home.plan.memo is not None and slot in home.plan.memo.outer and home.parent is not None:
         slot, home = home.plan.memo.outer[slot], home.parent
     known = home.digests.get(slot)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from dataflow.plan import Call, MemoSlots
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
-    from dataflow.plan import PlanNode, ScopePlan
+    from dataflow.plan import Feed, PlanNode, ScopePlan
 
-__all__ = ["note_memo_slots"]
+__all__ = ["inputs_of_call", "note_memo_slots"]
 
 
 def note_memo_slots(plans: Iterable[ScopePlan]) -> None:
@@ -20,7 +20,8 @@ def note_memo_slots(plans: Iterable[ScopePlan]) -> None:
     if any(_is_remembered(node) for plan in scopes for node in plan.nodes):
         for plan in scopes:
             outer = {own: slot for slot, own in plan.imports}
-            plan.memo = MemoSlots(outer, _unread(plan))
+            reads = {node.index: found for node in plan.nodes if (found := _reads(node)) is not None}
+            plan.memo = MemoSlots(outer, _unread(plan), reads)
 
 
 def _is_remembered(node: PlanNode) -> bool:
@@ -31,6 +32,30 @@ def _is_stored(node: PlanNode) -> bool:
     return (
         isinstance(node.action, Call) and node.action.memo is not None and node.action.memo.reach == "store"
     )
+
+
+def inputs_of_call(call: Call) -> Iterator[tuple[str, Feed | int]]:
+    """Go through the input ports of a call, without its config."""
+    parameters = call.type.parameters
+    named = (*zip(parameters.positional, call.positional, strict=False), *call.keywords.items())
+    yield from (pair for pair in named if pair[0] != parameters.config_name)
+    if call.star is not None:
+        yield parameters.star or "", call.star
+
+
+def _reads(node: PlanNode) -> tuple[tuple[str, int], ...] | None:
+    """Tell where the inputs of a node with a memo stand, if each is what one slot holds."""
+    if not isinstance(node.action, Call) or node.action.memo is None:
+        return None
+    reads: list[tuple[str, int]] = []
+    for port, given in inputs_of_call(node.action):
+        if isinstance(given, int):
+            reads.append((port, given))
+        elif given.many or len(given.slots) != 1 or given.check is not None or given.is_signal:
+            return None
+        else:
+            reads.append((port, given.slots[0]))
+    return tuple(reads)
 
 
 def _unread(plan: ScopePlan) -> frozenset[int]:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from datetime import datetime
 
-__all__ = ["Candidate", "told_of_memo", "why_missed"]
+__all__ = ["Candidate", "MemoTold", "told_of_memo", "why_missed"]
 
 #: Among how many of the newest outcomes of a node type the nearest is looked for.
 MOST_CANDIDATES: Final = 10
@@ -52,11 +52,23 @@ def _named(parts: list[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def told_of_memo(kind: EventKind, data: Mapping[str, Any]) -> str:
-    """Say what an event tells of the memo of a node."""
-    reach = data["reach"]
-    if kind is EventKind.MEMO_HIT:
-        return f"remembered ({reach}) from {data['from_path']} of run {data['from_run']}"
-    if kind is EventKind.MEMO_MISSED:
-        return f"not remembered ({reach}): {data['reason']}"
-    return f"not memoized ({reach}): {data['reason']}"
+class MemoTold(NamedTuple):
+    """What became of asking the memo for the outcome of a node, as its event tells it."""
+
+    kind: EventKind
+    reach: str
+    reason: str = ""  # why it is not known
+    run: str = ""  # and path: of the firing whose outcome it is
+    path: str = ""
+
+    def __str__(self) -> str:
+        if self.kind is EventKind.MEMO_HIT:
+            return f"remembered ({self.reach}) from {self.path} of run {self.run}"
+        verb = "remembered" if self.kind is EventKind.MEMO_MISSED else "memoized"
+        return f"not {verb} ({self.reach}): {self.reason}"
+
+
+def told_of_memo(kind: EventKind, data: Mapping[str, Any]) -> MemoTold:
+    """Read what an event tells of the memo of a node."""
+    reason, run, path = (str(data.get(name, "")) for name in ("reason", "from_run", "from_path"))
+    return MemoTold(kind, str(data["reach"]), reason, run, path)

@@ -16,7 +16,7 @@ from dataflow.hits import Hit
 from dataflow.memo_inputs import input_digests
 from dataflow.memo_store import StoredMemo
 from dataflow.memo_table import ProcessMemo, process_memo
-from dataflow.memo_telling import MOST_CANDIDATES, Candidate, told_of_memo, why_missed
+from dataflow.memo_telling import MOST_CANDIDATES, Candidate, MemoTold, why_missed
 from dataflow.plan import Call
 from dataflow.reporting import report_start
 from dataflow.separation import separate
@@ -106,7 +106,8 @@ class Memoizing:
     def ask(self, frame: Frame, node: PlanNode, call: Call) -> Hit | Question | Unasked | None:
         """Ask for the outcome of a firing: it is known, or is asked for; None if it is only to be called."""
         memo = call.memo
-        assert memo is not None, "the node has a memo"
+        if memo is None:
+            return None
         reach, table = self._table(memo)
         if isinstance(table, StoredMemo) and (reason := table.reason_against(call.type)):
             self.skip(frame, node, reach, reason)
@@ -139,32 +140,35 @@ class Memoizing:
 
     def hit(self, frame: Frame, node: PlanNode, hit: Hit) -> Mapping[str, Any]:
         """Tell of an outcome that was known; returns what the ports get of it, which is theirs alone."""
-        outcome, shared = hit.outcome, frame.plan.shared
+        outcome, shared, slots = hit.outcome, frame.plan.shared, node.outputs
         if outcome.metadata:
             frame.note_metadata(node.index, separate(dict(outcome.metadata)))  # type: ignore[arg-type]  # a dict
         for port, made in outcome.digests.items():
-            if port in node.outputs:
-                frame.note_digest(node.outputs[port], made)
-        call = node.action
-        assert isinstance(call, Call), "only calls have a memo"
-        self.tell(
-            EventKind.MEMO_HIT, frame, node, hit.reach, type=call.type.id,
-            from_run=outcome.origin.run, from_path=outcome.origin.path, since=outcome.origin.created,
-        )  # fmt: skip
+            if port in slots:
+                frame.note_digest(slots[port], made)
+        run, path, created = outcome.origin
+        frame.note_memo(node.index, MemoTold(EventKind.MEMO_HIT, hit.reach, "", run, path))
+        if self.scheduler.reporter.is_listening:
+            call = node.action
+            assert isinstance(call, Call), "only calls have a memo"
+            told = {"reach": hit.reach, "type": call.type.id, "from_run": run, "from_path": path}
+            self.scheduler.report(EventKind.MEMO_HIT, frame, node, **told, since=created)
         return {  # who reads a shared slot is given a copy anyway
-            port: value if (slot := node.outputs.get(port)) is None or shared[slot] else separate(value)
+            port: value if (slot := slots.get(port)) is None or shared[slot] else separate(value)
             for port, value in outcome.outputs.items()
         }
 
     def skip(self, frame: Frame, node: PlanNode, reach: Reach, reason: str) -> None:
         """Tell that an outcome is not remembered, or not asked for."""
-        self.tell(EventKind.MEMO_SKIPPED, frame, node, reach, reason=reason)
+        self._tell(EventKind.MEMO_SKIPPED, frame, node, reach, reason)
 
-    def tell(self, kind: EventKind, frame: Frame, node: PlanNode, reach: Reach, **data: Any) -> None:
-        """Note and report what became of asking the memo."""
-        told = {"reach": reach, **data}
-        frame.note_memo(node.index, told_of_memo(kind, told))
-        self.scheduler.report(kind, frame, node, **told)
+    def miss(self, question: Question, reason: str) -> None:
+        """Tell that an outcome was not known."""
+        self._tell(EventKind.MEMO_MISSED, question.frame, question.node, question.reach, reason)
+
+    def _tell(self, kind: EventKind, frame: Frame, node: PlanNode, reach: Reach, reason: str) -> None:
+        frame.note_memo(node.index, MemoTold(kind, reach, reason))
+        self.scheduler.report(kind, frame, node, reach=reach, reason=reason)
 
     def unread(self, frame: Frame, node: PlanNode) -> frozenset[str]:
         """Name the ports whose values may stay in the store, since nobody else is told them."""

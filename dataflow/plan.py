@@ -171,7 +171,8 @@ class MemoSlots:
 
     outer: Mapping[int, int]  # of values from outside: own slot -> slot of the parent scope
     unread: frozenset[int]  # read by none but nodes whose outcomes may be in the store
-    digests: dict[int, bytes] = field(default_factory=dict)  # of constants, as far as they were needed
+    reads: Mapping[int, tuple[tuple[str, int], ...]]  # port and slot, of nodes that need nothing but to read
+    digests: dict[int, bytes] = field(default_factory=dict)  # of plain constants, as far as they were needed
 
 
 @dataclass(slots=True, eq=False)

@@ -168,7 +168,10 @@ class Reusing:
         index = node.index
         begun = self._begun.pop((frame, index), None)
         if begun is not None and state in (DONE, FAILED, TIMED_OUT):
-            self.memory.note(frame, node, self._outcome(frame, node, state, begun))
+            error = self._errors.pop((frame, index), None) if self._errors else None
+            known = _outcome(frame, node, state, begun, error, self.digests)
+            known.revision = self.revision
+            self.memory.note(frame, node, known)
         if frame.parent is not None:
             return
         if not isinstance(node.action, Call | JoinOf) and state == DONE:
@@ -212,19 +215,6 @@ class Reusing:
         for slot, digested in known.digests.items():
             frame.note_digest(slot, digested)
 
-    def _outcome(self, frame: Frame, node: PlanNode, state: int, begun: _Begun) -> Known:
-        error = self._errors.pop((frame, node.index), None) if self._errors else None
-        tokens = {} if error is not None else _tokens(frame, node)
-        digests = {slot: self.digests.of(frame, slot) for slot in tokens if _is_read(frame.plan, slot)}
-        before = None if begun.before is None else begun.before.given
-        function = _function_of(node)
-        known = Known(function, begun.given, state, tokens, digests, self.revision, before, error)
-        if error is not None:
-            known.attempt = frame.attempt_of(node.index)
-        if frame.metadata:
-            known.metadata = frame.metadata.get(node.index)
-        return known
-
     def _note_opener(self, frame: Frame, node: PlanNode) -> None:
         """Note what a loop, map or flow node came to, and forget what is no longer inside it."""
         index, known, opened = node.index, self.memory.of_root(node.index), frame.opened.get(node.index)
@@ -241,6 +231,21 @@ class Reusing:
         known, root = self.memory.of_root(index), self.scheduler.root
         if known is not None and root.states[index] == DONE and len(known.digests) < len(known.tokens):
             known.digests = {slot: root.digests[slot] for slot in known.tokens if slot in root.digests}
+
+
+def _outcome(
+    frame: Frame, node: PlanNode, state: int, begun: _Begun, error: BaseException | None, known: Digests
+) -> Known:
+    """Tell what a firing came to that was called."""
+    tokens = {} if error is not None else _tokens(frame, node)
+    digests = {slot: known.of(frame, slot) for slot in tokens if _is_read(frame.plan, slot)}
+    before = None if begun.before is None else begun.before.given
+    made = Known(_function_of(node), begun.given, state, tokens, digests, before=before, error=error)
+    if error is not None:
+        made.attempt = frame.attempt_of(node.index)
+    if frame.metadata:
+        made.metadata = frame.metadata.get(node.index)
+    return made
 
 
 def _tokens(frame: Frame, node: PlanNode) -> dict[int, Any]:

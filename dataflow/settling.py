@@ -128,15 +128,14 @@ class Settling:
         call = node.action
         assert isinstance(call, Call), "only calls have a memo"
         assert scheduler.memoizing is not None, "it has given the outcome"
-        recording = scheduler.recording
-        try:
-            if recording is not None and not hit.written:
-                recording.prepare(node.id, hit.outcome.outputs)
-        except ValueRefused as error:  # what another run could keep, this one cannot
-            return self.fail(frame, node.index, error)
+        if scheduler.recording is not None and hit.written is None:
+            try:
+                scheduler.recording.prepare(node.id, hit.outcome.outputs)
+            except ValueRefused as error:  # what another run could keep, this one cannot
+                return self.fail(frame, index, error)
         outputs = scheduler.memoizing.hit(frame, node, hit)
-        if recording is not None and hit.written:
-            recording.take_over(hit.written)
+        if scheduler.recording is not None and hit.written is not None:
+            scheduler.recording.take_over(hit.written)
         if scheduler.live is not None:
             scheduler.live.called -= 1
         scheduler.releasing.succeeded(frame, node, call, outputs)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dataflow import SKIP, Limit, Retry, this_firing
+from dataflow import SKIP, Limit, Memo, Retry, this_firing
 from dataflow.policy import EachOptions, Policy, Settings, policy_of
 from dataflow.ports import MISSING
 
@@ -117,6 +117,7 @@ def test_a_setting_that_cannot_be_is_refused(make: Callable[[], object], text: s
         ({"retries": Retry(1, backoff="fixed")}, Policy(retry=Retry(1, backoff="fixed"))),
         ({"timeout": None, "deadline": 2.5}, Policy(timeout=None, deadline=2.5)),
         ({"memo": "store", "on_error": "route"}, Policy(memo="store", on_error="route")),
+        ({"memo": Memo("run", ttl=3)}, Policy(memo=Memo("run", ttl=3))),
         ({"default": None}, Policy(default=None)),
         ({"limit": "web", "effect": True}, Policy(limit="web", effect=True)),
         ({"enabled": False}, Policy(enabled=False)),

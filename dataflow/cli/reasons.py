@@ -47,7 +47,7 @@ def memo_of(firing: PastFiring, read: Callable[[Any], Any]) -> str:
     if firing.memo is None:
         return ""
     kind, told = firing.memo
-    return told_of_memo(kind, {name: read(value) for name, value in told.items()})
+    return str(told_of_memo(kind, {name: read(value) for name, value in told.items()}))
 
 
 class Reasons:

@@ -184,7 +184,8 @@ class TestCopies:
             result["out"]["k"].append(5)
             kept: Any = result.get("listed.out")
             kept["k"].append(6)
-            assert kept != result.get("listed.out") == {"k": [1]}
+            again: Any = result.get("listed.out")
+            assert kept != again == {"k": [1]}
         assert called() == ["p"]
 
     async def test_it_stands_in_a_run_that_is_resumed(self, place: Place, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from benchmarks import building, chain, diamonds, fan_out, layered, live, loop, mapping
+from benchmarks import building, chain, diamonds, fan_out, layered, live, loop, mapping, memo
 from benchmarks.flows import flow_of, run_shape
 from benchmarks.functions import suspending
 from benchmarks.limits import by_hand, gathered
@@ -26,6 +26,7 @@ WORKS: Final = {
     "map": (mapping.WORKS, 20),
     "live": (live.WORKS, 3),
     "building": (building.WORKS, 20),
+    "memo": (memo.WORKS, 20),
 }
 OURS: Final = [pytest.param(works[Way.ASYNCIO], size, id=name) for name, (works, size) in WORKS.items()]
 OTHERS: Final = [

@@ -260,6 +260,19 @@ def test_a_node_with_ports_by_config_has_one() -> None:
     assert differing(of(any_ports, x=1, y=2), of(any_ports, x=1, y=3)) == {"input 'y'"}
 
 
+def test_the_names_of_ports_and_variables_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("x", "1")
+    monkeypatch.setenv("y", "1")
+    call, one = call_of(f), digest("1")
+    told = [fingerprint(call, {name: one}) for name in "xy"] + [fingerprint(call, {}, name) for name in "xy"]
+    told += [
+        fingerprint(call, {"x": one, "y": one}),
+        fingerprint(call, {"x": one}, ["y"]),
+        fingerprint(call, {}),
+    ]
+    assert len({each.key for each in told}) == len(told)
+
+
 def test_functions_that_hold_each_other_have_one() -> None:
     def around(k: int) -> Any:
         async def even(x: int) -> Any:

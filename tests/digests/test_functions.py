@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from dataflow.digests import NoDigest, digest
+from dataflow.function_graphs import is_plain
 from tests.test_code_digests import ONE, OTHER, SAME
 from tests.test_code_digests import made as compiled
 
@@ -187,3 +188,30 @@ def test_a_tuple_that_is_shared_by_many_is_looked_at_once() -> None:
     for _ in range(100):
         shared = (shared, shared)
     assert digest(make(shared)) == digest(make(shared))
+    assert is_plain(shared)
+    assert not is_plain((shared, [shared]))
+
+
+@pytest.mark.parametrize(
+    ("member", "digests"),
+    [
+        ("def f(self): return {}", 2),
+        ("@staticmethod\n  def f(): return {}", 2),
+        ("@classmethod\n  def f(cls): return {}", 2),
+        ("@property\n  def f(self): return {}", 2),
+        ("f = {}", 2),
+        ("f: 'Literal[{}]'", 2),
+        ("f = [{}]", 1),
+        ("'Say {}.'", 1),
+    ],
+)
+def test_functions_constants_and_fields_of_a_class_count(member: str, digests: int) -> None:
+    sources = [f"class f:\n  {member.format(one)}" for one in (1, 2)]
+    assert len({digest(compiled(source)) for source in sources}) == digests
+
+
+def test_a_method_that_calls_that_of_its_base_is_told_without_the_rest_of_its_class() -> None:
+    source = "class f:\n  def one(self): return super().__init__()\n  def other(self): return {}"
+    one, other = (compiled(source.format(number)) for number in (1, 2))
+    assert digest(vars(one)["one"]) == digest(vars(other)["one"])
+    assert digest(one) != digest(other)

@@ -198,7 +198,7 @@ DIFFERENT: list[Any] = [
     None, True, False, 0, 1, -1, 256, 10**7, -(10**7), 2**64, 10**5000, 1.0, 0.0, -0.0, NAN, float("inf"), 1j, 1 + 0j,
     complex(0.0, -0.0), "", "1", "a" * 7, "a" * 8, "a" * 100, "\ud800", "\ud83d\ude00", "\U0001f600", b"", b"1",
     b"a" * 100, bytearray(), bytearray(b"1"), array("b", [1]), array("B", [1]), ..., NotImplemented,
-    (), (1,), (1, 1), ((1,), 1), (1, (1,)), [], [1], [True], [1.0], ["1"], [[]], [[], []], [(1,)], [[1, 2], 3], [[1], 2, 3],
+    (), (1,), (1, 1), ((1,), 1), (1, (1,)), [], [1], [True], [1.0], ["1"], ["a", "bsc"], ["asb", "c"], [[]], [[], []], [(1,)], [[1, 2], 3], [[1], 2, 3],
     set(), {1}, {1.0}, frozenset(), frozenset({1}), {frozenset({1})}, {}, {1: 1}, {True: 1}, {"1": 1}, {1: "1"}, {1: 1, 2: 2},
     {1: 2, 2: 1}, deque(), deque([1]), deque([1], 3), OrderedDict(), OrderedDict(a=1, b=2), OrderedDict(b=2, a=1), Counter(),
     Counter("a"), defaultdict(list), defaultdict(set), MappingProxyType({}), SimpleNamespace(a=1), Pairs(), Items(), Items([1]),

@@ -32,6 +32,7 @@ INTERNAL: Final = {
         "place_in", "settings", "target", "version", "wiring",
     },
     "Node": {"in_a_thread", "redeclared", "type"},
+    "ProcessMemo": {"newest", "recall", "remember"},
     "Run": {"raise_unseen"},
 }  # fmt: skip
 EACH_CLASS: Final = pytest.mark.parametrize("name", CHOSEN)

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 
 import pytest
 
-from dataflow import FormatError, Limit, Retry
+from dataflow import FlowInvalid, FormatError, Limit, Memo, Retry
 from dataflow.formats.native import dump, load
 from dataflow.functions import NamedFunction
 from dataflow.policy import EachOptions, Policy, Settings
@@ -202,6 +202,26 @@ def test_a_policy_has_what_is_given_and_no_more() -> None:
         enabled=False,
     )  # fmt: skip
     assert placed("{type: t, policy: {limit: 2, retry: {}}}").policy == Policy(limit=2, retry=Retry())
+    memo = placed("{type: t, policy: {memo: {reach: store, ttl: 60, environment: [LANG, TZ]}}}").policy.memo
+    assert memo == Memo("store", ttl=60, environment=["LANG", "TZ"])
+    assert placed("{type: t, policy: {memo: {reach: run}}}").policy.memo == Memo("run")
+
+
+@pytest.mark.parametrize(
+    ("memo", "told"),
+    [
+        ("ever", "policy.memo: expected 'off', 'run', 'process' or 'store', found 'ever'"),
+        ("{reach: off}", "memo.reach: expected 'run', 'process' or 'store', found 'off'"),
+        ("{ttl: 1}", "memo.reach"),
+        ("{reach: run, ttl: 0}", "memo.ttl"),
+        ("{reach: run, until: 1}", "memo.until"),
+        ("[run]", "policy.memo"),
+    ],
+)
+def test_a_memo_that_is_none_is_refused(memo: str, told: str) -> None:
+    with pytest.raises(FlowInvalid) as caught:
+        placed(f"{{type: t, policy: {{memo: {memo}}}}}")
+    assert told in caught.value.problems[0]
 
 
 def test_settings_are_read() -> None:

@@ -73,7 +73,12 @@ policies = optional(
     retry=retries,
     timeout=st.none() | seconds,
     deadline=st.none() | seconds,
-    memo=st.sampled_from(["off", "run", "process", "store"]),
+    memo=st.sampled_from(["off", "run", "process", "store"])
+    | optional(
+        {"reach": st.sampled_from(["run", "process", "store"])},
+        ttl=seconds,
+        environment=st.lists(names, min_size=1, max_size=2),
+    ),
     on_error=st.sampled_from(["fail", "skip", "route"]),
     default=constants,
     limit=names | counts,

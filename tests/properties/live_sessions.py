@@ -15,11 +15,11 @@ from typing import Any, Final
 import anyio
 from anyio.lowlevel import checkpoint
 
-from dataflow import AnswerRefused, DataflowError, Paused, RunFailed
+from dataflow import DataflowError, Paused, RunFailed
 from dataflow.session import Live
 from tests.properties.living import Look, Memory, affected, ports_of, root_of
-from tests.properties.other_functions import home_of, replaceable, with_other
 from tests.properties.node_functions import Record, answer_to, recording
+from tests.properties.other_functions import home_of, replaceable, with_other
 from tests.properties.playing import FUNCTIONS, Fired, flow_of, plain
 from tests.properties.random_flows import Program
 from tests.properties.reference_tokens import Dead
@@ -185,7 +185,9 @@ class Session:
                 await checkpoint()
                 continue
             except DataflowError:
-                assert any(isinstance(look.tokens[port], Dead) for look in self.looks[begun:] for port in ports)
+                assert any(
+                    isinstance(look.tokens[port], Dead) for look in self.looks[begun:] for port in ports
+                )
                 return
             break
         got = [(port, ("value", value)) for port, value in zip(ports, values, strict=True)]

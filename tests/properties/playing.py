@@ -27,8 +27,19 @@ from tests.properties.reference import Reference
 from tests.properties.reference_tokens import Dead, Firing, Frame, Outcome
 
 __all__ = [
-    "Expected", "FUNCTIONS", "Fired", "Played", "expect", "flow_of", "hold", "hold_part", "loose_in", "mark",
-    "needed_by", "plain", "play",
+    "FUNCTIONS",
+    "Expected",
+    "Fired",
+    "Played",
+    "expect",
+    "flow_of",
+    "hold",
+    "hold_part",
+    "loose_in",
+    "mark",
+    "needed_by",
+    "plain",
+    "play",
 ]  # fmt: skip
 
 FUNCTIONS: Final = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import anyio
@@ -347,5 +346,3 @@ async def test_a_list_of_a_map_that_fails_is_no_value_though_all_items_have_give
         await gate.reached()
         gate.open()
     assert "ValueError" in got[0]
-
-

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, TypedDict, TypeVar, assert_type
 
 from dataflow import (
     SKIP, Carry, Config, Event, EventKind, ExecutionContext, Expression, Failure, Firing, Flow, FlowInvalid,
-    FormatError, Lazy, Limit, Loop, LoopLimit, Maybe, Message, Node, NodeFailed, NodeOutput, NodeState,
+    FormatError, Lazy, Limit, Loop, LoopLimit, Maybe, Memo, Message, Node, NodeFailed, NodeOutput, NodeState,
     Pack, PackError, Port, PortMisuse, Ports, Result, Retry, Run, RunFailed, Signal, Step, Template, Tools,
     TypedFlow, ValueMismatch, When, collect, each, fallback, flow, gather, merge, merge_contexts, node, this_firing, threaded,
 )
@@ -94,6 +94,7 @@ async def call_nodes() -> None:
     assert_type(await blocking(b""), Parts)
     assert_type(await plain.with_(name="other", retries=2, timeout=None, memo="off", enabled=False)(1), float)
     assert_type(await plain.with_(on_error="route", limit=3)(1), float)
+    assert_type(await plain.with_(memo=Memo("store", ttl=60, environment=["LANG"]))(1), float)
     assert_type(plain.name, str)
     assert_type(plain.json_schema(), dict[str, Any])
 

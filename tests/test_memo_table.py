@@ -1,0 +1,132 @@
+"""Tables of outcomes in memory, and what is said of a firing that is not among them (S13.1)."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from dataflow import EventKind, MemoStats, ProcessMemo
+from dataflow.memo_table import Known, Origin, Outcome
+from dataflow.memo_telling import Candidate, told_of_memo, why_missed
+
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+SECOND = timedelta(seconds=1)
+
+
+def known(value: object = 1, *, type: str = "t", after: float = 0) -> Known:
+    origin = Origin("run", "a", NOON + after * SECOND)
+    return Known(type, {"input 'x'": str(value)}, Outcome({"out": value}, {}, origin))
+
+
+def keys_of(table: ProcessMemo, type: str = "t") -> list[str]:
+    return [key for key, _ in table.newest(type, 99)]
+
+
+class TestTable:
+    def test_what_was_not_asked_for_the_longest_goes_first(self) -> None:
+        table = ProcessMemo(most=2)
+        table.remember("a", known())
+        table.remember("b", known())
+        assert table.recall("a") is not None
+        table.remember("c", known())
+        assert (keys_of(table), table.recall("b")) == (["c", "a"], None)
+
+    def test_the_later_outcome_stands_and_is_the_newest(self) -> None:
+        table = ProcessMemo()
+        for key in "ab":
+            table.remember(key, known())
+        later = known(2)
+        table.remember("a", later)
+        assert table.recall("a") is later
+        assert keys_of(table) == ["a", "b"]
+        assert table.stats().entries == 2
+
+    def test_what_was_remembered_before_a_time_does_not_count(self) -> None:
+        table = ProcessMemo()
+        table.remember("a", known(after=5))
+        assert table.recall("a", NOON + 5 * SECOND) is not None
+        assert table.recall("a", NOON + 6 * SECOND) is None
+        assert table.recall("a") is not None
+
+    def test_hits_and_misses_are_counted(self) -> None:
+        table = ProcessMemo()
+        table.recall("a")
+        table.recall("a", is_counted=False)
+        table.remember("a", known())
+        table.recall("a")
+        assert table.stats() == MemoStats(entries=1, hits=1, misses=1)
+
+    def test_a_node_type_is_forgotten_or_all(self) -> None:
+        table = ProcessMemo()
+        for key, kind in (("a", "t"), ("b", "u"), ("c", "t")):
+            table.remember(key, known(type=kind))
+        assert table.clear("nobody") == 0
+        assert table.clear("t") == 2
+        assert (keys_of(table), keys_of(table, "u")) == ([], ["b"])
+        assert table.clear() == 1
+        assert table.stats().entries == 0
+
+    def test_the_newest_are_listed_up_to_a_number(self) -> None:
+        table = ProcessMemo()
+        for key in "abc":
+            table.remember(key, known())
+        assert [key for key, _ in table.newest("t", 2)] == ["c", "b"]
+        assert not table.newest("nobody", 2)
+
+    def test_threads_may_share_it(self) -> None:
+        table = ProcessMemo(most=5)
+
+        def use(number: int) -> None:
+            table.remember(f"{number % 9}", known(type=f"{number % 2}"))
+            table.recall(f"{number % 7}")
+            if not number % 50:
+                table.clear(f"{number % 2}")
+
+        with ThreadPoolExecutor(8) as threads:
+            list(threads.map(use, range(2_000)))
+        assert table.stats().entries == len(keys_of(table, "0")) + len(keys_of(table, "1")) <= 5
+
+    @pytest.mark.parametrize("most", [0, -1, 1.5, True, "2"])
+    def test_a_bound_that_is_none_is_refused(self, most: int) -> None:
+        with pytest.raises(ValueError, match="most must be a whole number of 1 or more"):
+            ProcessMemo(most=most)
+
+
+PARTS = {"code": "c", "input 'x'": "1", "input 'y'": "2", "version": "v"}
+
+
+def candidate(key: str = "other", *, after: float = 0, **parts: str) -> Candidate:
+    named = {f"input {name!r}" if len(name) == 1 else name: value for name, value in parts.items()}
+    return Candidate(key, {**PARTS, **named}, NOON + after * SECOND)
+
+
+class TestWhy:
+    """Why nothing is known: the nearest of the newest tells."""
+
+    @pytest.mark.parametrize(
+        ("known", "told"),
+        [
+            ([], "nothing is known of this node type"),
+            ([candidate(x="9")], "input 'x' differs from what is known"),
+            ([candidate(x="9", y="9")], "input 'x' and input 'y' differ from what is known"),
+            ([candidate(x="9", y="9"), candidate(code="9")], "code differs from what is known"),
+            ([candidate(y="9"), candidate(x="9")], "input 'y' differs from what is known"),
+            ([candidate(z="9")], "input 'z' differs from what is known"),
+            (
+                [candidate(code="9", version="9", x="9", y="9", z="9", q="9")],
+                "code, input 'q', input 'x', input 'y', input 'z' and 1 more parts differ from what is known",
+            ),
+            ([candidate(x="9"), candidate("key")], "expired 3 s ago"),
+        ],
+    )
+    def test_the_fewest_parts_that_differ_are_named(self, known: list[Candidate], told: str) -> None:
+        assert why_missed("key", PARTS, known, NOON + 63 * SECOND, 60) == told
+
+    def test_an_event_is_told_as_why_tells_it(self) -> None:
+        hit = {"reach": "run", "type": "t", "from_run": "r", "from_path": "a/b", "since": NOON}
+        assert str(told_of_memo(EventKind.MEMO_HIT, hit)) == "remembered (run) from a/b of run r"
+        missed = {"reach": "store", "reason": "why"}
+        assert str(told_of_memo(EventKind.MEMO_MISSED, missed)) == "not remembered (store): why"
+        assert str(told_of_memo(EventKind.MEMO_SKIPPED, missed)) == "not memoized (store): why"
