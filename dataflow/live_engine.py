@@ -177,7 +177,7 @@ class LiveEngine:
         return True
 
     def replace(self, plan: FlowPlan, changed: Sequence[int]) -> None:
-        """Begin the next revision with a plan of the same layout, in which some nodes of the root are others."""
+        """Begin the next revision with a plan of the same layout; some nodes of the root are others."""
         self.check()
         scheduler, root = self.scheduler, self.scheduler.root
 

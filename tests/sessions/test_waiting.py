@@ -1,4 +1,4 @@
-"""Who waits for a port of a session: in several tasks, in nodes, behind asks, races and lazy ports (S13.4)."""
+"""Who waits for a port of a session: several, nodes, behind asks, races and lazy ports (S13.4)."""
 
 from __future__ import annotations
 
@@ -145,6 +145,7 @@ async def test_a_race_is_decided_anew() -> None:
 
 async def test_an_answer_that_comes_before_who_waits_has_its_turn_counts() -> None:
     """Whoever waits is woken since nothing goes on; then it is answered, before they look."""
+
     async def after(x: int) -> int:
         await turns()
         return x
