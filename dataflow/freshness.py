@@ -9,11 +9,9 @@ from collections import Counter
 from enum import IntEnum
 from typing import TYPE_CHECKING, Final
 
-from dataflow.graph import Join
+from dataflow.activating import Activation, unsettle
 from dataflow.overtaking import overtake
-from dataflow.plan import JoinOf
-from dataflow.states import NOT_RUN, WAITING
-from dataflow.tokens import UNSETTLED, is_dead
+from dataflow.states import NOT_RUN
 from dataflow.uses import reach_of
 
 if TYPE_CHECKING:
@@ -50,13 +48,10 @@ class Freshness:
     ) -> None:
         self.scheduler = scheduler
         self._settled = settled  # told of each node that has become fresh
-        self._begins = begins  # told of each node that is about to forget what it came to
         self.root = root = scheduler.root
         self.reach = reach_of(root.plan)
         self.stages = bytearray(len(root.plan.nodes))  # Stage.STALE
-        self._awaited = [_awaited(node) for node in root.plan.nodes]
-        self._early = frozenset(node.index for node in root.plan.nodes if _is_early(node))
-        self._disabled = frozenset(node.index for node in root.plan.nodes if not _is_enabled(node))
+        self._activation = Activation(scheduler, begins)
         self.wanted: Counter[int] = Counter()  # nodes that somebody waits for
         self._again: set[int] = set()  # nodes that others wait for, which were leaving when that was known
         root.states[:] = bytes([NOT_RUN]) * len(root.states)
@@ -88,16 +83,11 @@ class Freshness:
 
     def _overtake(self, node: PlanNode) -> None:
         """Take a node back that has not settled yet; what runs, or is about to, leaves on its own."""
-        self._unsettle(node)  # some of a map may have settled early
+        unsettle(self.root, node)  # some of a map may have settled early
         if overtake(self.scheduler, node):
             self.stages[node.index] = Stage.LEAVING
         else:
             self._deactivate(node.index)
-
-    def _unsettle(self, node: PlanNode) -> None:
-        for slot in node.outputs.values():
-            self.root.values[slot] = UNSETTLED
-            self.root.digests.pop(slot, None)
 
     def _deactivate(self, index: int) -> None:
         self.stages[index] = Stage.STALE
@@ -160,37 +150,25 @@ class Freshness:
         for index in now & root.withdrawn:  # it lost a race, is being cancelled, and is to run again
             if self.stages[index] == Stage.ACTIVE:
                 self.stages[index] = Stage.LEAVING
-                self._unsettle(root.plan.nodes[index])
+                unsettle(root, root.plan.nodes[index])
         asked = now & root.undemanded
         new, deferred = self._stale_of(now), self._stale_of(lazily - now)
-        self._activate(new, deferred)
+        for index in (*new, *deferred):
+            self.stages[index] = Stage.ACTIVE
+            self._again.discard(index)
+        self._activation.activate(new, deferred)
         if asked:
             nodes = root.plan.nodes
             slots = [slot for index in sorted(asked) for slot in nodes[index].outputs.values()]
             root.has_ended = False
             self.scheduler.pulling.demand(root, slots)
         for index in new:
-            self._begin(root.plan.nodes[index])
+            self._activation.begin(root.plan.nodes[index])
 
     def _stale_of(self, nodes: set[int]) -> list[int]:
         """List those of some nodes that are to settle again, in declared order."""
         stages = self.stages
         return sorted(index for index in nodes if stages[index] in SETTLE_AGAIN)
-
-    def _activate(self, new: list[int], deferred: list[int]) -> None:
-        """Put nodes where they stood before they settled; those that are deferred wait to be asked for."""
-        root, nodes = self.root, self.root.plan.nodes
-        for index in (*new, *deferred):
-            self._reset(index)
-        root.undemanded.update(deferred)
-        root.unsettled += len(new)
-        root.has_ended = root.has_ended and not new
-        for index in new:
-            root.waits[index] = self._count(index)
-        for index in deferred:
-            root.waits[index] = self._count(index) + 1
-        for index in self._disabled.intersection(new):  # before anything could make them ready
-            self.scheduler.releasing.disabled(root, nodes[index])
 
     def pulled(self, index: int) -> None:
         """Have a node run that a lazy port has asked for, if it is stale, or once it has left."""
@@ -214,67 +192,3 @@ class Freshness:
                 found.add(index)
                 todo += [makers[slot] for slot in read[index] if slot in makers]
         return found
-
-    def _reset(self, index: int) -> None:
-        """Forget what a node has come to."""
-        root = self.root
-        self._begins(index)
-        self._again.discard(index)
-        self.stages[index] = Stage.ACTIVE
-        root.states[index] = WAITING
-        self._unsettle(root.plan.nodes[index])
-        if index in root.attempts and (ends := root.attempts[index].ends) is not None:
-            self.scheduler.timers.drop(ends)  # it bounds earlier attempts
-        for by_node in (
-            root.opened, root.reasons, root.attempts, root.metadata, root.memos, root.pulling, root.taken
-        ):  # fmt: skip
-            if by_node and index in by_node:
-                del by_node[index]
-        root.withdrawn.discard(index)
-        if root.lost:
-            root.lost = {edge for edge in root.lost if edge[0] != index}
-        if root.failures:
-            root.failures = [one for one in root.failures if one.index != index]
-
-    def _count(self, index: int) -> int:
-        """Count what a node waits for, and note whether any of it is there and is no value."""
-        root, waits, is_odd = self.root, 0, False
-        values = root.values
-        for slot, is_waited_for in self._awaited[index]:
-            token = values[slot]
-            if token is UNSETTLED:
-                waits += is_waited_for
-            elif is_dead(token):
-                is_odd = True
-        if is_odd:
-            root.note_odd(index)
-        elif root.odd:
-            root.odd.discard(index)
-        return 1 if index in self._early else waits
-
-    def _begin(self, node: PlanNode) -> None:
-        root, index = self.root, node.index
-        if root.states[index] != WAITING or index in root.undemanded:
-            return
-        if index in self._early:
-            self.scheduler.releasing.consider(root, node)
-        elif not root.waits[index]:
-            self.scheduler.releasing.release(root, index)
-
-
-def _awaited(node: PlanNode) -> tuple[tuple[int, bool], ...]:
-    """List the slots that a node reads, each once, and whether it waits for them from the start."""
-    found: dict[int, bool] = {}
-    for feed in node.feeds:
-        for slot in feed.slots:
-            found[slot] = found.get(slot, False) or not feed.is_lazy
-    return tuple(found.items())
-
-
-def _is_enabled(node: PlanNode) -> bool:
-    return node.policy is None or node.policy.is_enabled
-
-
-def _is_early(node: PlanNode) -> bool:
-    """Tell whether a join may settle before all its sources have."""
-    return isinstance(node.action, JoinOf) and node.action.mode not in (Join.GATHER, Join.CONTEXTS)

@@ -2,53 +2,31 @@
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager
 from os import urandom
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import anyio
 
 from dataflow.backend import Nursery, caller, cancellation_types, new_event, on_asyncio
-from dataflow.errors import DataflowError, Paused
+from dataflow.errors import DataflowError
 from dataflow.events import Reporter
-from dataflow.given import digest_of
-from dataflow.live_results import snapshot
-from dataflow.result import special_token
+from dataflow.live_ports import LivePorts
 from dataflow.reusing import Reusing
 from dataflow.scheduler import Scheduler
-from dataflow.tokens import UNSETTLED, value_of
+from dataflow.tokens import UNSETTLED
 from dataflow.workers import Workers
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
-    from dataflow.addressing import RootPort
     from dataflow.asking import ReadAnswer
     from dataflow.frames import FiringId
     from dataflow.plan import FlowPlan
     from dataflow.policy import Settings
     from dataflow.sleepers import Spawn
 
-__all__ = ["LiveEngine", "Seen", "executing_live"]
-
-
-class Seen(NamedTuple):
-    """What a slot held in one revision, with its digest."""
-
-    token: Any
-    digest: object
-
-
-class _Waiter:
-    """Somebody who waits for a port of the root; one who is patient also waits for answers."""
-
-    __slots__ = ("is_patient", "port", "seen", "woken")
-
-    def __init__(self, port: RootPort, *, is_patient: bool) -> None:
-        self.port = port
-        self.woken = new_event()
-        self.is_patient = is_patient
-        self.seen: Seen | None = None
+__all__ = ["LiveEngine", "executing_live"]
 
 
 class LiveEngine:
@@ -57,7 +35,7 @@ class LiveEngine:
     def __init__(self, plan: FlowPlan, settings: Settings, inputs: Mapping[str, Any], spawn: Spawn) -> None:
         reporter = Reporter(f"live-{urandom(4).hex()}", call=caller())
         self.scheduler = scheduler = Scheduler(plan, settings, reporter, anyio.current_time)
-        self.reusing = scheduler.live = Reusing(scheduler, self._fresh)
+        self.reusing = scheduler.live = Reusing(scheduler, self._settled)
         self.freshness = self.reusing.freshness
         scheduler.is_plain = False
         self.workers = Workers(scheduler, spawn, self._look_around)
@@ -66,7 +44,7 @@ class LiveEngine:
         self.replaced_in: dict[int, int] = {}  # by node of the root: the revision of its newest function
         self.changed_in: dict[int, int] = {}  # by slot of an input: the revision of its newest value
         self.changed = new_event()  # set, and replaced, with each revision
-        self._waiters: dict[int, list[_Waiter]] = {}  # by node of the root
+        self.ports = LivePorts(self)
         for name, value in inputs.items():
             scheduler.root.values[plan.root.parameters[name]] = value
 
@@ -80,81 +58,8 @@ class LiveEngine:
         scheduler = self.scheduler
         return self.workers.are_idle and not scheduler.has_more and not scheduler.has_items
 
-    def maker(self, port: RootPort) -> int | None:
-        """Return the node of the root that a port is of, None for what stands from the start."""
-        if port.slot is None:
-            return None if port.node is None else port.node.index
-        return self.freshness.reach.makers.get(port.slot)
-
-    def is_fresh(self, port: RootPort) -> bool:
-        """Tell whether a port has settled for the inputs of now."""
-        maker = self.maker(port)
-        return maker is None or self.freshness.is_fresh(maker)
-
-    @contextmanager
-    def wanting(self, ports: Sequence[RootPort]) -> Iterator[None]:
-        """Have ports settle, in each revision that begins while the block runs."""
-        makers = [maker for maker in map(self.maker, ports) if maker is not None]
-        wanted = self.freshness.wanted
-        wanted.update(makers)
-        try:
-            self.step(self.freshness.demand)
-            yield
-        finally:
-            wanted.subtract(makers)
-            for maker in {maker for maker in makers if not wanted[maker]}:
-                del wanted[maker]
-
-    def look(self, port: RootPort) -> Seen:
-        """Return what a port holds now."""
-        root = self.scheduler.root
-        if port.slot is not None:
-            return Seen(value_of(root.values[port.slot]), self.reusing.digests.of(root, port.slot))
-        assert port.node is not None, "only ports of nodes have no slot"
-        token = special_token(root, port.node, port.port)
-        return Seen(token, digest_of(token))
-
-    async def settled(self, port: RootPort, *, is_patient: bool = False) -> Seen:
-        """Wait until a port has settled for the inputs of now, or those of a later revision.
-
-        Raises Paused if that takes an answer, unless one is patient; DataflowError if the session is over.
-        """
-        self.check()
-        maker = self.maker(port)
-        if maker is None or self.freshness.is_fresh(maker):
-            return self.look(port)
-        waiter = _Waiter(port, is_patient=is_patient)
-        self._waiters.setdefault(maker, []).append(waiter)
-        try:
-            with self.wanting([port]):
-                while waiter.seen is None and self.over is None and (is_patient or not self.is_idle):
-                    waiter.woken = new_event()
-                    await waiter.woken.wait()  # meanwhile it may have been answered, or changed, once more
-        finally:
-            self._waiters[maker] = [one for one in self._waiters.get(maker, ()) if one is not waiter]
-        self.check()
-        if waiter.seen is not None:
-            return waiter.seen
-        if self.scheduler.asking.open:
-            raise Paused(snapshot(self.scheduler, "paused"))
-        raise DataflowError(f"internal error: nothing is running and port {port.port!r} never settled")
-
-    async def settled_together(self, ports: Sequence[RootPort]) -> list[Seen]:
-        """Wait until ports have settled for the inputs of one revision; see `settled`."""
-        if len(ports) == 1:
-            return [await self.settled(ports[0])]
-        with self.wanting(ports):
-            while True:
-                for port in ports:
-                    await self.settled(port)
-                if all(map(self.is_fresh, ports)):  # else the next revision has begun meanwhile
-                    return list(map(self.look, ports))
-
-    def _fresh(self, index: int) -> None:
-        """Show a node that has settled to those who wait for it."""
-        for waiter in self._waiters.pop(index, ()):
-            waiter.seen = self.look(waiter.port)
-            waiter.woken.set()
+    def _settled(self, index: int) -> None:
+        self.ports.show(index)
 
     def revise(self, values: Mapping[int, Any]) -> bool:
         """Begin the next revision with new values of inputs, by slot; tells whether any of them differs."""
@@ -177,7 +82,7 @@ class LiveEngine:
         return True
 
     def replace(self, plan: FlowPlan, changed: Sequence[int]) -> None:
-        """Begin the next revision with a plan of the same layout; some nodes of the root are others."""
+        """Begin the next revision with a plan of the same layout, of whose root some nodes have changed."""
         self.check()
         scheduler, root = self.scheduler, self.scheduler.root
 
@@ -241,10 +146,7 @@ class LiveEngine:
             self.close(f"it was interrupted by {type(self.scheduler.interruption).__name__}")
         if not self.is_idle:
             return
-        for waiters in self._waiters.values():
-            for waiter in waiters:
-                if self.over is not None or not waiter.is_patient:
-                    waiter.woken.set()
+        self.ports.wake()
         if self.over is not None:
             self.ended.set()
 
@@ -265,8 +167,7 @@ class LiveEngine:
         self.over = self.over or "cancelled from outside"
         self.scheduler.has_ended = True
         self.changed.set()
-        for waiter in [one for waiters in self._waiters.values() for one in waiters]:
-            waiter.woken.set()
+        self.ports.wake()
 
     def check(self) -> None:
         """Raise DataflowError if the session is over."""

@@ -50,8 +50,6 @@ class Reusing:
         self._unknown: list[FiringId] = []
         self._errors: dict[FiringId, BaseException] = {}  # that calls have failed with
 
-    # what the scheduler asks
-
     def settle(self, ready: Iterable[FiringId]) -> None:
         """Settle the firings that are given what they were given before; the others are called."""
         for frame, index in ready:
@@ -136,8 +134,6 @@ class Reusing:
             return self.scheduler.advance()
         return self.to_fire()
 
-    # what it is told
-
     def asked(self, one: OpenAsk) -> None:
         """Note that a node has paused: with the same inputs it is not called again."""
         begun = self._begun.get((one.frame, one.node.index))
@@ -184,8 +180,6 @@ class Reusing:
             self.memory.forget(index)
         self.digests.forget_plan()
         self.freshness.change(nodes=changed)
-
-    # how it is done
 
     def _stands(self, frame: Frame, node: PlanNode) -> bool:
         """Settle a firing as it was settled before, if nothing has changed; tells whether it is."""

@@ -11,7 +11,7 @@ from dataflow.entering import read_some
 from dataflow.errors import DataflowError
 from dataflow.freshness import Stage
 from dataflow.live_engine import executing_live
-from dataflow.live_reasons import why
+from dataflow.live_reasons import explain
 from dataflow.live_results import failed
 from dataflow.names import encode
 from dataflow.replacing import address_in, check_layout, places_in, type_of, with_replaced
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
     from dataflow.asks import Ask
     from dataflow.definitions import Definition
-    from dataflow.live_engine import LiveEngine, Seen
+    from dataflow.live_engine import LiveEngine
+    from dataflow.live_ports import Seen
+    from dataflow.reasons import Explanation
     from dataflow.wiring import Nested
 
 __all__ = ["Counts", "Live", "live"]
@@ -98,7 +100,7 @@ class Live:
         none. All values are those of one revision: the newest when they were asked for, or a later one.
         """
         ports = (port, *more)
-        seen = await self._engine.settled_together([self._find(one) for one in ports])
+        seen = await self._engine.ports.settled_together([self._find(one) for one in ports])
         values = tuple(map(self._value, ports, seen))
         return values if more else values[0]
 
@@ -126,7 +128,7 @@ class Live:
         while not engine.is_over():
             changed = engine.changed
             try:
-                seen = await engine.settled(found, is_patient=True)
+                seen = await engine.ports.settled(found, is_patient=True)
             except DataflowError:
                 if not engine.is_over():
                     raise
@@ -176,7 +178,11 @@ class Live:
 
     def why(self, port: object) -> str:
         """Tell why a port is what it is, whether it is stale, and what it was last computed for."""
-        return why(self._engine, port, self._find(port))
+        return str(self.explain(port))
+
+    def explain(self, port: object) -> Explanation:
+        """Tell what `why` does as data: reasons, each with its causes."""
+        return explain(self._engine, port, self._find(port))
 
     def _find(self, port: object) -> RootPort:
         return self._addresses.output(port) or self._addresses.port(port)
