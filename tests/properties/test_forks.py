@@ -85,6 +85,8 @@ async def test_a_fork_comes_to_what_a_new_run_comes_to(
             await first.end()
         source, run = first.store.journal(), first.store.run
         before = Diary.of(source)
+        if before.failures or before.ends:  # a flow node that has failed goes on counting its attempts
+            assume(not any("~" in path for path in before.states))
         second = await fork(first, inputs, choose)
         again = reached(program, set(inputs))
         lost = [path for path in before.done.difference(second.taken) if root_of(path) not in again]
