@@ -151,13 +151,13 @@ def shown(first: Any, second: Any) -> tuple[str, str]:
             (at for at, pair in enumerate(zip(first, second, strict=False)) if pair[0] != pair[1]),
             min(len(first), len(second)),
         )
-        return _from(first, start), _from(second, start)
+        begin = max(0, start - AROUND) if max(len(first), len(second)) > MOST_SHOWN else 0
+        return _cut(first, begin), _cut(second, begin)
     return _text(first), _text(second)
 
 
-def _from(text: str, start: int) -> str:
-    """Write a text from shortly before the first character that differs."""
-    begin = max(0, start - AROUND) if len(text) > MOST_SHOWN else 0
+def _cut(text: str, begin: int) -> str:
+    """Write what there is of a text from a place on, as much as is shown."""
     cut = text[begin : begin + MOST_SHOWN]
     left, right = "..." if begin else "", "..." if begin + MOST_SHOWN < len(text) else ""
     return f"{left}{json.dumps(cut, ensure_ascii=False)}{right}"

@@ -145,7 +145,7 @@ class Flow(Forkable):
         """Keep the flow evaluated while the block runs: what did not change is not computed again (S13.4).
 
         `async with flow.live(...) as session:` gives a `Live`. It lives in memory and is no run: the
-        settings `store`, `timeout` and `keep` do not count.
+        settings `timeout` and `keep` do not count, a `store` only for what nodes with a memo remember.
         """
         from dataflow.session import live  # as in start
 
