@@ -73,7 +73,7 @@ class Read:
     reader: str | None = None
     port: In = In()
     race: RaceSource | None = None
-    early: bool = False  # through a join that may have settled without it
+    early: bool = False  # the reader may settle without it, as through a join
 
 
 @cache
@@ -186,7 +186,7 @@ def reads_of(block: BlockPart, functions: Functions) -> Iterator[Read]:
             lazy = _later(inner, by_node(within), waits=False)
             for read in within:  # what is read through a lazy port is read lazily, in any scope (S8.1)
                 used = replace(read.port, lazy=True) if read.reader in lazy else read.port
-                yield replace(read, reader=id, port=used)
+                yield replace(read, reader=id, port=used, early=True)  # awaited only by who reads it (S2.4)
     ends: list[Any] = list(block.outputs.values())
     if isinstance(block, LoopPart):
         ends += [block.until, block.while_]

@@ -244,6 +244,8 @@ class Session:
             self.vague |= (
                 changed.intersection(set[str]().union(*(look.wanted for look in self.looks))) - last.firm
             )
+        if not last.is_sure:
+            self.vague |= last.pulled - self.fresh
         self.memory.expected(self.looks, changed, self.fresh, self.vague).hold(calls)
         stood = {path for path in last.given if root_of(path) not in self.fresh} - {path for path, _ in calls}
         self.found["a firing called"] += calls.total()

@@ -125,6 +125,7 @@ class Look:
                 )
         self.loose = loose_in(reference, root, is_loose=False)
         self.wanted = {*root.firings}
+        self.pulled = self.wanted.difference(_needed(reads, ports.values()))
         uses = {id: [use for use in found if not use.early] for id, found in reads.items()}
         self.firm = self.wanted.intersection(_needed(uses, ports.values(), lazy=True))
 
@@ -144,7 +145,8 @@ class Look:
         told = repr(self.given[path])
         is_unsure = "'failure'" in told and (self.has_others or not self.is_sure)
         is_unsure = is_unsure or "'failure', 'unsure'" in told or "'NodeFailed'" in told
-        return path in self.loose or id(self.frames[path]) in self.cut or is_unsure
+        is_pulled = root_of(path) in self.pulled and not self.is_sure  # maybe by who was cut short
+        return is_pulled or path in self.loose or id(self.frames[path]) in self.cut or is_unsure
 
     def contained(self) -> set[str]:
         """Name what the part of the flow that was looked at contains."""
