@@ -84,7 +84,7 @@ class _Known:
             "type": text(call.type.id),
             "version": text(call.type.version),
             "Python": text(PYTHON),
-            "output ports": _ports(call.type),
+            "result": _result(call.type),
             **{part: _digest_of(part, values) for part, values in parts.items() if part not in self.open},
         }
         told = [made for part, one in sorted(self.fixed.items()) for made in (text(part), one)]
@@ -108,7 +108,7 @@ class _Known:
         return found
 
 
-def _ports(kind: NodeType) -> bytes:
+def _result(kind: NodeType) -> bytes:
     """Digest how what a function returns becomes values of ports."""
     return digest((kind.shape.value, {port.name: port.conditional for port in kind.outputs.values()}))
 

@@ -158,7 +158,7 @@ class StoredMemo:
         digests = {port: bytes.fromhex(made) for port, made in told["digests"].items()}
         what = f"an outcome of {told['path']} of run {told['run']}"
         outputs = {
-            port: Remembered(partial(self._value, data, what))
+            port: Remembered(partial(self._later_value, stored.key, data, what))
             if port in unread and port in digests and _may_stay(data)
             else self._value(data, what)
             for port, data in written.items()
@@ -170,6 +170,14 @@ class StoredMemo:
     def _value(self, data: Json, what: str) -> Any:
         with self._reading:
             return self._reader.read(data, what)
+
+    def _later_value(self, key: str, data: Json, what: str) -> Any:
+        """Read a value that has stayed; one that cannot be read is dropped, so that the next run makes it."""
+        try:
+            return self._value(data, what)
+        except Exception as error:
+            self._dropped(key, error)
+            raise StoreError(str(self._store), f"{what} cannot be read, and is forgotten") from error
 
     def _dropped(self, key: str, error: Exception) -> str:
         """Drop an outcome that cannot be read; returns what is to be told."""
