@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from dataflow.config import Config
+    from dataflow.nodetype import NodeType
     from dataflow.plan import Call
 
 __all__ = ["Fingerprint", "fingerprint"]
@@ -83,6 +84,7 @@ class _Known:
             "type": text(call.type.id),
             "version": text(call.type.version),
             "Python": text(PYTHON),
+            "result": _result(call.type),
             **{part: _digest_of(part, values) for part, values in parts.items() if part not in self.open},
         }
         told = [made for part, one in sorted(self.fixed.items()) for made in (text(part), one)]
@@ -104,6 +106,11 @@ class _Known:
             header = self.head + listed(b"V", list(map(text, names)))
             found = self.orders[given] = names, in_order, header
         return found
+
+
+def _result(kind: NodeType) -> bytes:
+    """Digest how what a function returns becomes values of ports."""
+    return digest((kind.shape.value, {port.name: port.conditional for port in kind.outputs.values()}))
 
 
 def _is_fixed(value: object) -> bool:

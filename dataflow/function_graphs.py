@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import dis
 from enum import Enum
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial, partialmethod
 from operator import is_
 from types import (
     BuiltinFunctionType,
@@ -20,6 +20,8 @@ from types import (
 )
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from pydantic.fields import FieldInfo
+
 from dataflow.code_digests import code_text
 from dataflow.digest_leaves import Digested, hashed, text
 from dataflow.functions import module_name
@@ -33,8 +35,18 @@ __all__ = ["CODE", "FUNCTIONS", "NAME", "FunctionGraph", "Held", "is_function", 
 #: The types of what is looked through for code.
 FUNCTIONS: Final = (
     FunctionType, MethodType, partial, type, staticmethod, classmethod, property, BuiltinFunctionType,
-    MethodDescriptorType, WrapperDescriptorType, type(lru_cache(len)),
+    MethodDescriptorType, WrapperDescriptorType, type(lru_cache(len)), cached_property, partialmethod,
 )  # fmt: skip
+#: What decorators make of the functions of a class.
+_DECORATED: Final = (
+    staticmethod, classmethod, property, cached_property, partial, partialmethod, type(lru_cache(len)),
+)  # fmt: skip
+#: What a field of a pydantic model is told by; its type is among the annotations of the class.
+_SETTINGS: Final = sorted(
+    name
+    for name in FieldInfo.__slots__
+    if not name.startswith("_") and name not in ("annotation", "default_factory")
+)
 #: The label of the name of a function: it counts for a value, not for what a node does.
 NAME: Final = "name"
 CODE: Final = "code"
@@ -143,7 +155,7 @@ def _replaceable(one: Any) -> Sequence[object]:
         return tuple((one.__kwdefaults__ or {}).values())
     if isinstance(one, type):
         return tuple(vars(one).values())
-    return tuple(one.keywords.values()) if isinstance(one, partial) else ()
+    return tuple(one.keywords.values()) if isinstance(one, partial | partialmethod) else ()
 
 
 def _name(one: Any) -> str:
@@ -163,10 +175,12 @@ def _held(one: Any) -> Iterator[tuple[str, object]]:
         case MethodType():
             yield CODE, one.__func__
             yield "object", one.__self__
-        case partial():
+        case partial() | partialmethod():
             yield CODE, one.func
             yield from ((f"argument {number}", value) for number, value in enumerate(one.args))
             yield from ((f"argument {name!r}", value) for name, value in sorted(one.keywords.items()))
+        case cached_property():
+            yield CODE, one.func
         case property():
             yield from ((CODE, part) for part in (one.fget, one.fset, one.fdel))
         case type():
@@ -209,17 +223,38 @@ def _of_class(one: type) -> Iterator[tuple[str, object]]:
     yield CODE, tuple(map(_name, one.__bases__))
     fields = vars(one).get("__annotations__", {})
     yield CODE, tuple((name, type_name(hint)) for name, hint in fields.items())
+    yield from _of_fields(one)
     for name, value in sorted(vars(one).items()):
         if isinstance(value, FunctionType):
-            is_made = dataclasses.is_dataclass(one) and value.__code__.co_filename == "<string>"
-            is_counted = not is_made  # what a dataclass makes follows from its fields
-        elif isinstance(value, staticmethod | classmethod | property):
+            is_made = value.__code__.co_filename == "<string>" and name.startswith("__")
+            is_counted = not (
+                is_made and dataclasses.is_dataclass(one)
+            )  # what a dataclass makes follows from its fields
+        elif isinstance(value, _DECORATED):
             is_counted = True
         else:
             is_counted = not name.startswith("__") and is_plain(value)
         if is_counted:
             yield CODE, name
             yield CODE, value
+
+
+def _of_fields(one: type) -> Iterator[tuple[str, object]]:
+    """Yield the defaults and settings of the fields of a dataclass or a pydantic model."""
+    told = vars(one)
+    if (made := told.get("__dataclass_params__")) is not None:
+        yield (
+            CODE,
+            tuple(bool(getattr(made, name)) for name in ("init", "eq", "order", "unsafe_hash", "frozen")),
+        )
+    for name, field in told.get("__dataclass_fields__", {}).items():
+        yield CODE, (name, field.default, field.init, field.compare, field.hash, field.kw_only)
+        yield CODE, field.default_factory
+    if "__pydantic_fields__" in told:
+        yield CODE, told.get("model_config")
+    for name, field in told.get("__pydantic_fields__", {}).items():
+        yield CODE, (name, *(getattr(field, setting) for setting in _SETTINGS))
+        yield CODE, field.default_factory
 
 
 def _content(cell: CellType) -> object:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.binding import checked, is_live
+from dataflow.digest_leaves import listed
 from dataflow.digests import NoDigest, digest
 from dataflow.function_graphs import is_plain
 from dataflow.memo_slots import inputs_of_call
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["input_digests"]
 
 #: Begins the digest of what several edges bring to one port, so that it is that of no single value.
-SEVERAL: Final = b"several"
+SEVERAL: Final = b"Q"
 
 
 def input_digests(frame: Frame, node: PlanNode, call: Call) -> Mapping[str, bytes]:
@@ -60,15 +60,11 @@ def _of_port(frame: Frame, node: PlanNode, given: Feed | int) -> bytes:
         digests = [digest(checked(node, given, _seen(frame.values[slot]))) for slot in slots]
     else:
         digests = [_of_slot(frame, slot) for slot in slots]
-    return _several(digests) if given.many else digests[0]
+    return listed(SEVERAL, digests) if given.many else digests[0]
 
 
 def _seen(token: Any) -> Any:
     return token.failure if type(token) is Errored else token
-
-
-def _several(digests: list[bytes]) -> bytes:
-    return blake2b(SEVERAL + b"".join(digests), digest_size=len(digests[0]) if digests else 32).digest()
 
 
 def _of_slot(frame: Frame, slot: int) -> bytes:

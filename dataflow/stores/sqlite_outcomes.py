@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from dataflow.errors import StoreError
 from dataflow.stores.memo_statements import (
     add_outcome,
     clear_outcomes,
@@ -48,6 +49,15 @@ class SqliteOutcomes(OutcomeTable):
             found = self._find(key, connection)
             if found is None or not (is_stale(key, now, connection) or (run and found.blobs)):
                 return found
+        try:
+            return self._recall_for(key, now, run)
+        except StoreError:
+            if run and found.blobs:
+                raise
+            return found  # a file that cannot be written can be read
+
+    def _recall_for(self, key: str, now: datetime, run: str) -> StoredOutcome | None:
+        """Note that an outcome was of use, and let a run hold its blobs."""
         with self._database.writing() as connection:
             found = self._find(key, connection)
             if found is not None:

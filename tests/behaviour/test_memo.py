@@ -154,6 +154,18 @@ class TestWhatDecides:
         assert await told(flow(1, 2)) == ([1, 2], [])
         assert await told(flow(2, 1)) == ([2, 1], [(2, 1)])
 
+    async def test_many_edges_are_told_apart_whatever_they_bring(self, place: Place) -> None:
+        def flow(*values: Any) -> Flow:
+            with Flow("many") as made:
+                ports = [made.add(node(name=f"n{n}")(constant(one))).out for n, one in enumerate(values)]
+                made.output("out", made.add(node(memo=reach)(summed), *ports).out)
+            return made.using(memo=where)
+
+        reach, where = place
+        rows = [("a", "bsc"), ("a", "b", "c"), *((True, number) for number in range(60))]
+        for row in rows:  # the digests of small values are small, and are as clear where they begin and end
+            assert await told(flow(*row)) == (list(row), [row])
+
     async def test_a_skipped_optional_port_counts_as_its_default(self, place: Place) -> None:
         def flow(is_left_out: bool) -> Flow:
             with Flow("optional") as made:

@@ -10,12 +10,12 @@ import subprocess
 import sys
 from collections.abc import Callable
 from enum import Enum
-from typing import Any
+from typing import Any, TypedDict
 
 import pytest
 from pydantic import Field
 
-from dataflow import Config, Flow, Ports, Secret, node, threaded
+from dataflow import Config, Flow, Maybe, Ports, Secret, node, threaded
 from dataflow.digests import NoDigest, digest
 from dataflow.fingerprints import Fingerprint, fingerprint
 from dataflow.plan import Call
@@ -28,6 +28,20 @@ OTHER = [1]
 class Mode(Enum):
     FAST = 1
     SLOW = 2
+
+
+class Pair(TypedDict):
+    x: int
+    y: int
+
+
+class Triple(Pair):
+    z: int
+
+
+class Perhaps(TypedDict):
+    x: int
+    y: Maybe[int]
 
 
 class Settings(Config):
@@ -99,6 +113,11 @@ def made_of(text: str, name: str = "f") -> Any:
     return node(name=name)(compiled(f"async def f(x: int = 1) -> object: {text}"))
 
 
+def made_giving(result: str) -> Any:
+    source = f"async def f() -> {result}: return {{'x': 1, 'y': 2, 'z': 3}}"
+    return compiled(source, Pair=Pair, Triple=Triple, Perhaps=Perhaps)
+
+
 ROWS: list[tuple[str, Callable[[], Fingerprint], Callable[[], Fingerprint], set[str]]] = [
     ("a constant", lambda: of(made_of("return 1")), lambda: of(made_of("return 2")), {"code"}),
     ("the type of a constant", lambda: of(made_of("return 1")), lambda: of(made_of("return 1.0")), {"code"}),
@@ -116,6 +135,9 @@ ROWS: list[tuple[str, Callable[[], Fingerprint], Callable[[], Fingerprint], set[
     ("a function in a closure", lambda: of(make(lambda: 1), x=5), lambda: of(make(lambda: 2), x=5), {"closure 'k'"}),
     ("what a function in a closure holds", lambda: of(make(make(1)), x=5), lambda: of(make(make(2)), x=5), {"closure 'k'"}),
     ("a class in a closure", lambda: of(make(Adder), x=5), lambda: of(make(Settings), x=5), {"closure 'k'"}),
+    ("the ports of a result", lambda: of(made_giving("dict")), lambda: of(made_giving("Pair")), {"result"}),
+    ("the keys of a result", lambda: of(made_giving("Pair")), lambda: of(made_giving("Triple")), {"result"}),
+    ("a key that may be left out", lambda: of(made_giving("Pair")), lambda: of(made_giving("Perhaps")), {"result"}),
     ("a setting", lambda: of(configured, x=1, at=Settings(mode="a")), lambda: of(configured, x=1, at=Settings(mode="b")), {"config 'mode'"}),
     ("a list in a config", lambda: of(configured, x=1, at=Settings(tags=["a"])), lambda: of(configured, x=1, at=Settings(tags=["b"])), {"config 'tags'"}),
     ("a function in a config", lambda: of(configured, x=1, at=Settings(how=make(1))), lambda: of(configured, x=1, at=Settings(how=make(2))), {"config 'how'"}),
@@ -245,7 +267,7 @@ def test_the_parts_are_named_as_people_read_them() -> None:
     told = of(all_of_it, x=1, at=Settings(), environment=("HOME",))
     assert sorted(told.parts) == [
         "Python", "closure 'k'", "code", "config 'how'", "config 'mode'", "config 'tags'", "default 'y'",
-        "environment 'HOME'", "global 'RATE'", "input 'x'", "type", "version",
+        "environment 'HOME'", "global 'RATE'", "input 'x'", "result", "type", "version",
     ]  # fmt: skip
     assert all(re.fullmatch("[0-9a-f]{32}", text) for text in told.parts.values())
     assert re.fullmatch("[0-9a-f]{40}", told.key)

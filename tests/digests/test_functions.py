@@ -201,13 +201,46 @@ def test_a_tuple_that_is_shared_by_many_is_looked_at_once() -> None:
         ("@property\n  def f(self): return {}", 2),
         ("f = {}", 2),
         ("f: 'Literal[{}]'", 2),
+        ("@functools.cache\n  def f(self): return {}", 2),
+        ("@functools.cached_property\n  def f(self): return {}", 2),
+        ("f = functools.partialmethod(divmod, {})", 2),
+        ("f = functools.partial(divmod, {})", 2),
         ("f = [{}]", 1),
         ("'Say {}.'", 1),
     ],
 )
 def test_functions_constants_and_fields_of_a_class_count(member: str, digests: int) -> None:
-    sources = [f"class f:\n  {member.format(one)}" for one in (1, 2)]
+    sources = [f"import functools\nclass f:\n  {member.format(one)}" for one in (1, 2)]
     assert len({digest(compiled(source)) for source in sources}) == digests
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "class f(BaseModel):\n  x: int = {}",
+        "class f(BaseModel):\n  x: int = Field(description='Take {}.')",
+        "class f(BaseModel):\n  x: int = Field(lt={})",
+        "class f(BaseModel):\n  x: list[int] = Field(default_factory=lambda: [{}])",
+        "class f(BaseModel, title='{}'):\n  x: int",
+        "@dataclass\nclass f:\n  x: object = field(default_factory=lambda: {})",
+        "@dataclass\nclass f:\n  x: object = field(default=range({}))",
+        "@dataclass\nclass f:\n  x: int\n  def method(self): return {}",
+        "@dataclass(order={} > 1)\nclass f:\n  x: int",
+    ],
+)
+def test_the_settings_of_fields_count(source: str) -> None:
+    known = "from dataclasses import dataclass, field\nfrom pydantic import BaseModel, Field\n"
+    digests = [digest(compiled(known + source.format(one))) for one in (1, 1, 2)]
+    assert digests[0] == digests[1] != digests[2]
+
+
+def test_a_model_that_makes_itself_has_a_digest() -> None:
+    source = (
+        "from pydantic import BaseModel, Field\n"
+        "class f(BaseModel):\n  more: list['f'] = Field(default_factory=lambda: f)\n"
+        "  one: 'f' = Field(default_factory=lambda: f())\n"
+    )
+    assert digest(compiled(source)) == digest(compiled(source))
 
 
 def test_a_method_that_calls_that_of_its_base_is_told_without_the_rest_of_its_class() -> None:
