@@ -15,6 +15,7 @@ SETTLING: Final = "tests/test_settling.py::test_{}"
 ROWS: Final = "tests/behaviour/test_rows.py::{}"
 ROW_ENDS: Final = "tests/behaviour/test_row_ends.py::{}"
 ORDER: Final = "tests/behaviour/test_order.py::{}"
+MEMO: Final = "tests/behaviour/test_memo_{}"
 RUN_SLOTS: Final = "tests/test_run_slots.py::test_{}"
 
 
@@ -54,8 +55,8 @@ MUTANTS: Final = (
     Mutant(
         "a parallel edge is lost",
         "binding.py",
-        "for slot in given.slots if _is_live(",
-        "for slot in dict.fromkeys(given.slots) if _is_live(",
+        "for slot in given.slots if is_live(",
+        "for slot in dict.fromkeys(given.slots) if is_live(",
         (TABLE.format("a many-port lists in the order of its edges"),),
     ),
     Mutant(
@@ -262,7 +263,7 @@ MUTANTS: Final = (
     Mutant(
         "what was cancelled takes a slot",
         "run_slots.py",
-        "            if frame.states[index] == READY:",
+        "            if frame.states[index] in (READY, RUNNING):",
         "            if True:",
         (RUN_SLOTS.format("what_was_cancelled_while_it_waited_takes_no_slot"),),
     ),
@@ -286,5 +287,54 @@ MUTANTS: Final = (
         " in sorted(frame.opened, reverse=True):",
         " in frame.opened:",
         (ORDER.format("test_a_result_lists_states_in_declared_order_whatever_opened_first[asyncio-b]"),),
+    ),
+    Mutant(
+        "what came back after its time is remembered",
+        "answering.py",
+        "            if has_returned():\n",
+        "            if result is not None:\n",
+        (
+            MEMO.format(
+                "outcomes.py::TestFailures::test_what_comes_back_after_its_time_is_no_outcome[asyncio-process]"
+            ),
+        ),
+    ),
+    Mutant(
+        "the only reader of a hit has what is remembered itself",
+        "memoizing.py",
+        " is None or shared[slot] else separate(value)",
+        " is None or shared[slot] else value",
+        (
+            MEMO.format(
+                "outcomes.py::TestCopies::"
+                "test_nobody_changes_it_where_a_scope_hands_its_only_copy_over[asyncio-process]"
+            ),
+        ),
+    ),
+    Mutant(
+        "what is remembered is what the first reader has",
+        "answering.py",
+        "{port: separate(value) for port, value in given.items()",
+        "{port: value for port, value in given.items()",
+        (
+            MEMO.format(
+                "outcomes.py::TestCopies::"
+                "test_nobody_changes_it_where_a_scope_hands_its_only_copy_over[asyncio-process]"
+            ),
+        ),
+    ),
+    Mutant(
+        "those who wait for an outcome compute it too",
+        "flights.py",
+        "            flight.outcome = outcome\n",
+        "            flight.outcome = None\n",
+        (MEMO.format("races.py::TestFlights::test_who_leads_tells_those_who_wait[asyncio]"),),
+    ),
+    Mutant(
+        "what a flow gives stays in the store",
+        "memo_slots.py",
+        "*plan.at_end, ",
+        "",
+        (MEMO.format("stores.py::TestChains::test_an_output_in_between_is_read[asyncio]"),),
     ),
 )

@@ -13,7 +13,7 @@ from dataflow.frames import Frame, OpenedFlow, Unhandled
 from dataflow.plan import ScopePlan
 from dataflow.tokens import Skip
 
-MAPPINGS = ["attempts", "opened", "reasons", "metadata", "pulling", "taken"]
+MAPPINGS = ["attempts", "opened", "reasons", "metadata", "digests", "memos", "pulling", "taken"]
 SETS = ["awaits", "odd", "undemanded", "lost", "withdrawn"]
 SKIPPED = Skip("", "a reason")
 
@@ -26,6 +26,8 @@ WRITERS: dict[str, Callable[[Frame], object]] = {
     "failures": lambda frame: frame.note_failures([unhandled()]),
     "metadata": lambda frame: frame.note_metadata(0, {"a": 1}),
     "attempts": lambda frame: frame.attempts_at(0),
+    "digests": lambda frame: frame.note_digest(0, b"digest"),
+    "memos": lambda frame: frame.note_memo(0, "told"),
 }
 
 

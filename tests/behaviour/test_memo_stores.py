@@ -98,6 +98,16 @@ class TestChains:
         assert result.why("longer.out") == "'longer.out' has a value"
         assert store.reads == 2
 
+    async def test_an_output_in_between_is_read(self, tmp_path: Path) -> None:
+        store = Counting(tmp_path)
+        with Flow("between") as flow:
+            text = flow.add(node(memo="store")(long_text), x=1).out
+            flow.output("text", text)
+            flow.output("longer", flow.add(node(memo="store")(longer), text=text).out)
+        for _ in range(2):
+            outputs = dict((await flow.using(memo=store).run()).outputs)
+            assert outputs == {"text": "1" + "é" * LONG, "longer": "1" + "é" * LONG + "!"}
+
     async def test_the_journal_of_hits_alone_tells_all(self, tmp_path: Path) -> None:
         store = Counting(tmp_path)
         flow = chain().using(store=store)
