@@ -191,25 +191,6 @@ async def paired(text: str, x: int) -> tuple[int, int]:
 class TestDamage:
     """A damaged entry is a miss that is told, never a wrong value."""
 
-    @pytest.mark.parametrize("statement", ["UPDATE blobs SET data = x'00'", "DELETE FROM blobs"])
-    async def test_what_has_stayed_and_cannot_be_read_is_made_by_the_next_run(
-        self, statement: str, tmp_path: Path
-    ) -> None:
-        store = Counting(tmp_path)
-        await chain(1).using(memo=store).run(x=1)
-        with closing(sqlite3.connect(tmp_path / "runs.db")) as connection:
-            connection.execute(statement)
-            connection.commit()
-        with Flow("read") as flow:
-            text = flow.add(node(memo="store")(long_text), flow.input("x", int)).out
-            flow.output("length", flow.add(node(memo="store")(length), text=text).out)
-        called()
-        with pytest.raises(RunFailed, match=r"an outcome of long_text of run .* is forgotten"):
-            await flow.using(memo=store).run(x=1)
-        assert called() == []
-        assert (await flow.using(memo=store).run(x=1))["length"] == LONG + 1
-        assert called() == ["long_text", "length"]
-
     @pytest.mark.parametrize(
         "statement",
         [

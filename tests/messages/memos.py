@@ -135,24 +135,6 @@ def spoilt(statement: str = "UPDATE memo SET data = replace(data, '2', '3')") ->
         return "\n".join((*result.warnings, result.why("n")))
 
 
-def emptied() -> Stimulus:
-    """Ask for what is made of a long text that is known, and whose blob somebody has deleted."""
-
-    def run() -> Any:
-        with TemporaryDirectory() as folder:
-            f = Flow("f")
-            text = f.add(node(name="n", memo="store")(long), x=1).out
-            store = Store.sqlite(Path(folder) / "runs.db")
-            f.using(memo=store).run_sync()
-            with closing(sqlite3.connect(Path(folder) / "runs.db")) as connection:
-                connection.execute("DELETE FROM blobs")
-                connection.commit()
-            f.add(node(name="m", memo="store")(anything), x=text)
-            f.using(memo=store).run_sync()
-
-    return run
-
-
 # fmt: off
 ROWS: Final = [
     Row("a reach that is none", lambda: Memo("ever"), "reach cannot be 'ever'; choices: run, process, store"),
@@ -180,6 +162,5 @@ ROWS: Final = [
     Row("an outcome that is damaged when it is read at last", spoilt_late, "store …: the blob … is damaged: it is not what its name says; what was remembered is dropped: run the flow again"),
     Row("an outcome without its blob", partial(spoilt, "DELETE FROM blobs"), "n cannot use what the store remembers: store …: the outcome … is damaged: a blob of it is not there\nn is done, not remembered (store): what is stored cannot be read"),
     Row("a damaged outcome", spoilt, "n cannot use what the store remembers: store …: the outcome … is damaged: it is not what was written\nn is done, not remembered (store): what is stored cannot be read"),
-    Row("a text that is gone", emptied(), "store …: an outcome of n of run … cannot be read, and is forgotten"),
 ]
 # fmt: on

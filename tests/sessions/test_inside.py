@@ -157,7 +157,7 @@ async def test_other_code_for_nodes_in_a_map_and_in_a_loop() -> None:
 
 
 def frames_of(session: Live) -> int:
-    return sum(isinstance(one, Frame) and _is_inside(one, session) for one in gc.get_objects())
+    return sum(type(one) is Frame and _is_inside(one, session) for one in gc.get_objects())
 
 
 def _is_inside(frame: Frame, session: Live) -> bool:
