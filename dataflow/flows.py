@@ -144,7 +144,8 @@ class Flow(Definition):
         """Keep the flow evaluated while the block runs: what did not change is not computed again (S13.4).
 
         `async with flow.live(...) as session:` gives a `Live`. It lives in memory and is no run: the
-        settings `store`, `timeout` and `keep` do not count.
+        settings `timeout` and `keep` do not count, and of `store` only that outcomes are remembered in it
+        (S13.1). Raises FlowInvalid for inputs that do not fit.
         """
         from dataflow.session import live  # as in start
 
