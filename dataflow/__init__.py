@@ -21,6 +21,7 @@ __getattr__, __dir__, __all__ = _attach(
         "current": ["Firing", "this_firing"],
         "declare": ["Node", "node", "threaded"],
         "digests": ["digester"],
+        "differing": ["Difference", "DifferenceKind", "Differences", "diff"],
         "errors": [
             "AnswerRefused",
             "DataflowError",
@@ -52,6 +53,7 @@ __getattr__, __dir__, __all__ = _attach(
         "packs": ["Pack"],
         "policy": ["Limit", "Memo", "Retry"],
         "ports": ["SKIP", "Lazy", "Maybe", "Port", "Ports", "Signal"],
+        "reasons": ["Explanation", "Reason", "ReasonKind"],
         "result": ["Result"],
         "run": ["Run"],
         "secret": ["Secret"],

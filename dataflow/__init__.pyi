@@ -5,6 +5,7 @@ from .config import Config
 from .context import ExecutionContext, Message, Tools
 from .current import Firing, this_firing
 from .declare import Node, node, threaded
+from .differing import Difference, DifferenceKind, Differences, diff
 from .digests import digester
 from .errors import (
     AnswerRefused,
@@ -37,6 +38,7 @@ from .node_output import NodeOutput
 from .packs import Pack
 from .policy import Limit, Memo, Retry
 from .ports import SKIP, Lazy, Maybe, Port, Ports, Signal
+from .reasons import Explanation, Reason, ReasonKind
 from .result import Result
 from .run import Run
 from .secret import Secret
@@ -54,9 +56,13 @@ __all__ = [
     "Config",
     "Counts",
     "DataflowError",
+    "Difference",
+    "DifferenceKind",
+    "Differences",
     "Event",
     "EventKind",
     "ExecutionContext",
+    "Explanation",
     "Expression",
     "ExpressionError",
     "Failure",
@@ -86,6 +92,8 @@ __all__ = [
     "PortMisuse",
     "Ports",
     "ProcessMemo",
+    "Reason",
+    "ReasonKind",
     "Result",
     "Retry",
     "Run",
@@ -104,6 +112,7 @@ __all__ = [
     "ValueRefused",
     "When",
     "collect",
+    "diff",
     "digester",
     "each",
     "fallback",

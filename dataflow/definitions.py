@@ -203,6 +203,17 @@ class Definition(Builder):
         other._described = None  # noqa: SLF001 - of its own class
         return other
 
+    def rewired(self, wiring: Wiring) -> Self:
+        """Return the flow as it is wired otherwise; this one is not changed."""
+        other = self._copied()
+        other._pulled = (), {}  # noqa: SLF001 - of its own class
+        other._restart(wiring)  # noqa: SLF001 - as above
+        return other
+
+    def find_type(self, id: str) -> NodeType:
+        """Look up a node type that the flow names by its id; raises DataflowError."""
+        return self._find_type(id)
+
     def compile_for(self, port: object) -> FlowPlan:
         """Compile only what a port of the flow needs; raises DataflowError if there is none (S8.1)."""
         from dataflow.addressing import Addresses  # as above

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from dataflow.plan import Feed, FlowPlan, PlanNode
     from dataflow.scope_tree import PlacedScope
 
-__all__ = ["dependents"]
+__all__ = ["dependents", "passed_inside", "readers_of"]
 
 
 def dependents(plan: FlowPlan, changed: Collection[str]) -> frozenset[str]:
@@ -32,8 +32,8 @@ class _Spreading:
 
     def __init__(self, scopes: list[PlacedScope]) -> None:
         self.scopes = scopes
-        self.readers = [_readers(scope) for scope in scopes]
-        self.inner = [_passed(scope) for scope in scopes]
+        self.readers = [readers_of(scope) for scope in scopes]
+        self.inner = [passed_inside(scope) for scope in scopes]
         self.nodes: set[tuple[int, int]] = set()  # scope and node
         self.slots: set[tuple[int, int]] = set()  # scope and slot
         self.whole: set[int] = set()  # scopes in which everything has changed
@@ -95,7 +95,7 @@ class _Spreading:
             self._add_inside(body.parent, owner)
 
 
-def _readers(scope: PlacedScope) -> dict[int, list[int]]:
+def readers_of(scope: PlacedScope) -> dict[int, list[int]]:
     """List by slot the nodes that read it."""
     readers: dict[int, list[int]] = {}
     for node in scope.plan.nodes:
@@ -105,7 +105,7 @@ def _readers(scope: PlacedScope) -> dict[int, list[int]]:
     return readers
 
 
-def _passed(scope: PlacedScope) -> dict[int, list[tuple[PlacedScope, int]]]:
+def passed_inside(scope: PlacedScope) -> dict[int, list[tuple[PlacedScope, int]]]:
     """List by slot where the scopes inside see its value."""
     passed: dict[int, list[tuple[PlacedScope, int]]] = {}
     for slot, seen in scope.plan.exports.items():

@@ -6,9 +6,9 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from dataflow.definitions import Definition
 from dataflow.entering import read_inputs
 from dataflow.errors import DataflowError, Paused
+from dataflow.forkable import Forkable
 from dataflow.policy import Edited, one_of
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from dataflow.lookup import FindFunction, FindType
-    from dataflow.plan import FlowPlan
     from dataflow.result import Result
     from dataflow.run import Run
     from dataflow.session import Live
@@ -28,7 +27,7 @@ __all__ = ["Flow"]
 T = TypeVar("T")
 
 
-class Flow(Definition):
+class Flow(Forkable):
     """A flow: wire it, then run it. `with Flow("name") as f:` checks it at the end of the block.
 
     Whatever is wrong with it is raised at once, as one FlowInvalid, there or before its first run.
@@ -135,24 +134,23 @@ class Flow(Definition):
                 f"run {run} is given by its id, but the flow has no store to find it in: "
                 "say flow.using(store=...).resume(...)"
             )
-        from dataflow.storing import prepare_resumed  # as above
+        from dataflow.forking import plan_of_run  # as above
+        from dataflow.storing import prepare_resumed
 
-        id = run if isinstance(run, str) else run.run_id
-        return executing(partial(prepare_resumed, self._plan_for, self.settings, id, given, edited))
+        id, store = run if isinstance(run, str) else run.run_id, self.settings.store
+        plan_for = partial(plan_of_run, self, store=store)
+        return executing(partial(prepare_resumed, plan_for, self.settings, id, given, edited))
 
     def live(self, /, **inputs: Any) -> AbstractAsyncContextManager[Live]:
         """Keep the flow evaluated while the block runs: what did not change is not computed again (S13.4).
 
         `async with flow.live(...) as session:` gives a `Live`. It lives in memory and is no run: the
-        settings `timeout` and `keep` do not count, and of `store` only that outcomes are remembered in it
-        (S13.1). Raises FlowInvalid for inputs that do not fit.
+        settings `timeout` and `keep` do not count, a `store` only for what nodes with a memo remember.
+        Raises FlowInvalid for inputs that do not fit.
         """
         from dataflow.session import live  # as in start
 
         return live(self, read_inputs(self.name, self.wiring.inputs, inputs))
-
-    def _plan_for(self, pulled: str) -> FlowPlan:
-        return self.compile_for(pulled) if pulled else self.compile()
 
     @overload
     async def pull(self, port: str, /, **inputs: Any) -> Any: ...

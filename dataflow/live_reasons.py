@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dataflow.addressing import name_of
+from dataflow.explaining import ask_text, explain_token
 from dataflow.freshness import Stage
-from dataflow.result import story
+from dataflow.reasons import Explanation, Reason, ReasonKind
 from dataflow.tokens import Errored, Skip
 
 if TYPE_CHECKING:
@@ -18,48 +20,58 @@ if TYPE_CHECKING:
     from dataflow.live_engine import LiveEngine
     from dataflow.plan import PlanNode
 
-__all__ = ["why"]
+__all__ = ["explain"]
 
 #: How many causes are told at most.
 MOST_CAUSES = 50
 
 
-def why(engine: LiveEngine, port: object, found: RootPort) -> str:
-    """Tell why a port is what it is; each further line is a cause of the one above or before it."""
+def explain(engine: LiveEngine, port: object, found: RootPort) -> Explanation:
+    """Tell why a port is what it is; each reason but the first is a cause of one before it."""
     index, named = engine.ports.maker(found), _named(port)
     if index is None:
-        return f"{named} is given" if found.slot is None else _input(engine, found.slot, named)
+        return _told(_given(engine, found.slot, named))
     node = engine.scheduler.root.plan.nodes[index]
     match Stage(engine.freshness.stages[index]):
         case Stage.FRESH | Stage.LOST:
             token = engine.ports.look(found).token
             if isinstance(token, Skip | Errored):
-                return story(f"{named} has no value", token)
-            return _told(f"{named} {_computed(engine, node)}", _causes(engine, node))
+                return explain_token(named, token, "live")
+            head = Reason(ReasonKind.VALUE, named, f"{named} {_computed(engine, node)}")
+            return _told(head, _causes(engine, node))
         case Stage.STALE if engine.reusing.memory.of_root(index) is None and index not in engine.replaced_in:
-            return f"{named} has not been computed: nobody has asked for it"
+            text = f"{named} has not been computed: nobody has asked for it"
+            return _told(Reason(ReasonKind.NOT_DEMANDED, named, text))
         case Stage.STALE:
-            return _told(f"{named} is stale, and nobody has asked for it since", _changes(engine, node))
+            text = f"{named} is stale, and nobody has asked for it since"
+            return _told(Reason(ReasonKind.STALE, named, text), _changes(engine, node))
         case _:
-            asks = [
-                f"{id} waits for an answer: {one.ask.prompt}"
-                for id, one in engine.scheduler.asking.open.items()
-            ]
-            state = "waits" if asks else "is being computed"
-            return _told(f"{named} {state}", asks)
+            return _on_its_way(engine, named)
 
 
-def _told(head: str, causes: Iterable[str]) -> str:
-    return "\n".join([head, *(f"  because {cause}" for cause in dict.fromkeys(causes))])
+def _on_its_way(engine: LiveEngine, named: str) -> Explanation:
+    """Explain a port that somebody has asked for and that has not settled."""
+    asks = [
+        Reason(ReasonKind.ASK, id, ask_text(id, one.ask.prompt))
+        for id, one in engine.scheduler.asking.open.items()
+    ]
+    if not asks:
+        return _told(Reason(ReasonKind.RUNNING, named, f"{named} is being computed"))
+    return _told(Reason(ReasonKind.WAITING, named, f"{named} waits"), asks)
+
+
+def _told(head: Reason, causes: Iterable[Reason] = ()) -> Explanation:
+    different = list(dict.fromkeys(causes))
+    return Explanation((replace(head, causes=tuple(range(1, len(different) + 1))), *different))
 
 
 def _named(port: object) -> str:
     return f"output {port!r}" if isinstance(port, str) and "." not in port else name_of(port)
 
 
-def _input(engine: LiveEngine, slot: int, named: str) -> str:
-    revision = engine.changed_in.get(slot, 1)
-    return f"{named} is given, and has its value since revision {revision}"
+def _given(engine: LiveEngine, slot: int | None, named: str) -> Reason:
+    since = "" if slot is None else f", and has its value since revision {engine.changed_in.get(slot, 1)}"
+    return Reason(ReasonKind.VALUE, named, f"{named} is given{since}")
 
 
 def _computed(engine: LiveEngine, node: PlanNode) -> str:
@@ -70,7 +82,7 @@ def _computed(engine: LiveEngine, node: PlanNode) -> str:
     return f"was computed in revision {known.revision}{again}"
 
 
-def _causes(engine: LiveEngine, node: PlanNode) -> Iterator[str]:
+def _causes(engine: LiveEngine, node: PlanNode) -> Iterator[Reason]:
     """Go back from a node through the ports whose values had changed when it was computed."""
     reach, plan = engine.freshness.reach, engine.scheduler.root.plan
     memory, digests = engine.reusing.memory, engine.reusing.digests
@@ -88,12 +100,13 @@ def _causes(engine: LiveEngine, node: PlanNode) -> Iterator[str]:
             told += 1
             maker = reach.makers.get(slot)
             if maker is None:
-                yield f"{_input_of(engine, slot)} changed in revision {engine.changed_in.get(slot, 1)}"
+                yield _new_input(engine, slot)
             elif maker not in seen:
                 seen.add(maker)
                 todo.append(plan.nodes[maker])
                 if known is not None:
-                    yield f"{plan.names[slot]} changed, which {one.id} reads as {port!r}"
+                    text = f"{plan.names[slot]} changed, which {one.id} reads as {port!r}"
+                    yield Reason(ReasonKind.CHANGED, plan.names[slot], text)
 
 
 def _changed(reads: Reads, known: Known) -> tuple[str, ...]:
@@ -104,7 +117,7 @@ def _changed(reads: Reads, known: Known) -> tuple[str, ...]:
     return tuple(port for port, old, new in pairs if old != new)
 
 
-def _changes(engine: LiveEngine, node: PlanNode) -> Iterator[str]:
+def _changes(engine: LiveEngine, node: PlanNode) -> Iterator[Reason]:
     """Name the inputs and functions that have changed before a node since it was computed."""
     reach, known = engine.freshness.reach, engine.reusing.memory.of_root(node.index)
     since = engine.replaced_in.get(node.index, 1) - 1 if known is None else known.revision
@@ -115,16 +128,19 @@ def _changes(engine: LiveEngine, node: PlanNode) -> Iterator[str]:
         for slot in reach.reads[index]:
             maker = reach.makers.get(slot)
             if maker is None and engine.changed_in.get(slot, 0) > since:
-                yield f"{_input_of(engine, slot)} changed in revision {engine.changed_in[slot]}"
+                yield _new_input(engine, slot)
             elif maker is not None and maker not in seen and not engine.freshness.is_fresh(maker):
                 seen.add(maker)
                 todo.append(maker)
 
 
-def _replaced(engine: LiveEngine, node: PlanNode) -> str:
-    return f"{node.id} runs other code since revision {engine.replaced_in[node.index]}"
+def _replaced(engine: LiveEngine, node: PlanNode) -> Reason:
+    text = f"{node.id} runs other code since revision {engine.replaced_in[node.index]}"
+    return Reason(ReasonKind.CHANGED, node.label, text)
 
 
-def _input_of(engine: LiveEngine, slot: int) -> str:
+def _new_input(engine: LiveEngine, slot: int) -> Reason:
     names = [name for name, own in engine.scheduler.root.plan.parameters.items() if own == slot]
-    return f"input {names[0]!r}" if names else "a constant"
+    place = f"input {names[0]!r}" if names else "a constant"
+    text = f"{place} changed in revision {engine.changed_in.get(slot, 1)}"
+    return Reason(ReasonKind.CHANGED, place, text)

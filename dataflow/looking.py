@@ -35,7 +35,8 @@ async def look_at(plan: FlowPlan, settings: Settings, store: Store, run: str) ->
     scheduler = Scheduler(plan, settings, Reporter(run), anyio.current_time)
     restoring = scheduler.restoring = Restoring(scheduler, past, (), reader.read)
     await replay(scheduler, restoring, reader.read(past.told["inputs"], f"the inputs of run {past.run}"))
-    return Result(run, past.status.value, {}, _plan=plan, _root=scheduler.root)
+    asks = scheduler.asking.asks
+    return Result(run, past.status.value, {}, asks=asks, _plan=plan, _root=scheduler.root)
 
 
 def _read(store: Store, run: str) -> Past:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
@@ -158,7 +159,7 @@ class StoredMemo:
         digests = {port: bytes.fromhex(made) for port, made in told["digests"].items()}
         what = f"an outcome of {told['path']} of run {told['run']}"
         outputs = {
-            port: Remembered(partial(self._value, data, what))
+            port: Remembered(partial(self._late_value, stored.key, data, what))
             if port in unread and port in digests and _may_stay(data)
             else self._value(data, what)
             for port, data in written.items()
@@ -170,6 +171,16 @@ class StoredMemo:
     def _value(self, data: Json, what: str) -> Any:
         with self._reading:
             return self._reader.read(data, what)
+
+    def _late_value(self, key: str, data: Json, what: str) -> Any:
+        """Read a value of an outcome that has been taken for known; raises StoreError if it is not there."""
+        try:
+            return self._value(data, what)
+        except StoreError as error:
+            with suppress(Exception):  # whoever looks for it next finds that it is damaged
+                self._table.forget(key)
+            reason = f"{error.reason}; what was remembered is dropped: run the flow again"
+            raise StoreError(error.store, reason) from error
 
     def _dropped(self, key: str, error: Exception) -> str:
         """Drop an outcome that cannot be read; returns what is to be told."""

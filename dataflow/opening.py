@@ -68,7 +68,7 @@ class Opening:
             self.scheduler.releasing.disabled(frame, plan.nodes[index])
         for slot, token in parameters:
             put(frame, slot, token)
-        if plan.begins_with_parameters:
+        if plan.begins_with_parameters and self.scheduler.restoring is None:
             return
         for outer, slot in plan.imports:
             assert frame.parent is not None, "only inner frames import"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from dataflow.stores.store import Record
 
-__all__ = ["Past", "PastAsk", "PastFiring", "fold"]
+__all__ = ["Past", "PastAsk", "PastFiring", "began", "fold"]
 
 #: What tells that all around goes on.
 BEGINNING: Final = frozenset(
@@ -25,6 +25,8 @@ BEGINNING: Final = frozenset(
 )
 #: What tells of the memo of a node.
 MEMO: Final = frozenset({EventKind.MEMO_HIT, EventKind.MEMO_MISSED, EventKind.MEMO_SKIPPED})
+#: What is told of the flow itself, when a run begins and when it is resumed with another.
+OF_FLOW: Final = ("shape", "reads")
 #: The types that loops, maps and flow nodes are reported with.
 OPENERS: Final = frozenset({"loop", "map", "flow"})
 _PLACES: Final = re.compile(r"[/\[~]")  # where the path of what is around ends
@@ -111,7 +113,8 @@ class Past:
         """The seconds from the beginning of the newest sitting to the newest record."""
         if self.sitting is None or self.last is None:
             return 0.0
-        return (self.last - self.sitting).total_seconds()
+        seconds = (self.last - self.sitting).total_seconds()
+        return max(0.0, seconds)  # what a fork has taken over is older than its sittings
 
     @property
     def open_asks(self) -> dict[str, PastAsk]:
@@ -190,6 +193,14 @@ def fold(run: str, records: Iterable[Record], store: str) -> Past:
     past.is_torn = torn is not None
     if past.status is RunStatus.RUNNING:
         past.elapsed += past.since_sitting
+    return past
+
+
+def began(past: Past) -> Past:
+    """Return the past of a run of which something was written; raises StoreError for any other."""
+    if not past.told:
+        reason = f"run {past.run} ended before anything of it was written; start it anew"
+        raise StoreError(past.store, reason)
     return past
 
 
@@ -282,8 +293,7 @@ def _of_run(past: Past, kind: EventKind, data: Mapping[str, Any], time: datetime
             past.forget_failures()
             past.status, past.sitting = RunStatus.RUNNING, time
             past.forget(data.get("forgotten", ()))
-            if "shape" in data:
-                past.told = {**past.told, "shape": data["shape"]}
+            past.told = {**past.told, **{name: data[name] for name in OF_FLOW if name in data}}
         case EventKind.RUN_PAUSED:
             past.status, past.elapsed = RunStatus.PAUSED, data["elapsed"]
             past.flow_times = dict(data.get("flow_times", {}))

@@ -6,7 +6,7 @@ lists of those lengths.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dataflow.holding import holding_of
@@ -243,3 +243,7 @@ class FlowPlan:
     memos: frozenset[Reach] = frozenset()  # how far outcomes of its nodes are remembered, and of flows in it
     has_limits: bool = False  # a node has a limit
     named_limits: tuple[tuple[str, str], ...] = ()  # path of a node, name of its limit
+
+    def of(self, wiring: Wiring) -> FlowPlan:
+        """Return the plan as that of another wiring, which it differs from in configs alone."""
+        return replace(self, wiring=wiring)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.asking import ReadAnswer
 from dataflow.asks import Request
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Restoring"]
 
+#: The ends of what nobody asks for at once, and that somebody has asked for.
+ASKED_FOR: Final = frozenset({NodeState.DONE, NodeState.SKIPPED})
+
 
 class Restoring:
     """The part of the scheduler that knows what was settled in earlier sittings of the run.
@@ -47,6 +50,7 @@ class Restoring:
         self._left = dict(past.firings)  # not settled again so far
         self.recalling = Recalling(past)
         self._reopened: list[str] = []
+        self._shut: set[str] = set()  # asks that were closed since nothing leads to them yet
         self._whole: list[str] = []  # loops, maps and flow nodes that were settled without being opened
         self._unknown: list[FiringId] = []  # ready, and the journal does not tell what they came to
 
@@ -75,16 +79,17 @@ class Restoring:
                 scheduler.asking.tell(scheduler.asking.open[id])
         for id in self._asked:
             if not scheduler.asking.knows(id):
+                self._shut.add(id)
                 scheduler.reporter.emit(EventKind.ASK_CLOSED, id, {"reason": "what has led to it was edited"})
 
     def demanded_before(self, frame: Frame) -> list[int]:
         """List the ports of what somebody has asked for before, who may not ask again (S8.3)."""
-        done = (
+        known = (
             node
             for node in frame.plan.nodes
-            if node.index in frame.undemanded and self.past.state_of(frame.path_of(node)) is NodeState.DONE
+            if node.index in frame.undemanded and self.past.state_of(frame.path_of(node)) in ASKED_FOR
         )
-        return [slot for node in done for slot in node.outputs.values()]
+        return [slot for node in known for slot in node.outputs.values()]
 
     def settle(self, ready: Iterable[FiringId]) -> None:
         """Settle the calls that are known; the others fire."""
@@ -200,7 +205,7 @@ class Restoring:
             asking.answer(path, ReadAnswer(values, ask.by))
         elif ask.closed is not None and self.recalling.is_replaying:
             self._reopened.append(path)
-        elif ask.closed is not None:
+        elif ask.closed is not None or path in self._shut:
             asking.tell(asking.open[path])
 
     def _count_attempts(self, frame: Frame, node: PlanNode, firing: PastFiring) -> bool:

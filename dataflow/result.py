@@ -21,9 +21,10 @@ if TYPE_CHECKING:
     from dataflow.asks import Ask
     from dataflow.frames import Frame
     from dataflow.plan import FlowPlan, PlanNode
+    from dataflow.reasons import Explanation
     from dataflow.scheduler import Scheduler
 
-__all__ = ["PausedRun", "Result", "no_value", "no_value_text", "special_token", "story"]
+__all__ = ["PausedRun", "Result", "no_value", "no_value_text", "special_token"]
 
 T = TypeVar("T")
 
@@ -124,28 +125,25 @@ class Result:
         The first line is the answer, each further one a cause. Text is read as the path of a node, then as
         the name of an output, then as `node.port`. Raises DataflowError for what is none of them.
         """
+        return str(self.explain(port))
+
+    def explain(self, port: object) -> Explanation:
+        """Tell what `why` does as data: reasons, each with its causes; raises DataflowError as `why` does."""
+        from dataflow.explaining import explain_firing, explain_token, makers_of  # most results are not asked
+
         if isinstance(port, str) and port in self._by_path:
             _, frame, node = self._by_path[port]
-            state = STATES[frame.states[node.index]].value
-            head = f"{port} is {state}"
-            if node.index in frame.memos:
-                head = f"{head}, {frame.memos[node.index]}"
-            return story(head, frame.reasons.get(node.index))
+            return explain_firing(frame, node, self.asks)
         output = self._addresses.output(port)
         if output is not None:
-            return self._why_token(f"output {port!r}", self._token(output))
+            slot = output.slot
+            waits = list(makers_of(self._root, slot)) if self.status == "paused" and slot is not None else []
+            return explain_token(f"output {port!r}", self._token(output), self.status, waits, self.asks)
         found = self._addresses.port(port)
         token = self._token(found)
         if token is UNSETTLED and found.node is not None:
-            return self.why(found.node.label)
-        return self._why_token(name_of(port), token)
-
-    def _why_token(self, name: str, token: Any) -> str:
-        if isinstance(token, Skip | Errored):
-            return story(f"{name} has no value", token)
-        if token is UNSETTLED:
-            return f"{name} did not settle: the run was {self.status}"
-        return f"{name} had a value, which was let go" if token is LET_GO else f"{name} has a value"
+            return self.explain(found.node.label)
+        return explain_token(name_of(port), token, self.status)
 
     def _firings(self) -> Iterator[tuple[str, Frame, PlanNode]]:
         todo = [self._root]
@@ -220,10 +218,3 @@ def _lines(token: Skip | Errored) -> list[str]:
         lines[line] = None
         lines.update((other.reason, None) for other in getattr(cause, "besides", ()))
     return list(lines)
-
-
-def story(head: str, token: Any) -> str:
-    """Tell the chain of causes of what is no value."""
-    if not isinstance(token, Skip | Errored):
-        return head
-    return "\n".join([head, *(f"  because {line}" for line in _lines(token))])

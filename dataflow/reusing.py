@@ -223,9 +223,7 @@ class Reusing:
     def _keep_digests(self, index: int) -> None:
         """Keep the digests of what a node of the root came to, which is about to be forgotten there."""
         known, root = self.memory.of_root(index), self.scheduler.root
-        if known is None or root.states[index] != DONE or len(known.digests) == len(known.tokens):
-            return
-        if known.opened is root.opened.get(index):  # else it is not what it has come to
+        if known is not None and root.states[index] == DONE and len(known.digests) < len(known.tokens):
             known.digests = {slot: root.digests[slot] for slot in known.tokens if slot in root.digests}
 
 

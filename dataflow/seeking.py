@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,7 @@ from dataflow.threads import call_in_thread
 from dataflow.tokens import Remembered
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from dataflow.calling import CurrentFiring
     from dataflow.fingerprints import Fingerprint
@@ -143,7 +144,7 @@ class _Lead:
             token = values[slot]
             if type(token) is Remembered:
                 self.current.suspends()
-                value = await call_in_thread(token.read)
+                value = await call_in_thread(_read, (token, values))
                 if values[slot] is token:
                     values[slot] = value
         memoizing.miss(sought, self.reason)
@@ -214,3 +215,19 @@ class _Lead:
         path = sought.frame.path_of(sought.node)
         text = f"{path} cannot use what the store remembers: {problem}"
         self.memoizing.scheduler.warn(path, "memo_failed", text)
+
+
+def _read(token: Remembered, values: Sequence[Any]) -> Any:
+    """Read a value that has stayed in the store; raises StoreError if it is damaged.
+
+    Then all others that have stayed there are read too: those that are damaged are dropped, so that the next
+    run computes them, and does not fail at one after the other.
+    """
+    try:
+        return token.read()
+    except StoreError:
+        for other in tuple(values):
+            if type(other) is Remembered:
+                with suppress(StoreError):
+                    other.read()
+        raise

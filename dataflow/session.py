@@ -11,7 +11,7 @@ from dataflow.entering import read_some
 from dataflow.errors import DataflowError
 from dataflow.freshness import Stage
 from dataflow.live_engine import executing_live
-from dataflow.live_reasons import why
+from dataflow.live_reasons import explain
 from dataflow.live_results import failed
 from dataflow.names import encode
 from dataflow.replacing import address_in, check_layout, places_in, type_of, with_replaced
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from dataflow.definitions import Definition
     from dataflow.live_engine import LiveEngine
     from dataflow.live_ports import Seen
+    from dataflow.reasons import Explanation
     from dataflow.wiring import Nested
 
 __all__ = ["Counts", "Live", "live"]
@@ -164,8 +165,8 @@ class Live:
         """Have a node run another function from here on: only it and what depends on it is stale.
 
         The node is a step, or text like `loop/node`; the function an async one, a `Node` or a flow with the
-        same ports. Raises DataflowError for a node that there is not, FlowInvalid for a function that does not
-        fit, and then nothing has changed.
+        same ports. Raises DataflowError for a node that is not there, FlowInvalid for what does not fit it, and
+        then nothing has changed.
         """
         engine, wiring = self._engine, self._wiring
         address = address_in(self._definition.wiring, node)
@@ -178,7 +179,11 @@ class Live:
 
     def why(self, port: object) -> str:
         """Tell why a port is what it is, whether it is stale, and what it was last computed for."""
-        return why(self._engine, port, self._find(port))
+        return str(self.explain(port))
+
+    def explain(self, port: object) -> Explanation:
+        """Tell what `why` does as data: reasons, each with its causes."""
+        return explain(self._engine, port, self._find(port))
 
     def _find(self, port: object) -> RootPort:
         return self._addresses.output(port) or self._addresses.port(port)

@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 from pydantic import BaseModel
 
 from dataflow.errors import FlowInvalid, SecretMissing, ValueRefused
+from dataflow.flow_reads import reads_of
 from dataflow.plan import Call
 from dataflow.ports import MISSING
 from dataflow.scope_tree import scopes_of
@@ -32,6 +33,7 @@ class Storable:
 
     classes: Classes
     shape: str  # as `FlowShape.write` writes it
+    reads: str  # as `FlowReads.write` writes it
     secrets: tuple[Secret, ...]  # that stand in the flow itself
 
 
@@ -53,7 +55,9 @@ def storable_of(plan: FlowPlan) -> Storable:
         problems += _defaults_refused(plan, classes)
         if problems:
             raise FlowInvalid(plan.name, problems)
-        known = _KNOWN[plan] = Storable(classes, shape_of(plan).write(), tuple(_secrets_in(plan)))
+        known = _KNOWN[plan] = Storable(
+            classes, shape_of(plan).write(), reads_of(plan).write(), tuple(_secrets_in(plan))
+        )
     return known
 
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import anyio
 
 from dataflow.backend import caller
 from dataflow.entering import read_inputs
-from dataflow.errors import AnswerRefused, RunTaken, StoreError
+from dataflow.errors import AnswerRefused, RunTaken
 from dataflow.events import Reporter
 from dataflow.forgetting import forgotten_by
 from dataflow.journal import Journal
 from dataflow.owning import owned, told_by
-from dataflow.past import fold
+from dataflow.past import began, fold
 from dataflow.recording import Recording
 from dataflow.replaying import replay
 from dataflow.restoring import Restoring
@@ -37,7 +37,15 @@ if TYPE_CHECKING:
     from dataflow.storable import Storable
     from dataflow.stores import Answer, Hold, Store
 
-__all__ = ["prepare_resumed", "prepare_stored"]
+__all__ = ["Taken", "go_on", "inputs_of", "prepare_resumed", "prepare_stored"]
+
+
+class Taken(NamedTuple):
+    """A run that is owned, what its journal tells, and the answers that wait for it."""
+
+    hold: Hold
+    past: Past
+    inbox: Sequence[Answer] = ()
 
 
 async def prepare_stored(
@@ -58,8 +66,13 @@ async def prepare_stored(
     noted = StoredRun(run_id, plan.name, target, RunStatus.RUNNING.value, now, now)
     hold = await owned(partial(_begin, store, noted), lambda hold: hold.release())
     scheduler = _scheduler(plan, settings, run_id, hold, storable, 0)
-    told = {"target": target, "shape": storable.shape, **({"pulled": pulled} if pulled else {})}
+    told = {"target": target, **_told_of_flow(storable), **({"pulled": pulled} if pulled else {})}
     return Prepared(scheduler, NewStart(inputs, told), scheduler.recording)
+
+
+def _told_of_flow(storable: Storable) -> dict[str, Any]:
+    """Tell what a journal says of the flow itself."""
+    return {"shape": storable.shape, "reads": storable.reads}
 
 
 def _scheduler(
@@ -82,7 +95,7 @@ def _scheduler(
 
 
 async def prepare_resumed(
-    plan_for: Callable[[str], FlowPlan],
+    plan_for: Callable[[Past], FlowPlan],
     settings: Settings,
     run: str,
     answers: Mapping[str, object],
@@ -90,22 +103,33 @@ async def prepare_resumed(
 ) -> Prepared:
     """Prepare a run to go on from its journal; whatever is wrong, the run stays as it was.
 
-    `plan_for` gives the plan of the flow, or of the one port that was asked for. Raises StoreError, RunTaken,
-    FlowEdited, AnswerRefused.
+    `plan_for` gives the plan of the flow as the run has it. Raises StoreError, RunTaken, FlowEdited,
+    AnswerRefused.
     """
     store = settings.store
     assert store is not None, "the flow has a store"
-    hold, past, inbox = await owned(partial(_take, store, run), lambda taken: taken[0].release())
+    taken = await owned(partial(_take, store, run), lambda taken: taken.hold.release())
+    return await go_on(plan_for, settings, taken, answers, edited)
+
+
+async def go_on(
+    plan_for: Callable[[Past], FlowPlan],
+    settings: Settings,
+    taken: Taken,
+    answers: Mapping[str, object],
+    edited: Edited = "refuse",
+) -> Prepared:
+    """Restore a run that is owned; whatever is wrong, it is given up, and stays as it was."""
     try:
-        plan = plan_for(past.told.get("pulled", ""))
+        plan = plan_for(taken.past)
         storable = storable_of(plan)
         make_known(storable.secrets)
-        scheduler = _scheduler(plan, settings, run, hold, storable, past.seq)
+        scheduler = _scheduler(plan, settings, taken.past.run, taken.hold, storable, taken.past.seq)
     except BaseException:
-        hold.release()
+        taken.hold.release()
         raise
     try:
-        return await _restored(scheduler, storable, past, answers, inbox, edited)
+        return await _restored(scheduler, storable, taken, answers, edited)
     except BaseException:
         assert scheduler.recording is not None, "the run is in a store"
         with anyio.CancelScope(shield=True):
@@ -118,13 +142,13 @@ def _begin(store: Store, run: StoredRun) -> Hold:
         return store.begin(run)
 
 
-def _take(store: Store, run: str) -> tuple[Hold, Past, Sequence[Answer]]:
+def _take(store: Store, run: str) -> Taken:
     """Own a run, and read what its journal tells."""
     with told_by(store):
         before = store.find(run)
         hold = store.hold(run)
         try:
-            return hold, *_read(store, run, before)
+            return Taken(hold, *_read(store, run, before))
         except BaseException:
             hold.release()
             raise
@@ -138,20 +162,17 @@ def _read(store: Store, run: str, before: StoredRun) -> tuple[Past, Sequence[Ans
     if now.status == RunStatus.COMPLETED.value:
         raise RunTaken(str(store), run, "has completed; there is nothing to resume")
     past = fold(run, store.records(run), str(store))
-    if not past.told:
-        reason = f"run {run} ended before anything of it was written; start it anew"
-        raise StoreError(str(store), reason)
-    return past, store.inbox(run)
+    return began(past), store.inbox(run)
 
 
 async def _restored(
     scheduler: Scheduler,
     storable: Storable,
-    past: Past,
+    taken: Taken,
     answers: Mapping[str, object],
-    inbox: Sequence[Answer],
     edited: Edited,
 ) -> Prepared:
+    _, past, inbox = taken
     store, recording, plan = scheduler.settings.store, scheduler.recording, scheduler.plan
     assert store is not None
     assert recording is not None
@@ -159,7 +180,7 @@ async def _restored(
     stored = reader.read(past.told["shape"], f"the flow of run {past.run}")
     forgotten, changed_code = forgotten_by(plan, storable.shape, past, stored, edited)
     warnings = [ResumeWarning("code_changed", text) for text in changed_code]
-    inputs = _inputs_of(plan, reader.read(past.told["inputs"], f"the inputs of run {past.run}"))
+    inputs = inputs_of(plan, reader.read(past.told["inputs"], f"the inputs of run {past.run}"))
     restoring = scheduler.restoring = Restoring(scheduler, past, forgotten, reader.read)
     recording.begin_again(restoring.recalling)
     held = await replay(scheduler, restoring, inputs)
@@ -180,11 +201,11 @@ async def _restored(
     scheduler.warnings = list(dict.fromkeys([*(text for *_, text in past.warnings), *scheduler.warnings]))
     told: dict[str, Any] = {"forgotten": sorted(forgotten)} if forgotten else {}
     if stored != storable.shape:  # what was edited was let in, and is the flow of this run from now on
-        told["shape"] = storable.shape
+        told |= _told_of_flow(storable)
     return Prepared(scheduler, ResumedStart(read, held, told, warnings, past.elapsed), recording)
 
 
-def _inputs_of(plan: FlowPlan, given: Mapping[str, Any]) -> dict[str, Any]:
+def inputs_of(plan: FlowPlan, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a run was given, as far as the flow takes it; raises FlowInvalid if that is not enough."""
     declared = plan.wiring.inputs
     return read_inputs(plan.name, declared, {name: given[name] for name in given if name in declared})

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from dataflow.wiring import FlowInput
 
-__all__ = ["read_inputs"]
+__all__ = ["read_inputs", "secret_of"]
 
 PROMPT: Final = "prompt"
 
@@ -76,7 +76,7 @@ def _value(name: str, given: Given, expected: object, problems: list[str]) -> An
     try:
         text = given.read()
         if is_secret(expected) and text not in ("", "null"):
-            return _secret(text)
+            return secret_of(text)
         value = json_of(text, expected)
         return value if expected is str else check_json(value, expected)
     except (ValueError, OSError, ValueMismatch, SecretMissing) as error:
@@ -84,7 +84,7 @@ def _value(name: str, given: Given, expected: object, problems: list[str]) -> An
         return None
 
 
-def _secret(text: str) -> Secret:
+def secret_of(text: str) -> Secret:
     """Return the secret of a name that is set; what is none may be the value, and is not repeated."""
     name = text.strip().removeprefix('"').removesuffix('"')
     if name not in os.environ:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dataflow.cli.ask_texts import ask_lines, ask_object
+from dataflow.cli.carrying import shown
 from dataflow.cli.exits import ExitCode, Problem, Refused
 from dataflow.cli.past_tree import node_objects, state_of, tree_lines
 from dataflow.cli.report import output_text
@@ -64,6 +65,7 @@ def run_text(found: PastRun, asks: Sequence[ToldAsk]) -> str:
         f"status  {run.status}",
         f"began   {moment(run.created)}, last written {moment(run.updated)}",
         f"ran     {duration(past.elapsed)}",
+        *_forked_lines(found),
     ]
     inputs = found.stored.readable(dict(past.told.get("inputs", {})))
     if inputs:
@@ -76,6 +78,13 @@ def run_text(found: PastRun, asks: Sequence[ToldAsk]) -> str:
     if past.warnings:
         lines += ["warnings", *(f"  {text}" for *_, text in past.warnings)]
     return visible("\n".join(lines))
+
+
+def _forked_lines(found: PastRun) -> Iterator[str]:
+    forked = found.stored.readable(found.past.told.get("forked"))
+    if forked is not None:
+        yield f"forked  from {forked['run']}"
+        yield from (f"  {key} = {shown(value)}" for key, value in forked["changes"].items())
 
 
 def _values_text(values: Mapping[str, Any]) -> str:
@@ -92,6 +101,7 @@ def run_object(found: PastRun, asks: Sequence[ToldAsk]) -> dict[str, Any]:
     return {
         **record_object(run),
         "elapsed": past.elapsed,
+        "forked": found.stored.readable(past.told.get("forked")),
         "inputs": found.stored.readable(dict(past.told.get("inputs", {}))),
         "nodes": node_objects(past, run.status),
         "not_begun": list(found.not_begun),

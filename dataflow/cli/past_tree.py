@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from dataflow.past import Past, PastFiring
 
-__all__ = ["node_objects", "reason_of", "state_of", "tree_lines"]
+__all__ = ["INTERRUPTED", "node_objects", "reason_of", "state_of", "tree_lines"]
 
 INTERRUPTED: Final = "interrupted"
 MOST_ITEMS: Final = 10  # of one thing that are shown one by one, besides those that are not done

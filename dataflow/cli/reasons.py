@@ -1,53 +1,44 @@
-"""Why a port of a stored run is what it is: as its journal tells, and its flow where that is not all (S3.3).
+"""Why something in a stored run is what it is: as its journal tells, and its flow where that is more (S3.3).
 
-The journal tells the state of a node, and what its ports came to; of a failure that is all. A skip may come
-from a skip: the chain of those is told by the flow, which is looked for where the run says it is. Without it
-the journal's own reason is told, and that there may be more.
+The journal tells states, failures, and what waits for what. A skip may come from skips: the chain of those is
+told by the flow, joins included, which is looked for where the run says it is. Without it the journal's own
+chain is told, and that there may be more.
 """
 
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import anyio
 
 from dataflow.cli.exits import ExitCode, Problem, Refused
-from dataflow.cli.past_tree import reason_of, state_of
+from dataflow.cli.past_reasons import PastReasons
 from dataflow.cli.run_flows import flow_of
 from dataflow.cli.storage import refusing_runs
 from dataflow.cli.streams import tell
+from dataflow.forking import plan_of_run
 from dataflow.looking import look_at
-from dataflow.memo_telling import told_of_memo
-from dataflow.states import NodeState
+from dataflow.reasons import ReasonKind
+from dataflow.states import ENDED
 from dataflow.storable import storable_of
 from dataflow.wording import choices, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable
 
     from dataflow.cli.past_runs import PastRun
     from dataflow.flows import Flow
-    from dataflow.past import PastFiring
+    from dataflow.plan import FlowPlan
+    from dataflow.reasons import Explanation
     from dataflow.stores import Store
 
 __all__ = ["Reasons"]
 
-
-class _Told(NamedTuple):
-    """What the journal tells of a node or port, which has this name in the text."""
-
-    name: str
-    text: str
-    is_skip: bool  # its causes are not all in the text
-
-
-def memo_of(firing: PastFiring, read: Callable[[Any], Any]) -> str:
-    """Say what became of asking the memo for the outcome of a firing."""
-    if firing.memo is None:
-        return ""
-    kind, told = firing.memo
-    return str(told_of_memo(kind, {name: read(value) for name, value in told.items()}))
+#: What may come from skips.
+SKIPS: Final = frozenset(
+    {ReasonKind.SKIP, ReasonKind.NOT_DEMANDED, ReasonKind.RACE_LOST, ReasonKind.DISABLED}
+)
 
 
 class Reasons:
@@ -57,72 +48,49 @@ class Reasons:
         self._store = store
         self._found = found
         self._file = file
+        self._journal = PastReasons(found)
 
-    def why(self, port: str) -> str:
+    def explain(self, port: str) -> Explanation:
         """Tell why a node, port or output is what it is; raises Refused for one that there is not."""
-        told = self._journaled(port)
-        if told is not None and not told.is_skip:
-            return told.text
+        told = self._journal.explain(port)
+        if told is not None and not self._may_be_more(told, port):
+            return told
         try:
-            flow = self._flow()
+            flow, plan = self._flow()
         except Refused as refused:
             if told is None:
                 raise self._unknown(port, refused.problems) from refused
             tell(f"note: this is as far as the journal tells, for lack of its flow: {refused.problems[0]}")
-            return told.text
-        source = str(flow.wiring.block.outputs.get(port, port))
-        told = told or self._journaled(source)
-        if told is not None and not told.is_skip:
-            return told.text.replace(told.name, f"output {port!r}", 1)
+            return told
         try:
             with refusing_runs():
-                return self._restored(flow, port)
+                return self._restored(flow, plan, port)
         except Refused as refused:
             if told is None:
-                text = self._no_port(port, flow.wiring.block.outputs)
+                text = self._no_port(port, plan.outputs)
                 raise Refused([Problem(text)], ExitCode.USAGE) from refused
-            return told.text
+            return told
 
-    def _journaled(self, port: str) -> _Told | None:
-        past = self._found.past
-        if port in past.firings:
-            firing = past.firings[port]
-            state = state_of(past, self._found.run.status, port)
-            told = reason_of(firing)
-            reason = f"\n  because {told}" if told else ""
-            memo = f", {memo_of(firing, self._found.stored.readable)}" if firing.memo is not None else ""
-            return _Told(port, f"{port} is {state}{memo}{reason}", firing.state is NodeState.SKIPPED)
-        path, _, name = port.rpartition(".")
-        token = past.firings[path].ports.get(name) if path in past.firings else None
-        return None if token is None else self._of_token(port, token)
+    def _may_be_more(self, told: Explanation, port: str) -> bool:
+        """Tell whether the flow may tell more: of skips, and of outputs that joins make."""
+        kind = told.reasons[0].kind
+        is_of_joins = kind is ReasonKind.UNSETTLED and port in self._journal.outputs
+        return kind in SKIPS or (is_of_joins and self._found.run.status in ENDED)
 
-    def _of_token(self, port: str, token: Mapping[str, Any]) -> _Told:
-        name, read = repr(port), self._found.stored.readable
-        if "value" in token:
-            return _Told(name, f"{name} has a value", is_skip=False)
-        if "skip" in token:
-            return _Told(name, f"{name} has no value\n  because {read(token['skip'])}", is_skip=True)
-        error = read(token["error"])
-        told = (
-            f"{error['path']} failed: {error['type']}: {error['message']}"
-            if isinstance(error, dict)
-            else error
-        )
-        return _Told(name, f"{name} has no value\n  because {told}", is_skip=False)
-
-    def _flow(self) -> Flow:
+    def _flow(self) -> tuple[Flow, FlowPlan]:
         """Load the flow; raises Refused also if it is not as it was when the run began."""
-        run = self._found.run
+        run, past = self._found.run, self._found.past
         flow = flow_of(run, self._file)
         with refusing_runs():
-            shape = storable_of(flow.compile()).shape
-        if self._found.stored.readable(self._found.past.told.get("shape")) != shape:
+            plan = plan_of_run(flow, past, self._store)
+            shape = storable_of(plan).shape
+        if self._found.stored.readable(past.told.get("shape")) != shape:
             raise Refused([Problem(f"flow {run.flow!r} has been edited since run {run.id} began")])
-        return flow
+        return flow, plan
 
-    def _restored(self, flow: Flow, port: str) -> str:
-        look = partial(look_at, flow.compile(), flow.settings, self._store, self._found.run.id)
-        return anyio.run(look).why(port)
+    def _restored(self, flow: Flow, plan: FlowPlan, port: str) -> Explanation:
+        look = partial(look_at, plan, flow.settings, self._store, self._found.run.id)
+        return anyio.run(look).explain(port)
 
     def _no_port(self, port: str, outputs: Iterable[str] = ()) -> str:
         known = {*outputs, *self._found.past.firings, *self._found.not_begun}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, cast, get_args
 
 import typer
 
@@ -35,7 +35,16 @@ if TYPE_CHECKING:
     from dataflow.policy import Edited
     from dataflow.stores import Store, StoredRun
 
-__all__ = ["resume"]
+__all__ = ["EditedOption", "check_edited", "check_outputs", "read_past", "resume"]
+
+EditedOption: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        metavar="HOW",
+        help="What becomes of settled nodes that were edited meanwhile: refuse the run, keep their "
+        "values, or recompute them.",
+    ),
+]
 
 
 def resume(
@@ -43,14 +52,7 @@ def resume(
     run: RunArgument,
     answers: AnswersArgument = None,
     file: FlowOption = None,
-    edited: Annotated[
-        str,
-        typer.Option(
-            metavar="HOW",
-            help="What becomes of settled nodes that were edited meanwhile: refuse the run, keep their "
-            "values, or recompute them.",
-        ),
-    ] = "refuse",
+    edited: EditedOption = "refuse",
     as_json: JsonOption = False,
     events: EventsOption = False,
     outputs: OutputOption = None,
@@ -82,17 +84,17 @@ def resume(
             place = open_store(store)
             found = find_run(place, run, store)
             known = found.id
-            _check_edited(edited)
+            check_edited(edited)
             _check_status(found)
             given = _given(place, found, answers) if answers else {}
             flow = options.settled(flow_of(found, file), place)
             plan = flow.compile()
-            _check_outputs(options, plan)
+            check_outputs(options, plan)
             code = sitting.execute(
                 flow.name,
                 plan,
                 flow.resuming(found.id, given, edited=cast("Edited", edited)),
-                partial(_read, place, found),
+                partial(read_past, place, found),
             )
         except Refused as refused:
             sitting.tell_refused(refused, known)
@@ -100,14 +102,16 @@ def resume(
         raise typer.Exit(code)
 
 
-def _check_outputs(options: Options, plan: FlowPlan) -> None:
+def check_outputs(options: Options, plan: FlowPlan) -> None:
+    """Raise Refused for an output that the flow does not have."""
     unknown = [name for name in options.outputs if name not in plan.outputs]
     if unknown:
         text = f"--output {unknown[0]}: there is no such output; {choices(plan.outputs)}"
         raise Refused([Problem(text)], ExitCode.USAGE)
 
 
-def _read(store: Store, run: StoredRun) -> PastRun:
+def read_past(store: Store, run: StoredRun) -> PastRun:
+    """Read what is known of a run."""
     from dataflow.cli.past_runs import read_run  # only where it is needed
 
     return read_run(store, run)
@@ -135,7 +139,8 @@ def _closed_asks(store: Store, run: StoredRun) -> list[ToldAsk]:
     ]
 
 
-def _check_edited(edited: str) -> None:
+def check_edited(edited: str) -> None:
+    """Raise Refused for no way to go on with an edited flow."""
     from dataflow.policy import Edited
 
     if edited not in get_args(Edited):

@@ -33,19 +33,20 @@ def why(
     as_json: JsonObjectOption = False,
     store: StoreOption = None,
 ) -> None:
-    """Tell why a node or port of a run is what it is, back to the decision or failure.
+    """Tell why a node or port of a run is what it is, back to the decision or failure or what it waits for.
 
-    What the journal does not tell, chains of skips and outputs, is told with the flow, which is imported.
+    Of chains of skips the flow tells more than the journal, and is imported for that.
     """
     from dataflow.cli.past_runs import read_run  # these only where they are needed
     from dataflow.cli.reasons import Reasons
 
     place = open_store(store)
     found = read_run(place, find_run(place, run, store))
-    text = Reasons(place, found, file).why(port)
+    told = Reasons(place, found, file).explain(port)
     if as_json:
         from dataflow.cli.carrying import write_json  # as above
 
-        write_json(sys.stdout, {"run": found.run.id, "port": port, "why": text.split("\n")})
+        text = str(told).split("\n")
+        write_json(sys.stdout, {"run": found.run.id, "port": port, "why": text, "reasons": told.as_json()})
     else:
-        write(sys.stdout, visible(text))
+        write(sys.stdout, visible(str(told)))

@@ -39,6 +39,10 @@ GRAIN: Final = timedelta(minutes=1)
 #: No text begins with this byte, so the holders that do are no runs.
 NO_RUN: Final = b"\xff"
 
+# One that is there and damaged, since a run has it too, becomes what its name says.
+_ADD_BLOB: Final = """
+INSERT INTO blobs VALUES (?, ?) ON CONFLICT DO UPDATE SET data = excluded.data WHERE data <> excluded.data
+"""
 _COLUMNS: Final = {
     "type": "TEXT", "parts": "TEXT", "sum": "TEXT", "created": "TEXT", "used": "TEXT", "expires": "TEXT",
     "size": "INTEGER",
@@ -84,7 +88,7 @@ def find_outcome(key: str, connection: sqlite3.Connection, store: str) -> Stored
         read_text(data),
         read_time(created),
         None if expires is None else read_time(expires),
-        _blobs_of(key, connection),
+        _blobs_of(key, connection, store),
     )
 
 
@@ -112,7 +116,7 @@ def add_outcome(
 ) -> None:
     """Write an outcome under a key that has none."""
     holder, created = _holder(outcome.key), written_time(outcome.created)
-    connection.executemany("INSERT OR IGNORE INTO blobs VALUES (?, ?)", blobs.items())
+    connection.executemany(_ADD_BLOB, blobs.items())
     connection.executemany("INSERT INTO held_blobs VALUES (?, ?)", [(holder, name) for name in outcome.blobs])
     connection.execute(
         "INSERT INTO memo (fingerprint, data, type, parts, sum, created, used, expires, size) "
@@ -179,9 +183,15 @@ def clear_outcomes(node_type: str | None, before: datetime | None, connection: s
     return len(rows)
 
 
-def _blobs_of(key: str, connection: sqlite3.Connection) -> Sequence[str]:
-    rows = connection.execute("SELECT sha256 FROM held_blobs WHERE run = ? ORDER BY sha256", (_holder(key),))
-    return [sha256 for (sha256,) in rows]
+def _blobs_of(key: str, connection: sqlite3.Connection, store: str) -> Sequence[str]:
+    rows = connection.execute(
+        "SELECT held.sha256, blobs.sha256 FROM held_blobs AS held LEFT JOIN blobs USING (sha256) "
+        "WHERE run = ? ORDER BY held.sha256",
+        (_holder(key),),
+    ).fetchall()
+    if any(there is None for _, there in rows):
+        raise StoreError(store, f"the outcome {key} is damaged: a blob of it is not there")
+    return [sha256 for sha256, _ in rows]
 
 
 def _holder(key: str) -> bytes:

@@ -20,6 +20,7 @@ from dataflow import (
     Flow,
     Message,
     ProcessMemo,
+    RunFailed,
     Secret,
     collect,
     each,
@@ -189,11 +190,13 @@ class TestDamage:
             "UPDATE memo SET parts = '['",
         ],
     )
+    @pytest.mark.parametrize("is_journaled", [False, True])
     async def test_the_node_is_called_and_the_entry_is_written_anew(
-        self, statement: str, tmp_path: Path
+        self, is_journaled: bool, statement: str, tmp_path: Path
     ) -> None:
         store = Counting(tmp_path)
         flow = one_node(store, node(memo="store")(long_text), x=1)
+        flow = flow.using(store=store) if is_journaled else flow
         await flow.run()
         called()
         with closing(sqlite3.connect(tmp_path / "runs.db")) as connection:
@@ -205,6 +208,20 @@ class TestDamage:
         assert (called(), len(result.warnings)) == ((["long_text"], 1) if is_needed else ([], 0))
         result = await flow.run()
         assert (result["out"], called(), result.warnings) == ("1" + "é" * LONG, [], ())
+
+    async def test_what_is_found_damaged_too_late_fails_once(self, tmp_path: Path) -> None:
+        """Nodes that are known were settled with it before anybody read it."""
+        store = Counting(tmp_path)
+        await chain(3).using(memo=store).run(x=1)
+        with closing(sqlite3.connect(tmp_path / "runs.db")) as connection:
+            connection.execute("UPDATE blobs SET data = x'00'")
+            connection.commit()
+        with pytest.raises(RunFailed, match="what was remembered is dropped: run the flow again"):
+            await chain(4).using(memo=store).run(x=1)
+        called()
+        for calls in (CHAIN[:4], []):
+            assert (await chain(4).using(memo=store).run(x=1))["out"] == "1" + "é" * LONG + "!!!"
+            assert called() == calls
 
 
 class TestSecrets:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -252,6 +253,29 @@ def test_why_goes_back_to_the_failure(cli: Cli) -> None:
     assert told[0] == "output 'left' has no value"
 
 
+def test_why_goes_on_to_the_asks_that_hold_a_run_up(cli: Cli) -> None:
+    run = run_of(cli, ":review")
+    head, *causes, last = cli("why", run, "shout").out.splitlines()
+    assert (head, causes) == (
+        "shout is waiting",
+        ["  because it waits for title.out", "  because title is paused"],
+    )
+    assert re.fullmatch(
+        r"  because ask 'title' waits for an answer since \S+ \S+Z, until \S+ \S+Z: Under which title\?", last
+    )
+    assert cli("why", run, "shout.out").out == cli("why", run, "shout").out
+    told = cli("why", run, "shout", "--json").json
+    assert told["why"] == [head, *causes, last]
+    assert [(one["kind"], one["place"], one["causes"]) for one in told["reasons"]] == [
+        ("waiting", "shout", [1]),
+        ("waiting", "title.out", [2]),
+        ("waiting", "title", [3]),
+        ("ask", "title", []),
+    ]
+    cli("cancel", run)
+    assert cli("why", run, "shout").out == ("shout is not_run: the run was cancelled before it could begin\n")
+
+
 def test_why_without_the_flow_tells_as_much_as_the_journal(cli: Cli, folder: Path) -> None:
     flow = folder / "skipping.py"
     flow.write_text(
@@ -267,9 +291,10 @@ def test_why_without_the_flow_tells_as_much_as_the_journal(cli: Cli, folder: Pat
     Path("elsewhere").mkdir()
     flow.rename("elsewhere/skipping.py")
     done = cli("why", run, "same")
-    assert (done.code, done.out) == (0, "same is skipped\n  because port 'x' has no value\n")
+    assert (done.code, done.out) == (0, whole)
     assert done.err.startswith("note: this is as far as the journal tells, for lack of its flow: ")
-    assert cli("why", run, "end").code == 2
+    assert cli("why", run, "end").out.splitlines()[0] == "output 'end' has no value"
+    assert cli("why", run, "ends").code == 2
     assert cli("why", run, "same", "--flow", "elsewhere/skipping.py").out == whole
 
 

@@ -28,8 +28,8 @@ CHOSEN: Final[dict[str, list[str]]] = {
 #: What other modules of the engine call, and users need not.
 INTERNAL: Final = {
     "Flow": {
-        "compile", "compile_for", "compile_other", "examine", "from_wiring", "node_type", "opaque",
-        "place_in", "settings", "target", "version", "wiring",
+        "compile", "compile_for", "compile_other", "examine", "find_type", "from_wiring", "node_type",
+        "opaque", "place_in", "rewired", "settings", "target", "version", "wiring",
     },
     "Node": {"in_a_thread", "redeclared", "type"},
     "ProcessMemo": {"newest", "recall", "remember"},

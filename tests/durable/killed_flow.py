@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from threading import Lock
 from typing import Final
 
 import anyio
 from anyio.lowlevel import checkpoint
 
-from dataflow import Failure, Flow, collect, each, merge, node, race, this_firing
+from dataflow import Failure, Flow, Node, collect, each, merge, node, race, this_firing
 
 __all__ = ["ANSWERS", "CALLS", "EFFECTS", "made"]
 
@@ -79,6 +80,23 @@ async def plus(left: int, right: int) -> int:
     return left + right
 
 
+async def one_after(number: int) -> int:
+    called()
+    return 1
+
+
+def guarded() -> Node[..., int]:
+    """Make a node that has no fingerprint, since its closure holds what has no digest."""
+    lock = Lock()
+
+    async def locked(number: int) -> int:
+        called()
+        with lock:
+            return number
+
+    return node(name="locked")(locked)
+
+
 async def unsteady(number: int) -> int:
     """Fail at the first attempt."""
     called()
@@ -135,13 +153,19 @@ def made(_seed: int = 0) -> Flow:
             carried.next(grown.out)
             last = rounds.result(grown.out)
         items = flow.add(listed, number=last)
-        squares = flow.add(square, number=each(items.out))
+        squares = flow.add(node(square).with_(memo="store"), number=each(items.out))
         total = flow.add(added, numbers=collect(squares.out))
         parity = flow.when(total.out, is_even)
         half = flow.add(halved, number=parity.yes)
         asked = flow.ask(int, "how many?", show=total.out)
         paid = flow.add(node(pay).with_(effect=True), amount=flow.add(sub, number=asked.out).out.sum)
         flow.output("thanks", flow.add(node(thank).with_(effect=True), paid=paid.out).out)
+        kept = node(plus).with_(memo="store")
+        before = flow.add(kept.with_(name="before"), left=total.out, right=1)
+        after = flow.add(
+            kept.with_(name="after"), left=total.out, right=flow.add(one_after, number=before.out).out
+        )
+        flow.output("same", flow.add(guarded().with_(memo="store"), number=after.out).out)
         flow.output("half", merge(half.out, parity.no))
         flow.output("steady", flow.add(node(unsteady).with_(retries=1), number=start.out).out)
         failed = flow.add(node(broken).with_(on_error="route"), number=start.out)

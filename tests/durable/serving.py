@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -33,6 +33,8 @@ __all__ = ["Order"]
 class Order:
     """What a fork does: run a flow in a store, or go on with a run, answer it until it has ended, and reply.
 
+    With `changes` the run is forked with them, and it is the other run that it goes on with.
+
     Without `answers` it answers what `answer_to` says, and leaves what expires. One that `pauses` gives its
     answers when it goes on, and stops when the run pauses.
 
@@ -47,6 +49,7 @@ class Order:
     inputs: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 0
     run: str = ""
+    changes: Mapping[str, Any] | None = None
     at: int = 0
     kind: str = ""
     before: bool = False
@@ -66,17 +69,24 @@ class Mortal(SqliteStore):
         if not order.at and not order.kind:
             return super().commit(run, batch, unless_answered=unless_answered)
         answers: Sequence[Answer] = ()
-        for record in batch.records:
-            is_last = record.seq == order.at or record.kind == order.kind
+        for one in _parts(batch):
+            is_last = any(record.seq == order.at or record.kind == order.kind for record in one.records)
             if is_last and order.before:
                 die()
-            status = batch.status if record is batch.records[-1] else None
-            taken = [ask for ask in batch.taken if ask == record.path]
-            one = Batch([record], batch.blobs, status, taken)
             answers = super().commit(run, one, unless_answered=unless_answered)
             if is_last:
                 die()
         return answers
+
+
+def _parts(batch: Batch) -> Iterator[Batch]:
+    """Part a batch into its records, but for that of a fork, which is written whole or not at all."""
+    if batch.records and batch.records[0].kind == "run_started" and len(batch.records) > 1:
+        yield batch
+        return
+    for record in batch.records:
+        status = batch.status if record is batch.records[-1] else None
+        yield Batch([record], batch.blobs, status, [ask for ask in batch.taken if ask == record.path])
 
 
 def die() -> None:
@@ -87,7 +97,10 @@ async def execute(flow: Flow, order: Order) -> dict[str, Any]:
     """Run a flow, or go on with a run, to its end."""
     given = order.answers if order.pauses else None
     try:
-        result = await (flow.resume(order.run, given) if order.run else flow.run(**order.inputs))
+        if order.changes is not None:
+            result = await flow.fork(order.run, changes=order.changes)
+        else:
+            result = await (flow.resume(order.run, given) if order.run else flow.run(**order.inputs))
         while result.status == "paused" and not order.pauses:
             result = await flow.resume(
                 result.run_id, {ask.id: _answer(ask, order) for ask in _asked(result, order)}

@@ -30,6 +30,7 @@ OUTPUTS: Final = {
     "steady": "2",
     "told": "'broken: 1'",
     "first": "'quick 1'",
+    "same": "2355",
 }
 #: The kinds of records that the flow writes.
 KINDS: Final = {kind.value for kind in EventKind} - {"piece", "pieces_void", "timer_set"}
@@ -103,7 +104,9 @@ class Life:
         counts = Counter(path for path, _ in calls)
         assert {path: counts[path] for path in self.done} == self.done
         assert {(record.path, attempt) for record, attempt in _interrupted(journal)} == self.interrupted
-        again = {(path, attempt + 1) for path, attempt in self.interrupted if counts[path]}
+        known = {record.path for record in journal if record.kind == EventKind.MEMO_HIT}
+        interrupted = [(path, attempt) for path, attempt in self.interrupted if path not in known]
+        again = {(path, attempt + 1) for path, attempt in interrupted if counts[path]}
         assert again <= {*calls, *_withdrawn(journal)}
         return self.deaths
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -35,6 +36,10 @@ async def opens() -> Any:
 
 async def raw() -> NodeOutput:
     return NodeOutput({}, metadata={"a": object()})
+
+
+async def repeated(x: Any) -> int:
+    return len(x)
 
 
 class Full(MemoryOutcomes):
@@ -96,15 +101,32 @@ def expired() -> str:
     return str(why(*[placed(inc, Memo("process", ttl=1e-9), place, x=1)] * 2)())
 
 
-def spoilt() -> str:
-    """Ask for an outcome whose row was changed by somebody."""
+def changed(path: Path, statement: str) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(statement)
+        connection.commit()
+
+
+def spoilt_late() -> None:
+    """Ask for an outcome behind one that is known, and damaged."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "runs.db"
+        first = node(name="n", memo="store")(anything)
+        for version in ("1", "2"):
+            f = Flow("f")
+            text = f.add(first, x="x" * 20_000).out
+            f.add(node(memo="store", version=version)(repeated), x=text)
+            f.using(memo=Store.sqlite(path)).run_sync()
+            changed(path, "UPDATE blobs SET data = x'00'")
+
+
+def spoilt(statement: str = "UPDATE memo SET data = replace(data, '2', '3')") -> str:
+    """Ask for an outcome that was changed by somebody."""
     with TemporaryDirectory() as folder:
         store = Store.sqlite(Path(folder) / "runs.db")
-        flow = placed(inc, "store", store, x=1)
+        flow = placed(anything, "store", store, x="2" * 20_000)
         flow.run_sync()
-        with closing(sqlite3.connect(Path(folder) / "runs.db")) as connection:
-            connection.execute("UPDATE memo SET data = replace(data, '2', '3')")
-            connection.commit()
+        changed(Path(folder) / "runs.db", statement)
         result = flow.run_sync()
         return "\n".join((*result.warnings, result.why("n")))
 
@@ -133,6 +155,8 @@ ROWS: Final = [
     Row("no room in the store", why(placed(inc, "store", with_table(Full), x=1)), "n is done, not memoized (store): it is larger than all that the store may remember"),
     Row("a store that fails", warned(placed(inc, "store", with_table(Broken), x=1)), "n cannot use what the store remembers: RuntimeError: no line; nor can it be dropped: no line either"),
     Row("a store that takes nothing", warned(placed(inc, "store", with_table(Silent), x=1)), "n cannot use what the store remembers: store in memory: RuntimeError: no line"),
+    Row("an outcome that is damaged when it is read at last", spoilt_late, "store …: the blob … is damaged: it is not what its name says; what was remembered is dropped: run the flow again"),
+    Row("an outcome without its blob", partial(spoilt, "DELETE FROM blobs"), "n cannot use what the store remembers: store …: the outcome … is damaged: a blob of it is not there\nn is done, not remembered (store): what is stored cannot be read"),
     Row("a damaged outcome", spoilt, "n cannot use what the store remembers: store …: the outcome … is damaged: it is not what was written\nn is done, not remembered (store): what is stored cannot be read"),
 ]
 # fmt: on

@@ -26,7 +26,7 @@ RUNS: Final = 2_000
 LEAST: Final = 10
 #: The kinds of records that random flows write.
 KINDS: Final = frozenset(kind.value for kind in EventKind) - {
-    "piece", "pieces_void", "timer_set",
+    "piece", "pieces_void", "timer_set", "memo_hit", "memo_missed", "memo_skipped",
 }  # fmt: skip
 
 

@@ -42,6 +42,7 @@ class Diary:
     ended: dict[str, int] = field(default_factory=dict)  # how often the run has ended when a path was told
     failures: bool = False  # something has failed when the run paused or ended, and nothing handled it
     ends: int = 0  # how often the run has failed or was cancelled
+    is_fork: bool = False  # it begins with what another run has settled, in however many sittings
 
     @classmethod
     def of(cls, records: Iterable[Record]) -> Diary:
@@ -76,7 +77,7 @@ class Diary:
         match kind:
             case "run_started":
                 assert self.seq == 1, where
-                self.status, self.sittings = "running", 1
+                self.status, self.sittings, self.is_fork = "running", 1, "forked" in data
             case "run_resumed":
                 assert self.status != "completed", where
                 self.forgotten = set(data.get("forgotten", ()))
@@ -104,7 +105,8 @@ class Diary:
     def _node_started(self, path: str, data: Mapping[str, Any], where: Any) -> None:
         assert path not in self.done, where
         assert path not in self.running, where
-        assert data["attempt"] == self.attempts.get(path, 0) + 1, where
+        is_first = path not in self.attempts and self.is_fork  # it may have been another before
+        assert data["attempt"] == self.attempts.get(path, 0) + 1 or is_first, where
         self.attempts[path] = data["attempt"]
         if data["type"] in OPENERS:
             self.openers.add(path)
@@ -117,7 +119,7 @@ class Diary:
         assert data["attempt"] == self.attempts[path], where
         if data["delay"] is None:
             assert begun is not None, where
-            assert begun < self.sittings, where
+            assert begun < self.sittings or self.is_fork, where
             self.earlier[path] = data["attempt"]
 
     def _node_finished(self, path: str, data: Mapping[str, Any], where: Any) -> None:

@@ -1,7 +1,8 @@
 """Playing live sessions of random flows: inputs change, several ask, at any time, and all is held (S13.4).
 
-After each step of a script, once nothing goes on any more, every port that was asked for is what the reference
-says, and what was called meanwhile is what it says. While inputs change, what is got is that of one revision.
+After each step of a script, once nothing goes on any more, every port that was asked for is what the
+reference says, and what was called meanwhile is what it says. While inputs change, what is got is that of one
+revision.
 """
 
 from __future__ import annotations
@@ -165,8 +166,7 @@ class Session:
             except RunFailed as failed:
                 got = ("failed", failed.failures[0])
             except DataflowError as error:
-                assert "has no value" in str(error), error
-                got = ("skip",)
+                got = ("skip",) if "has no value" in str(error) else error
             break
         self.found[f"got a {got[0]}"] += 1
         self.found["got an earlier revision"] += not self.looks[-1].agrees(port, got)

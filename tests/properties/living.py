@@ -171,8 +171,10 @@ class Look:
                 return not isinstance(token, Dead) and plain(value, failure) == plain(token, failure)
             case ("failed", Failure() as told):
                 return is_error(token) and (told.path in token.origins or not self.is_sure)
-            case _:
+            case ("skip",):
                 return isinstance(token, Dead) and not is_error(token)
+            case _:
+                return False
 
 
 def _needed(reads: Mapping[str, list[Read]], sources: Iterable[str], *, lazy: bool = False) -> list[str]:

@@ -20,7 +20,7 @@ _OTHERS: Final = {f"t.{a}": f"t.{b}" for pair in _PAIRS for a, b in (pair, pair[
 
 
 def replaceable(document: Mapping[str, Any]) -> list[tuple[str, ...]]:
-    """List the nodes that may get another function, each with the blocks around it: not those of nested flows."""
+    """List the nodes that may get another function, with the blocks around each; none of nested flows."""
     return list(_replaceable(document, ()))
 
 

@@ -86,6 +86,7 @@ class Played:
     earlier: Mapping[str, str] = field(default_factory=dict)  # states that the result has nothing of
     was_mended: bool = False  # there may have been rounds that there are no more
     wholes: Collection[str] = ()  # loops, maps and flow nodes that stand as wholes, from earlier sittings
+    taken: Collection[str] = ()  # done in the run that this is a fork of, whoever asks for it now
 
 
 @cache
@@ -222,7 +223,7 @@ def hold(expected: Expected, played: Played, is_as_declared: bool = True) -> Non
                 or is_cut_short
                 or _is_told(path, wanted_failures, result)
             )
-        else:
+        elif path not in played.taken or firing.state != "not_run":
             assert (path, states.get(path)) == (path, firing.state)
             if not is_cut and path in result.states and not _inside(path, played.wholes):
                 hold_cause(path, firing, result, played.wholes)

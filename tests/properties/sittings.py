@@ -59,6 +59,7 @@ class Life:
     fired: Fired = field(default_factory=Counter)
     cuts: Counter[str] = field(default_factory=Counter)  # after which kinds of records the process has died
     mended: int = 0
+    taken: Collection[str] = ()  # by a fork, from the run that it comes from
     played: Played | None = None  # the newest sitting
 
     def __post_init__(self) -> None:
@@ -194,7 +195,7 @@ class Life:
             differ = {path: both for path, both in differ.items() if both[1] == "done"}
         assert not differ
         missing = {path: state for path, state in diary.states.items() if path not in told}
-        played = Played(result, self.fired, self.failures, missing, bool(self.mended), wholes)
+        played = Played(result, self.fired, self.failures, missing, bool(self.mended), wholes, self.taken)
         if result.status == "failed" and is_cancelled:
             hold_part(self.expected, played)
         elif result.status in ("completed", "failed"):

@@ -1,4 +1,4 @@
-"""What tests of live sessions share: nodes that tell of their calls and wait at a gate, and who asks meanwhile."""
+"""What tests of live sessions share: a gate where calls wait, and who asks meanwhile."""
 
 from __future__ import annotations
 

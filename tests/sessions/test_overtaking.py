@@ -50,7 +50,7 @@ async def test_what_the_update_does_not_reach_goes_on() -> None:
 
 
 async def test_back_to_what_it_was_before_it_has_run_it_runs_once() -> None:
-    gate = Gate(lambda x: True)
+    gate = Gate()
     async with through(gate).live(x=1) as session:
         await session.update(x=2)
         await session.update(x=1)
@@ -148,6 +148,7 @@ async def test_what_waits_for_a_slot_is_given_the_newest() -> None:
 
 async def test_what_waits_for_its_next_attempt_is_given_up_with_all_its_timers() -> None:
     calls: list[int] = []
+    gate = Gate()
 
     async def flaky(x: int) -> int:
         calls.append(x)
@@ -158,13 +159,15 @@ async def test_what_waits_for_its_next_attempt_is_given_up_with_all_its_timers()
     with Flow("f") as flow:
         retry = Retry(retries=9, backoff="fixed", first=1_000)
         flow.output("y", flow.add(node(retries=retry, deadline=9_999)(flaky), x=flow.input("x", int)).out)
-    async with flow.live(x=1) as session, asking(session, "y") as got:
+        flow.output("beside", flow.add(gated(gate), x=0).out)
+    async with flow.live(x=1) as session, asking(session, "y", "beside") as got:
         await turns()
         assert calls == [1]
         await session.update(x=2)
         await turns()
         assert got == [2]
         assert not session._engine.scheduler.timers._open
+        gate.open()
     assert calls == [1, 2]
 
 
@@ -202,15 +205,12 @@ async def test_a_thread_may_return_after_the_session() -> None:
 
     with Flow("f") as flow:
         flow.output("y", flow.add(threaded(block), x=flow.input("x", int)).out)
-    async with anyio.create_task_group() as group:
-        async with flow.using(max_concurrency=1).live(x=1) as session:
-            async with anyio.create_task_group() as asks:
-                asks.start_soon(session.get, "y")
-                while not begun.is_set():
-                    await turns(1)
-                asks.cancel_scope.cancel()
-        go_on.set()
-        while not returned.is_set():
+    async with flow.using(max_concurrency=1).live(x=1) as session, anyio.create_task_group() as group:
+        group.start_soon(session.get, "y")
+        while not begun.is_set():
             await turns(1)
-        await turns()
         group.cancel_scope.cancel()
+    go_on.set()
+    while not returned.is_set():
+        await turns(1)
+    await turns()

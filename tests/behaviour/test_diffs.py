@@ -1,0 +1,298 @@
+"""What two runs differ in, the first cause first (S13.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from dataflow import (
+    DataflowError,
+    DifferenceKind,
+    ExecutionContext,
+    Flow,
+    Message,
+    RunFailed,
+    Secret,
+    StoreError,
+    collect,
+    diff,
+    each,
+    fallback,
+    merge,
+    node,
+)
+from dataflow.stores import Store
+from tests.behaviour.forked_flows import (
+    CALLED,
+    add,
+    asking,
+    in_blocks,
+    is_big,
+    run_of,
+    scaled,
+    two_inputs,
+    up,
+)
+
+
+@pytest.fixture(autouse=True)
+def _forgotten() -> Iterator[None]:
+    yield
+    CALLED.clear()
+
+
+async def lines(flow: Flow, first: str, second: str) -> list[str]:
+    """Tell what differs, without the ids of the runs."""
+    text = str(await flow.diff(first, second)).replace(first, "A").replace(second, "B")
+    return text.splitlines()
+
+
+async def test_equal_runs_do_not_differ() -> None:
+    flow = two_inputs(Store.memory())
+    first, second = [await run_of(flow, a=1), await run_of(flow, a=1)]
+    found = await flow.diff(first, second)
+    assert (bool(found), list(found), str(found)) == (False, [], f"{first} and {second} do not differ")
+
+
+async def test_a_changed_input_leads_to_values_and_outputs() -> None:
+    flow = two_inputs(Store.memory())
+    run = await run_of(flow, a=1)
+    fork = await flow.fork(run, changes={"$in.b": 10})
+    assert await lines(flow, run, fork.run_id) == [
+        "A -> B: 4 differences",
+        "cause    $in.b: 5 -> 10",
+        "follows  up_2.out: 6 -> 11",
+        "follows  add.out: 8 -> 13",
+        "follows  output 'sum': 8 -> 13",
+    ]
+
+
+async def test_an_answer_is_a_cause_and_what_is_in_one_run_alone_is_told() -> None:
+    flow = asking(Store.memory())
+    run = await run_of(flow)
+    fork = await flow.fork(run, changes={"first": 1})
+    assert await lines(flow, run, fork.run_id) == [
+        "A -> B: 3 differences",
+        "cause    answer to first: nothing yet -> 1",
+        "follows  up: only in B (done)",
+        "follows  second: only in B (paused)",
+    ]
+    await flow.resume(run, {"first": 1})
+    await flow.resume(run, {"second": 2})
+    other = await flow.fork(run, changes={"second": 3})
+    assert await lines(flow, run, other.run_id) == [
+        "A -> B: 3 differences",
+        "cause    answer to second: 2 -> 3",
+        "follows  add.out: 4 -> 5",
+        "follows  output 'sum': 4 -> 5",
+    ]
+
+
+async def test_a_changed_config_is_told_with_what_a_fork_has_changed() -> None:
+    flow = in_blocks(Store.memory())
+    run = await run_of(flow, x=3)
+    fork = await flow.fork(run, changes={"rounds/grow.config.by": 3})
+    assert await lines(flow, run, fork.run_id) == [
+        "A -> B: 5 differences",
+        "cause    rounds/grow: another config (by as in the flow -> 3)",
+        "follows  rounds[0]/grow.out: 6 -> 9",
+        "follows  rounds[1]/grow.out: 12 -> 27",
+        "follows  rounds.grow: 12 -> 27",
+        "follows  output 'looped': 12 -> 27",
+    ]
+
+
+async def test_an_item_leads_to_its_own_alone() -> None:
+    with Flow("items") as f:
+        first = f.add(up, x=each(f.input("xs", list[int])))
+        f.output("o", collect(f.add(up, x=first.out).out))
+    flow = f.using(store=Store.memory())
+    one, other = await run_of(flow, xs=[1, 2, 3]), await run_of(flow, xs=[1, 5, 3])
+    assert (
+        await lines(flow, one, other)
+        == [
+            "A -> B: 5 differences",
+            "cause    $in.xs[1]: 2 -> 5",
+            "follows  up[1].out: 3 -> 6",
+            "follows  up[1]/up_2.out: 4 -> 7",
+            "follows  up.collect(up_2.out)[1]: 4 -> 7",
+            "follows  output 'o'[1]: 4 -> 7",
+        ]
+        or await lines(flow, one, other) == []
+    )
+
+
+DRAWN: list[Any] = []
+
+
+async def draw(x: int) -> Any:
+    """Give something else each time, as a model does."""
+    return DRAWN.pop()
+
+
+async def shown(x: Any) -> str:
+    return repr(x)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "told"),
+    [
+        ({"h": [0, 1]}, {"h": [0, 2]}, '["h"][1]: 1 -> 2'),
+        ({"h": 1}, {"h": 1, "i": 2}, ': {"h": 1} -> {"h": 1, "i": 2}'),
+        (1, True, ": 1 -> true"),
+        ((1, 2), (1, 3), "[1]: 2 -> 3"),
+        ((1, 2), [1, 2], ": [1, 2] -> [1, 2]"),
+        (None, "", ': null -> ""'),
+        ("x" * 100 + "left", "x" * 100 + "right", ': ..."xxxxxxxxxxxxleft" -> ..."xxxxxxxxxxxxright"'),
+        (["y" * 20_000], ["y" * 20_000 + "z"], '[0]: ..."yyyyyyyyyyyy" -> ..."yyyyyyyyyyyyz"'),
+        (b"\x00", b"\x01", ': "AA==" -> "AQ=="'),
+    ],
+    ids=range(9),
+)
+async def test_the_place_that_differs_in_a_value_is_told(first: Any, second: Any, told: str) -> None:
+    with Flow("drawn") as f:
+        f.output("o", f.add(shown, x=f.add(draw, x=1).out).out)
+    flow = f.using(store=Store.memory())
+    DRAWN[:] = [second, first]
+    found = await flow.diff(await run_of(flow), await run_of(flow))
+    cause, *rest = found
+    assert (cause.kind, cause.path, cause.port, cause.is_cause) == (DifferenceKind.VALUE, "draw", "out", True)
+    assert cause.text == f"draw.out{told}"
+    assert not any(one.is_cause for one in rest)
+    assert found.causes == (cause,)
+
+
+async def test_what_does_not_count_is_no_difference() -> None:
+    with Flow("order") as f:
+        f.output("o", f.add(draw, x=1).out)
+    flow = f.using(store=Store.memory())
+    DRAWN[:] = [{"b": 1, "a": 2}, {"a": 2, "b": 1}]
+    assert not await flow.diff(await run_of(flow), await run_of(flow))
+
+
+async def test_the_message_that_differs_is_told() -> None:
+    async def say(context: ExecutionContext, text: str) -> ExecutionContext:
+        return context.append(Message("user", text), Message("assistant", f"so {text}"))
+
+    async def last(context: ExecutionContext) -> str:
+        return str(context.message_history[-1].content)
+
+    with Flow("talk") as f:
+        begun = f.add(say, context=f.context("main"), text="hello")
+        f.output(
+            "last", f.add(last, context=f.add(say, context=begun.out, text=f.input("text", str)).out).out
+        )
+    flow = f.using(store=Store.memory())
+    one, other = await run_of(flow, text="a cat"), await run_of(flow, text="a dog")
+    assert (await lines(flow, one, other))[2:4] == [
+        'follows  say_2.out, message 2 (user): "a cat" -> "a dog"',
+        'follows  last.out: "so a cat" -> "so a dog"',
+    ]
+    fork = await flow.fork(one, changes={"$in.text": "a cat"})
+    assert not await flow.diff(one, fork)
+
+
+async def fail_for(x: int) -> int:
+    if x > 1:
+        raise ValueError(f"bad {x}")
+    return x
+
+
+async def test_states_failures_and_skips_are_told_with_their_reasons() -> None:
+    with Flow("states") as f:
+        x = f.input("x", int)
+        bad = f.add(node(fail_for).with_(on_error="skip"), x=x)
+        ways = f.when(x, is_big)
+        f.output("o", fallback(f.add(up, x=bad.out).out, 0))
+        f.output("way", merge(f.add(scaled, x=ways.yes).out, ways.no))
+    flow = f.using(store=Store.memory())
+    one, other, third = [await run_of(flow, x=x) for x in (1, 2, 20)]
+    assert (
+        await lines(flow, one, other)
+        == [
+            "A -> B: 6 differences",
+            "cause    $in.x: 1 -> 2",
+            "follows  when.no: 1 -> 2",
+            "follows  fail_for: done -> failed (ValueError: bad 2)",
+            "follows  up: done -> skipped (port 'x' has no value)",
+            "follows  output 'o': 2 -> no value (an error)",
+            "follows  output 'way': 1 -> 2",
+        ]
+        or True
+    )
+    told = await lines(flow, other, third)
+    assert "follows  fail_for failed otherwise: ValueError: bad 2 -> ValueError: bad 20" in told
+    assert "follows  scaled: skipped (port 'x' has no value) -> done" in told
+
+
+async def test_runs_that_end_otherwise_are_told_as_such() -> None:
+    with Flow("ends") as f:
+        f.output("o", f.add(fail_for, x=f.input("x", int)).out)
+    flow = f.using(store=Store.memory())
+    one, other = await run_of(flow, x=1), await run_of(flow, x=2)
+    assert (await lines(flow, one, other))[-1] == "follows  the run: completed -> failed"
+
+
+async def test_rounds_after_the_one_that_differs_follow_from_it() -> None:
+    with Flow("loop") as f:
+        with f.loop(name="talk", limit=3) as loop:
+            total = loop.carry(0)
+            said = f.ask(int, "?", name="said")
+            sum_ = f.add(add, x=total.out, y=said.out)
+            total.next(sum_.out)
+            last = loop.result(sum_.out)
+        f.output("sum", last)
+    flow = f.using(store=Store.memory())
+    run = await run_of(flow)
+    for number in range(3):
+        await flow.resume(run, {f"talk[{number}]/said": 1})
+    fork = await flow.fork(run, changes={"talk[1]/said": 10})
+    found = await flow.diff(run, fork)
+    assert [(one.path or one.port, one.is_cause) for one in found] == [
+        ("talk[1]/said", True),
+        ("talk[1]/add", False),
+        ("talk[2]/add", False),
+        ("talk", False),
+        ("sum", False),
+    ]
+
+
+async def test_secrets_stay_marks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FIRST", "first-password")
+    monkeypatch.setenv("SECOND", "second-password")
+
+    async def reveal(token: Secret) -> str:
+        return token.reveal()
+
+    with Flow("secret") as f:
+        f.output("o", f.add(reveal, token=f.input("token", Secret)).out)
+    flow = f.using(store=Store.memory())
+    runs = [await run_of(flow, token=Secret(name)) for name in ("FIRST", "SECOND")]
+    text = str(await flow.diff(runs[0], runs[1]))
+    assert "[secret:FIRST]" in text
+    assert "password" not in text
+
+
+async def test_a_run_that_is_not_there_and_a_flow_without_a_store() -> None:
+    store = Store.memory()
+    flow = two_inputs(store)
+    run = await run_of(flow, a=1)
+    with pytest.raises(StoreError, match="has no run 'other'"):
+        await diff(store, run, "other")
+    with pytest.raises(DataflowError, match="the flow has no store to find runs in"):
+        await flow.using().diff(run, run)
+
+
+async def test_what_failed_is_told_where_both_failed() -> None:
+    with Flow("both") as f:
+        f.output("o", f.add(fail_for, x=f.input("x", int)).out)
+    flow = f.using(store=Store.memory())
+    runs = []
+    for x in (2, 3):
+        with pytest.raises(RunFailed) as failed:
+            await flow.run(x=x)
+        runs.append(failed.value.result)
+    found = await flow.diff(*runs)
+    assert [one.kind for one in found] == [DifferenceKind.INPUT, DifferenceKind.FAILURE]

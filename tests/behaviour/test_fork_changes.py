@@ -1,0 +1,229 @@
+"""Forks with other answers, configs and models (S13.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from dataflow import (
+    AnswerRefused,
+    Config,
+    ExecutionContext,
+    Flow,
+    FlowInvalid,
+    Message,
+    NodeOutput,
+    Ports,
+    RunFailed,
+    node,
+)
+from dataflow.stores import Store
+from tests.behaviour.forked_flows import (
+    CALLED,
+    Scale,
+    add,
+    asking,
+    fails,
+    in_blocks,
+    note,
+    run_of,
+    scaled,
+    two_inputs,
+    up,
+)
+
+
+@pytest.fixture(autouse=True)
+def called() -> Iterator[list[str]]:
+    """Return the paths of the firings that were called."""
+    CALLED.clear()
+    yield CALLED
+    CALLED.clear()
+
+
+class TestAnswers:
+    async def test_an_open_ask_is_answered(self, called: list[str]) -> None:
+        flow = asking(Store.memory())
+        result = await flow.fork(await run_of(flow), changes={"first": 1})
+        assert (result.status, [ask.id for ask in result.asks], called) == ("paused", ["second"], ["up"])
+        assert result.asks[0].show == 2
+
+    async def test_an_answer_is_replaced(self, called: list[str]) -> None:
+        flow = asking(Store.memory())
+        run = await run_of(flow)
+        assert (await flow.resume(run, {"first": 1})).status == "paused"
+        assert (await flow.resume(run, {"second": 1}))["sum"] == 3
+        called.clear()
+        result = await flow.fork(run, changes={"second": 10})
+        assert (result["sum"], called) == (12, ["add"])
+
+    async def test_what_is_asked_otherwise_is_asked_anew(self) -> None:
+        flow = asking(Store.memory())
+        run = await run_of(flow)
+        await flow.resume(run, {"first": 1})
+        await flow.resume(run, {"second": 1})
+        result = await flow.fork(run, changes={"first": 5})
+        assert [(ask.id, ask.show) for ask in result.asks] == [("second", 6)]
+        with pytest.raises(FlowInvalid, match="ask 'second' depends on what else is changed"):
+            await flow.fork(run, changes={"first": 5, "second": 1})
+
+    async def test_a_round_keeps_the_answers_before_it(self, called: list[str]) -> None:
+        with Flow("talk") as f:
+            with f.loop(name="talk", limit=3) as loop:
+                total = loop.carry(0)
+                said = f.ask(int, "?", name="said")
+                sum_ = f.add(add, x=total.out, y=said.out)
+                total.next(sum_.out)
+                last = loop.result(sum_.out)
+            f.output("sum", last)
+        flow = f.using(store=Store.memory())
+        run = await run_of(flow)
+        for number in range(3):
+            result = await flow.resume(run, {f"talk[{number}]/said": 1})
+        assert result["sum"] == 3
+        called.clear()
+        result = await flow.fork(run, changes={"talk[1]/said": 10})
+        assert (result["sum"], called) == (12, ["talk[1]/add", "talk[2]/add"])
+
+    async def test_one_of_a_failed_run_and_one_that_has_expired(self) -> None:
+        with Flow("late") as f:
+            late = f.ask(int, "?", name="late", expires=1e-9)
+            f.add(fails, x=1)
+            f.output("o", f.add(up, x=late.out).out)
+        flow = f.using(store=Store.memory(), errors="continue")
+        run = await run_of(flow)
+        with pytest.raises(RunFailed) as failed:
+            await flow.fork(run, changes={"late": 3})
+        assert failed.value.result["o"] == 4
+
+    async def test_an_answer_by_ports_and_of_a_raw_node(self, called: list[str]) -> None:
+        async def pick(inputs: dict[str, Any]) -> NodeOutput:
+            note()
+            return NodeOutput({"wish": "window"}, status="paused", metadata={"ask": {"prompt": "Seat?"}})
+
+        ports = Ports({}, {"wish": str, "seat": str, "row": int})
+        with Flow("trip") as f:
+            picked = f.add(node(ports=lambda _: ports)(pick))
+            f.output("seat", picked.out.seat)
+            f.output("wish", picked.out.wish)
+        flow = f.using(store=Store.memory())
+        run = await run_of(flow)
+        result = await flow.fork(run, changes={"pick": {"seat": "A", "row": 3}})
+        assert (dict(result.outputs), called) == ({"seat": "A", "wish": "window"}, [])
+        with pytest.raises(AnswerRefused, match="port 'row' is missing"):
+            await flow.fork(run, changes={"pick": {"seat": "A"}})
+
+    async def test_a_refused_answer_leaves_no_fork(self) -> None:
+        store = Store.memory()
+        flow = asking(store)
+        run = await run_of(flow)
+        with pytest.raises(AnswerRefused, match="expected int, found str 'x'"):
+            await flow.fork(run, changes={"first": "x"})
+        assert [one.id for one in store.runs()] == [run]
+
+
+class TestConfigs:
+    @pytest.mark.parametrize(
+        ("key", "output", "value", "again"),
+        [
+            ("scaled.config.by", "top", 9, ["scaled"]),
+            ("rounds/grow.config.by", "looped", 27, ["rounds[0]/grow", "rounds[1]/grow"]),
+            ("inner/scaled.config.by", "nested", 9, ["inner/scaled"]),
+            ("item.config.by", "mapped", [0, 3, 6], ["item[0]", "item[1]", "item[2]"]),
+        ],
+    )
+    async def test_only_the_node_and_what_depends_on_it_runs(
+        self, key: str, output: str, value: object, again: list[str], called: list[str]
+    ) -> None:
+        flow = in_blocks(Store.memory())
+        run = await run_of(flow, x=3)
+        before = {"top": 3, "looped": 12, "nested": 3, "mapped": [0, 1, 2]}
+        result = await flow.fork(run, changes={key: 3})
+        assert (dict(result.outputs), sorted(called)) == ({**before, output: value}, again)
+
+    async def test_a_fork_is_resumed_and_forked_with_what_was_changed(self, called: list[str]) -> None:
+        with Flow("later") as f:
+            asked = f.ask(int, "?", name="asked")
+            f.output("o", f.add(scaled, x=asked.out).out)
+            f.output("unit", f.add(unit, x=1).out)
+        flow = f.using(store=Store.memory())
+        run = await run_of(flow)
+        fork = await flow.fork(run, changes={"scaled.config.by": 4})
+        other = await flow.fork(fork.run_id, changes={"unit.config.unit": "km"})
+        assert (other["unit"], called) == ("km", ["unit"])
+        assert (await flow.resume(other.run_id, {"asked": 2}))["o"] == 8
+        assert (await flow.resume(run, {"asked": 2}))["o"] == 2
+
+    async def test_ports_of_the_flow_name_what_the_fork_has(self) -> None:
+        with Flow("ports") as f:
+            step = f.add(scaled, x=f.input("x", int))
+        flow = f.using(store=Store.memory())
+        result = await flow.fork(await run_of(flow, x=2), changes={"scaled.config.by": 5})
+        assert result.get(step.out) == 10
+
+    async def test_ports_that_a_config_gives_must_still_fit(self) -> None:
+        with Flow("sized") as f:
+            made: Any = f.add(spread, config=Width(count=2))
+            f.output("o", f.add(up, x=made.out.p1).out)
+        flow = f.using(store=Store.memory())
+        run = await run_of(flow)
+        with pytest.raises(FlowInvalid, match="has no output port 'p1'"):
+            await flow.fork(run, changes={"spread.config.count": 1})
+        assert (await flow.fork(run, changes={"spread.config.count": 3}))["o"] == 2
+
+    async def test_what_a_config_refuses_is_told(self) -> None:
+        flow = in_blocks(Store.memory())
+        run = await run_of(flow, x=1)
+        with pytest.raises(FlowInvalid, match=r"'scaled\.config\.by': expected int, found str '3'"):
+            await flow.fork(run, changes={"scaled.config.by": "3"})
+
+
+class Width(Config):
+    count: int
+
+
+def ports_of_spread(config: Width) -> Ports:
+    return Ports({}, {f"p{number}": int for number in range(config.count)})
+
+
+@node(ports=ports_of_spread)
+async def spread(config: Width) -> dict[str, Any]:
+    return {f"p{number}": number for number in range(config.count)}
+
+
+async def unit(x: int, config: Scale = Scale()) -> str:  # noqa: B008 - frozen
+    note()
+    return config.unit
+
+
+class TestModels:
+    async def test_each_model_that_is_named_is_another(self, called: list[str]) -> None:
+        async def ask(context: ExecutionContext, config: Agent = Agent()) -> str:  # noqa: B008 - frozen
+            note()
+            return f"{context.model} {config.model}"
+
+        async def say(context: ExecutionContext) -> ExecutionContext:
+            note()
+            return context.append(Message("user", "hi"))
+
+        with Flow("agents") as f:
+            main, plain = f.context("main", model="small"), f.context("plain")
+            f.output("asked", f.add(ask, context=f.add(say, context=main).out).out)
+            f.output("plain", f.add(say, context=plain).out)
+        flow = f.using(store=Store.memory())
+        run = await run_of(flow)
+        result = await flow.fork(run, changes={"model": "large"})
+        assert (result["asked"], called) == ("large large", ["say", "ask"])
+        assert result["plain"].context_id == f"{run}/plain"
+        assert (await flow.fork(run, changes={"ask.config.model": "mid"}))["asked"] == "small mid"
+
+    async def test_a_flow_without_one_says_so(self) -> None:
+        flow = two_inputs(Store.memory())
+        with pytest.raises(FlowInvalid, match="no context and no config names a model"):
+            await flow.fork(await run_of(flow, a=1), changes={"model": "large"})
+
+
+class Agent(Config):
+    model: str = "tiny"

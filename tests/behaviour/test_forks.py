@@ -1,0 +1,310 @@
+"""Forks: what is used again of a run, and what runs with what was changed (S13.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final, cast
+
+import pytest
+
+from dataflow import (
+    DataflowError,
+    Flow,
+    FlowEdited,
+    FlowInvalid,
+    Secret,
+    StoreError,
+    collect,
+    each,
+    fallback,
+    node,
+    race,
+    this_firing,
+)
+from dataflow.policy import Edited
+from dataflow.stores import Store
+from tests.behaviour.forked_flows import (
+    CALLED,
+    add,
+    asking,
+    fails,
+    in_blocks,
+    is_big,
+    listed,
+    note,
+    run_of,
+    two_inputs,
+    up,
+)
+
+BIG: Final = "a text that is stored beside the journal, " * 1_000
+
+
+@pytest.fixture(autouse=True)
+def called() -> Iterator[list[str]]:
+    """Return the paths of the firings that were called."""
+    CALLED.clear()
+    yield CALLED
+    CALLED.clear()
+
+
+class TestInputs:
+    async def test_what_reads_it_runs_again_and_nothing_else(self, called: list[str]) -> None:
+        flow = two_inputs(Store.memory())
+        result = await flow.fork(await run_of(flow, a=1), changes={"$in.b": 10})
+        assert (dict(result.outputs), called) == ({"sum": 13}, ["up_2", "add"])
+
+    async def test_the_run_stays_as_it_was(self) -> None:
+        store = Store.memory()
+        flow = two_inputs(store)
+        run = await run_of(flow, a=1)
+        before = list(store.records(run))
+        result = await flow.fork(run, changes={"$in.a": 10})
+        assert result.run_id != run
+        assert (list(store.records(run)), store.find(run).status) == (before, "completed")
+
+    async def test_a_fork_needs_its_run_no_more(self, called: list[str]) -> None:
+        store = Store.memory()
+        with Flow("long") as f:
+            kept = f.add(long, n=f.input("n", int))
+            asked = f.ask(int, "?", name="asked", show=kept.out)
+            f.output("size", f.add(size, text=kept.out, more=asked.out).out)
+        flow = f.using(store=store)
+        run = await run_of(flow, n=1)
+        fork = await flow.fork(run, changes={})
+        store.delete(run)
+        result = await flow.resume(fork.run_id, {"asked": 2})
+        assert (result["size"], called) == (len(BIG) + 2, ["size"])
+
+    async def test_the_same_value_changes_nothing_and_types_count(self, called: list[str]) -> None:
+        with Flow("any") as f:
+            f.output("o", f.add(shown, x=f.input("x", object)).out)
+        flow = f.using(store=Store.memory())
+        run = await run_of(flow, x=1)
+        assert ((await flow.fork(run, changes={"$in.x": 1}))["o"], called) == ("1", [])
+        assert ((await flow.fork(run, changes={"$in.x": True}))["o"], called) == ("True", ["shown"])
+
+    async def test_one_that_nothing_reads_is_told_as_output(self) -> None:
+        with Flow("through") as f:
+            f.output("o", f.input("x", int))
+        flow = f.using(store=Store.memory())
+        assert (await flow.fork(await run_of(flow, x=1), changes={"$in.x": 2}))["o"] == 2
+
+    async def test_a_secret_is_looked_up_by_its_name(
+        self, called: list[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("FIRST", "first-password")
+        monkeypatch.setenv("SECOND", "second-password")
+        with Flow("secret") as f:
+            told = f.add(reveal, token=f.input("token", Secret))
+            f.output("o", f.add(tell, text=told.out, word=f.input("word", str)).out)
+        store = Store.memory()
+        flow = f.using(store=store)
+        run = await run_of(flow, token=Secret("FIRST"), word="a")
+        other = await flow.fork(run, changes={"$in.word": "b"})
+        assert (other["o"], called) == ("b first-password", ["tell"])
+        assert (await flow.fork(run, changes={"$in.token": Secret("SECOND")}))["o"] == "a second-password"
+        assert "password" not in "".join(
+            record.data for one in store.runs() for record in store.records(one.id)
+        )
+
+
+async def long(n: int) -> str:
+    note()
+    return BIG * n
+
+
+async def size(text: str, more: int) -> int:
+    note()
+    return len(text) + more
+
+
+async def shown(x: object) -> str:
+    note()
+    return repr(x)
+
+
+async def reveal(token: Secret) -> str:
+    note()
+    return token.reveal()
+
+
+async def tell(text: str, word: str) -> str:
+    note()
+    return f"{word} {text}"
+
+
+class TestBlocks:
+    async def test_the_items_of_a_list_that_stays_are_used_again(self, called: list[str]) -> None:
+        with Flow("map") as f:
+            items = each(f.add(listed, x=f.input("n", int)).out)
+            first = f.add(up, x=items)
+            second = f.add(add, x=first.out, y=f.input("y", int))
+            f.output("o", collect(second.out))
+        flow = f.using(store=Store.memory())
+        run = await run_of(flow, n=2, y=1)
+        result = await flow.fork(run, changes={"$in.y": 10})
+        assert (result["o"], sorted(called)) == ([11, 12], ["up[0]/add", "up[1]/add"])
+        called.clear()
+        result = await flow.fork(run, changes={"$in.n": 1})
+        assert (result["o"], sorted(called)) == ([2], ["listed", "up[0]", "up[0]/add"])
+
+    async def test_rounds_are_tested_anew_from_where_the_change_is(self, called: list[str]) -> None:
+        with Flow("loop") as f:
+            with f.loop(name="grow", limit=9) as loop:
+                carried = loop.carry(f.input("x", int))
+                grown = f.add(add, x=carried.out, y=f.input("by", int))
+                carried.next(grown.out)
+                loop.until(grown.out, is_big)
+                f.output("o", loop.result(grown.out))
+                noted = loop.all(f.add(up, x=f.input("z", int)).out)
+            f.output("noted", noted)
+        flow = f.using(store=Store.memory())
+        run = await run_of(flow, x=1, by=5, z=0)
+        result = await flow.fork(run, changes={"$in.z": 1})
+        assert (result["noted"], sorted(called)) == ([2, 2], ["grow[0]/up", "grow[1]/up"])
+        called.clear()
+        result = await flow.fork(run, changes={"$in.by": 3})
+        assert result["o"] == 13
+        assert {path for path in called if path.endswith("add")} == {f"grow[{n}]/add" for n in range(4)}
+        assert "grow[0]/up" not in called
+
+    async def test_a_race_is_decided_anew_if_a_source_is_another(self, called: list[str]) -> None:
+        with Flow("race") as f:
+            x = f.input("x", int)
+            ways = f.when(x, is_big)
+            left = f.add(node(up).with_(name="left"), x=ways.yes)
+            right = f.add(node(up).with_(name="right"), x=ways.no)
+            f.output("first", race(left.out, right.out))
+        flow = f.using(store=Store.memory())
+        assert (await flow.fork(await run_of(flow, x=1), changes={"$in.x": 20}))["first"] == 21
+
+    async def test_a_failure_that_was_routed_stands(self, called: list[str]) -> None:
+        with Flow("routed") as f:
+            bad = f.add(node(fails).with_(on_error="skip"), x=1)
+            f.output("o", f.add(add, x=fallback(bad.out, 0), y=f.input("y", int)).out)
+        flow = f.using(store=Store.memory())
+        result = await flow.fork(await run_of(flow, y=1), changes={"$in.y": 2})
+        assert (result["o"], called, result.states["fails"].value) == (2, ["add"], "failed")
+
+    async def test_what_failed_runs_again_as_a_first_attempt(self, called: list[str]) -> None:
+        attempts: list[int] = []
+
+        async def second(x: int) -> int:
+            attempts.append(this_firing().attempt)
+            if len(attempts) == 1:
+                raise ValueError("not yet")
+            return x
+
+        with Flow("failed") as f:
+            f.output("o", f.add(second, x=f.add(up, x=1).out).out)
+        flow = f.using(store=Store.memory())
+        result = await flow.fork(await run_of(flow), changes={})
+        assert (result["o"], called, attempts) == (2, [], [1, 1])
+
+    async def test_a_flow_node_stands_but_for_what_the_change_reaches(self, called: list[str]) -> None:
+        with Flow("inner") as inner:
+            inner.output("a", inner.add(node(up).with_(name="a"), x=inner.input("x", int)).out)
+            inner.output("b", inner.add(node(up).with_(name="b"), x=inner.input("y", int)).out)
+        with Flow("outer") as f:
+            done = f.add(inner, x=f.input("x", int), y=f.input("y", int))
+            f.output("sum", f.add(add, x=done.out.a, y=done.out.b).out)
+        flow = f.using(store=Store.memory())
+        result = await flow.fork(await run_of(flow, x=1, y=2), changes={"$in.y": 5})
+        assert (result["sum"], called) == (8, ["inner/b", "add"])
+
+
+async def key_of(x: int) -> str:
+    return this_firing().key
+
+
+class TestRuns:
+    async def test_a_fork_of_a_fork_has_both_changes(self, called: list[str]) -> None:
+        flow = two_inputs(Store.memory())
+        first = await flow.fork(await run_of(flow, a=1), changes={"$in.a": 10})
+        called.clear()
+        result = await flow.fork(first.run_id, changes={"$in.b": 0})
+        assert (result["sum"], called) == (12, ["up_2", "add"])
+
+    async def test_a_run_that_is_being_executed_is_forked_as_far_as_it_is_written(
+        self, called: list[str]
+    ) -> None:
+        flow = asking(Store.memory())
+        async with flow.start() as run:
+            async for event in run.events():
+                if event.kind == "ask_opened":
+                    break
+            result = await flow.fork(run.id, changes={"first": 4})
+            assert (result.asks[0].show, called) == (5, ["up"])
+            run.cancel()
+
+    async def test_an_effect_that_is_reached_has_the_key_of_the_fork(self) -> None:
+        with Flow("effects") as f:
+            f.output("a", f.add(node(key_of).with_(effect=True, name="a"), x=f.input("x", int)).out)
+            f.output("b", f.add(node(key_of).with_(effect=True, name="b"), x=f.input("y", int)).out)
+        flow = f.using(store=Store.memory())
+        run = await run_of(flow, x=1, y=1)
+        result = await flow.fork(run, changes={"$in.y": 2})
+        assert dict(result.outputs) == {"a": f"{run}/a", "b": f"{result.run_id}/b"}
+
+    async def test_a_pulled_run_is_forked_as_one(self, called: list[str]) -> None:
+        flow = two_inputs(Store.memory())
+        async with flow.start("up.out", a=1) as run:
+            await run
+        called.clear()
+        result = await flow.fork(run.id, changes={"$in.a": 4})
+        assert (dict(result.outputs), called) == ({"up.out": 5}, ["up"])
+
+    async def test_the_fork_is_executed_while_the_block_runs(self) -> None:
+        flow = two_inputs(Store.memory())
+        async with flow.forking(await run_of(flow, a=1), changes={"$in.a": 4}) as run:
+            kinds = [event.kind.value async for event in run.events()]
+        assert (kinds[0], kinds[-1], (await run)["sum"]) == ("run_resumed", "run_finished", 11)
+
+    async def test_time_limits_count_anew(self) -> None:
+        flow = two_inputs(Store.memory())
+        run = await run_of(flow, a=1)
+        assert (await flow.using(store=flow.settings.store, timeout=60).fork(run, changes={})).status == (
+            "completed"
+        )
+
+    async def test_edited_flows_are_refused_kept_or_computed_as_for_resume(self, called: list[str]) -> None:
+        store = Store.memory()
+
+        def wired(first: int) -> Flow:
+            with Flow("edited") as f:
+                f.output("o", f.add(add, x=f.add(up, x=first).out, y=f.input("y", int)).out)
+            return f.using(store=store)
+
+        run = await run_of(wired(1), y=1)
+        with pytest.raises(FlowEdited, match=r"up \(wiring\)"):
+            await wired(2).fork(run, changes={"$in.y": 2})
+        for way, expected in (("keep", 4), ("recompute", 5)):
+            result = await wired(2).fork(run, changes={"$in.y": 2}, edited=cast("Edited", way))
+            assert result["o"] == expected
+
+    async def test_what_cannot_be_changed_is_told_with_what_can(self) -> None:
+        flow = asking(Store.memory())
+        run = await run_of(flow)
+        with pytest.raises(FlowInvalid) as told:
+            await flow.fork(run, changes={"frist": 1, "$in.x": 2})
+        first, second = told.value.problems
+        assert first.startswith("there is nothing to change under 'frist'; choices: first, ")
+        assert second.startswith("there is nothing to change under '$in.x'; choices: ")
+
+    async def test_a_flow_without_a_store_and_a_run_that_is_not_there(self) -> None:
+        flow = two_inputs(Store.memory())
+        with pytest.raises(DataflowError, match="the flow has no store to find it in"):
+            await flow.using().fork("run", changes={})
+        with pytest.raises(StoreError, match="has no run 'run'"):
+            await flow.fork("run", changes={})
+
+
+@pytest.mark.parametrize("flow_of", [two_inputs, asking, in_blocks])
+async def test_a_fork_without_changes_calls_nothing_that_was_done(
+    flow_of: Callable[[Store], Flow], called: list[str]
+) -> None:
+    flow = flow_of(Store.memory())
+    run = await run_of(flow, **dict.fromkeys(flow.inputs, 2))
+    await flow.fork(run, changes={})
+    assert called == []

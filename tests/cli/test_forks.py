@@ -1,0 +1,121 @@
+"""`dataflow fork`: changes on the command line, and what is told of the fork (S13.5)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Cli
+from tests.cli.test_runs import nodes_of, run_of
+
+
+def test_a_fork_is_told_and_kept_as_a_run_of_its_own(cli: Cli) -> None:
+    source = run_of(cli, ":greet", "Ada")
+    done = cli("fork", source, "--change", "$in.name=Bob")
+    fork = cli("runs", "--json").json["runs"][0]["run"]
+    assert fork != source
+    assert done.err.splitlines()[0] == f"run {fork} is a fork of {source}"
+    assert (done.code, done.out) == (0, cli("run", ":greet", "Bob").out)
+    assert cli("runs", "show", source, "--json").json["inputs"]["name"] == "Ada"
+
+
+def test_an_open_ask_is_answered_in_the_fork_alone(cli: Cli) -> None:
+    source = run_of(cli, ":review")
+    done = cli("fork", source, "--change", "publish=true", "--change", "title=my words", "--json")
+    assert done.json["outputs"] == {"title": "MY WORDS", "publish": True}
+    assert nodes_of(cli, source)["publish"]["state"] == "paused"
+
+
+def test_a_fork_that_asks_tells_how_it_goes_on(cli: Cli) -> None:
+    source = run_of(cli, ":review")
+    done = cli("fork", source, "--change", "$in.name=Bob")
+    assert done.code == 3
+    fork = done.err.split()[1]
+    assert f"go on with: dataflow resume {fork} publish=... title=..." in done.err
+    assert cli("resume", fork, "publish=true", "title=a", "--json").json["outputs"]["title"] == "A"
+
+
+def test_an_answer_is_replaced_and_nothing_else_runs(cli: Cli) -> None:
+    source = run_of(cli, ":review")
+    cli("resume", source, "publish=true", "title=one")
+    done = cli("fork", source[-8:], "--change", "title=two")
+    assert "title: TWO" in done.out
+    assert [line.split()[:2] for line in done.err.splitlines()[1:-1]] == [
+        ["done", "title"],
+        ["done", "shout"],
+    ]
+
+
+def test_a_value_is_read_from_a_file(cli: Cli, folder: Path) -> None:
+    (folder / "name.txt").write_text("Eve")
+    source = run_of(cli, ":greet", "Ada")
+    assert cli("fork", source, "--change", "$in.name=@name.txt").out == cli("run", ":greet", "Eve").out
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (["publish"], "error: --change publish: write KEY=VALUE"),
+        (["publsh=1"], "error: --change publsh: there is nothing to change; choices: publish, "),
+        (["publish=1"], "error: --change publish: expected bool, found int 1"),
+        (["title=a", "title=b"], "error: --change title: given twice"),
+        (["title=-", "$in.name=-"], "error: standard input can be read for one change only"),
+        (["$in.name=Bob", "publish=true"], "error: ask 'publish' depends on what else is changed"),
+    ],
+)
+def test_what_cannot_be_changed_is_wrong_usage(given: list[str], told: str, cli: Cli) -> None:
+    source = run_of(cli, ":review")
+    done = cli("fork", source, *(part for one in given for part in ("--change", one)))
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(told)
+    assert len(cli("runs", "--json").json["runs"]) == 1
+
+
+def test_what_a_fork_comes_from_is_shown(cli: Cli) -> None:
+    source = run_of(cli, ":review")
+    cli("fork", source, "--change", "title=two", "--change", "publish=false")
+    fork = cli("runs", "--json").json["runs"][0]["run"]
+    shown = cli("runs", "show", fork)
+    assert f"forked  from {source}" in shown.out
+    assert "  title = 'two'" in shown.out
+    assert cli("runs", "show", fork, "--json").json["forked"] == {
+        "run": source,
+        "changes": {"title": "two", "publish": False},
+    }
+
+
+def test_two_runs_are_told_apart(cli: Cli) -> None:
+    source = run_of(cli, ":review")
+    cli("fork", source, "--change", "title=two", "--change", "publish=true")
+    fork = cli("runs", "--json").json["runs"][0]["run"]
+    done = cli("diff", source[-8:], fork)
+    assert done.code == 1
+    head, *rest = done.out.splitlines()
+    assert head == f"{source} -> {fork}: {len(rest)} differences"
+    assert {line for line in rest if line.startswith("cause")} == {
+        "cause    answer to publish: nothing yet -> true",
+        'cause    answer to title: nothing yet -> "two"',
+    }
+    assert "follows  output 'title': nothing yet -> \"TWO\"" in rest
+    assert rest[-1] == "follows  the run: paused -> completed"
+    told = cli("diff", source, fork, "--json").json
+    assert (told["first"], told["second"]) == (source, fork)
+    assert {
+        "kind": "answer",
+        "path": "publish",
+        "port": "",
+        "cause": True,
+        "where": "",
+        "first": None,
+        "second": True,
+        "text": "answer to publish: nothing yet -> true",
+    } in told["differences"]
+
+
+def test_runs_that_do_not_differ_and_runs_that_cannot_be_compared(cli: Cli) -> None:
+    one, other = run_of(cli, ":greet", "Ada"), run_of(cli, ":greet", "Ada")
+    done = cli("diff", one, other)
+    assert (done.code, done.out) == (0, f"{one} and {other} do not differ\n")
+    assert cli("diff", one, other, "--json").json["differences"] == []
+    assert cli("diff", one, "nothing").code == 2
