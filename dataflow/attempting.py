@@ -73,19 +73,19 @@ class Attempting:
             return settling.passed_over(frame, index)
         action = frame.plan.nodes[index].action
         assert isinstance(action, Call), "only calls become ready"
-        asked = None if memoizing is None else memoizing.ask(frame, frame.plan.nodes[index], action)
-        if isinstance(asked, Hit):
-            return settling.remembered(frame, index, asked)
+        sought = None if memoizing is None else memoizing.seek(frame, frame.plan.nodes[index], action)
+        if isinstance(sought, Hit):
+            return settling.remembered(frame, index, sought)
         frame.states[index] = RUNNING
         if action.bounds is not None:
             frame.attempts_at(index).is_last = True  # until the function is called
         current = CurrentFiring(worker, frame, index, frame.attempt_of(index))
         calling = partial(_calling, worker, current, action, self.context.copy())
-        if asked is None:
+        if sought is None:
             worker.begin(current, _started(current, calling))
         else:
             has_returned = partial(self._has_simply_returned, worker, current)
-            worker.begin(current, asked.answered(current, calling, has_returned))
+            worker.begin(current, sought.found_or_called(current, calling, has_returned))
         return await self.finish(worker, current)
 
     async def finish(self, worker: Worker, current: CurrentFiring) -> list[FiringId]:
@@ -141,7 +141,7 @@ class Attempting:
         if current.frame.has_stopped(current.index):  # by itself, before it waits
             current.worker.scope.cancel()
         admission = self._scheduler.admission
-        if admission is not None and not current.is_asking:
+        if admission is not None and not current.is_seeking:
             admission.begun((current.frame, current.index))
         self._suspended()
 

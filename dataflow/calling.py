@@ -38,14 +38,14 @@ LOG: Final = logging.getLogger("dataflow.calling")
 class CurrentFiring:
     """What `this_firing` finds in the context of an attempt, also after the attempt has ended."""
 
-    __slots__ = ("attempt", "frame", "index", "is_asking", "worker")
+    __slots__ = ("attempt", "frame", "index", "is_seeking", "worker")
 
     def __init__(self, worker: Worker, frame: Frame, index: int, attempt: int = 1) -> None:
         self.worker = worker  # cancelling its scope ends the attempt
         self.frame = frame
         self.index = index
         self.attempt = attempt
-        self.is_asking = False  # the memo, so that the function may not be called at all
+        self.is_seeking = False  # its outcome, so that the function may not be called at all
 
     def suspends(self) -> None:
         """Note that the attempt waits, if it is for the first time."""

@@ -146,6 +146,7 @@ class Flow(Forkable):
 
         `async with flow.live(...) as session:` gives a `Live`. It lives in memory and is no run: the
         settings `timeout` and `keep` do not count, a `store` only for what nodes with a memo remember.
+        Raises FlowInvalid for inputs that do not fit.
         """
         from dataflow.session import live  # as in start
 

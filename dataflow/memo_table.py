@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
-__all__ = ["Known", "MemoStats", "Origin", "Outcome", "ProcessMemo", "process_memo"]
+__all__ = ["Entry", "MemoStats", "Origin", "Outcome", "ProcessMemo", "process_memo"]
 
 #: How many outcomes a table holds at most unless it is told otherwise.
 MOST: Final = 10_000
@@ -39,7 +39,7 @@ class Outcome:
     digests: Mapping[str, bytes] = field(default_factory=dict)  # of outputs, as far as they are known
 
 
-class Known(NamedTuple):
+class Entry(NamedTuple):
     """What a table knows of one fingerprint: the node type, the parts that it is made of, the outcome."""
 
     type: str
@@ -66,59 +66,62 @@ class ProcessMemo:
         self.flights = Flights()
         self._most = most
         self._lock = Lock()
-        self._known: OrderedDict[str, Known] = OrderedDict()  # by key, what was asked for last at the end
+        self._entries: OrderedDict[str, Entry] = OrderedDict()  # by key, what was asked for last at the end
         self._by_type: dict[str, dict[str, None]] = {}  # the keys of each node type, the newest at the end
         self._hits = self._misses = 0
 
     def __repr__(self) -> str:
         return f"ProcessMemo(most={self._most})"
 
-    def recall(self, key: str, since: datetime | None = None, *, is_counted: bool = True) -> Known | None:
-        """Return what is known under a key, unless it was remembered before a time."""
+    def recall(self, key: str, since: datetime | None = None, *, is_counted: bool = True) -> Entry | None:
+        """Return what is known under a key, unless it was remembered before a time.
+
+        A miss is not counted where it was before, by whoever looks once more.
+        """
         with self._lock:
-            known = self._known.get(key)
-            if known is None or (since is not None and known.outcome.origin.created < since):
+            entry = self._entries.get(key)
+            if entry is None or (since is not None and entry.outcome.origin.created < since):
                 self._misses += is_counted
                 return None
             self._hits += 1
-            self._known.move_to_end(key)
-            return known
+            self._entries.move_to_end(key)
+            return entry
 
-    def remember(self, key: str, known: Known) -> None:
+    def remember(self, key: str, entry: Entry) -> None:
         """Remember an outcome in place of what was known under its key."""
         with self._lock:
             self._drop(key)
-            self._known[key] = known
-            self._by_type.setdefault(known.type, {})[key] = None
-            while len(self._known) > self._most:
-                self._drop(next(iter(self._known)))
+            self._entries[key] = entry
+            self._by_type.setdefault(entry.type, {})[key] = None
+            while len(self._entries) > self._most:
+                self._drop(next(iter(self._entries)))
 
-    def newest(self, node_type: str, most: int) -> Sequence[tuple[str, Known]]:
+    def newest(self, node_type: str, most: int) -> Sequence[tuple[str, Entry]]:
         """List some of what is known of a node type by its keys, what was remembered last first."""
         with self._lock:
             keys = list(islice(reversed(self._by_type.get(node_type, {})), most))
-            return [(key, self._known[key]) for key in keys]
+            return [(key, self._entries[key]) for key in keys]
 
     def stats(self) -> MemoStats:
         """Tell how much is remembered, and how often it helped."""
         with self._lock:
-            return MemoStats(len(self._known), self._hits, self._misses)
+            return MemoStats(len(self._entries), self._hits, self._misses)
 
     def clear(self, node_type: str | None = None) -> int:
         """Forget the outcomes of a node type, by its id, or all; returns how many there were."""
         with self._lock:
-            keys = list(self._known if node_type is None else self._by_type.get(node_type, ()))
+            keys = list(self._entries if node_type is None else self._by_type.get(node_type, ()))
             for key in keys:
                 self._drop(key)
             return len(keys)
 
     def _drop(self, key: str) -> None:
-        known = self._known.pop(key, None)
-        if known is not None:
-            keys = self._by_type[known.type]
+        entry = self._entries.pop(key, None)
+        if entry is not None:
+            keys = self._by_type[entry.type]
             del keys[key]
             if not keys:
-                del self._by_type[known.type]
+                del self._by_type[entry.type]
 
 
 #: The table of `memo="process"` for all runs that are given no other.

@@ -6,7 +6,6 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dataflow.answering import Question, Unasked
 from dataflow.backend import new_event
 from dataflow.digests import NoDigest, digest
 from dataflow.errors import NodeFailed
@@ -19,6 +18,7 @@ from dataflow.memo_table import ProcessMemo, process_memo
 from dataflow.memo_telling import MOST_CANDIDATES, Candidate, MemoTold, why_missed
 from dataflow.plan import Call
 from dataflow.reporting import report_start
+from dataflow.seeking import Sought, Unsought
 from dataflow.separation import separate
 from dataflow.states import RUNNING
 from dataflow.storable import classes_in
@@ -92,7 +92,7 @@ class Memoizing:
                 self._queued.pop(firing, None)
         if reporter.is_listening:
             report_start(reporter, frame, index)
-        current.is_asking = False
+        current.is_seeking = False
         if admission is not None:
             admission.begun((frame, index))
 
@@ -103,7 +103,7 @@ class Memoizing:
             self.scheduler.make_ready(frame, index)
             frame.states[index] = RUNNING
 
-    def ask(self, frame: Frame, node: PlanNode, call: Call) -> Hit | Question | Unasked | None:
+    def seek(self, frame: Frame, node: PlanNode, call: Call) -> Hit | Sought | Unsought | None:
         """Ask for the outcome of a firing: it is known, or is asked for; None if it is only to be called."""
         memo = call.memo
         if memo is None:
@@ -111,32 +111,32 @@ class Memoizing:
         reach, table = self._table(memo)
         if isinstance(table, StoredMemo) and (reason := table.reason_against(call.type)):
             self.skip(frame, node, reach, reason)
-            return self._unasked(frame, node)
+            return self._unsought(frame, node)
         try:
             mark = fingerprint(call, input_digests(frame, node, call), memo.environment)
         except NoDigest as refused:
             self.skip(frame, node, reach, str(refused))
-            return self._unasked(frame, node)
+            return self._unsought(frame, node)
         except NodeFailed:  # an input does not fit: the call fails with that
-            return self._unasked(frame, node)
+            return self._unsought(frame, node)
         if isinstance(table, ProcessMemo):
             known = table.recall(mark.key, self.since(memo))
             if known is not None:
                 return Hit(known.outcome, reach)
-        return Question(self, frame, node, call, memo, reach, table, mark)
+        return Sought(self, frame, node, call, memo, reach, table, mark)
 
     def since(self, memo: Memo) -> datetime | None:
         """Return the time before which what was remembered does not count."""
         return None if memo.ttl is None else self.scheduler.reporter.now() - timedelta(seconds=memo.ttl)
 
-    def why_missed(self, question: Question, table: ProcessMemo) -> str:
-        """Tell why a table in memory has no answer to a question."""
+    def why_missed(self, sought: Sought, table: ProcessMemo) -> str:
+        """Tell why a table in memory has not what is sought."""
         known = [
             Candidate(key, one.parts, one.outcome.origin.created)
-            for key, one in table.newest(question.call.type.id, MOST_CANDIDATES)
+            for key, one in table.newest(sought.call.type.id, MOST_CANDIDATES)
         ]
-        now, mark = self.scheduler.reporter.now(), question.mark
-        return why_missed(mark.key, mark.parts, known, now, question.memo.ttl)
+        now, mark = self.scheduler.reporter.now(), sought.mark
+        return why_missed(mark.key, mark.parts, known, now, sought.memo.ttl)
 
     def hit(self, frame: Frame, node: PlanNode, hit: Hit) -> Mapping[str, Any]:
         """Tell of an outcome that was known; returns what the ports get of it, which is theirs alone."""
@@ -162,9 +162,9 @@ class Memoizing:
         """Tell that an outcome is not remembered, or not asked for."""
         self._tell(EventKind.MEMO_SKIPPED, frame, node, reach, reason)
 
-    def miss(self, question: Question, reason: str) -> None:
+    def miss(self, sought: Sought, reason: str) -> None:
         """Tell that an outcome was not known."""
-        self._tell(EventKind.MEMO_MISSED, question.frame, question.node, question.reach, reason)
+        self._tell(EventKind.MEMO_MISSED, sought.frame, sought.node, sought.reach, reason)
 
     def _tell(self, kind: EventKind, frame: Frame, node: PlanNode, reach: Reach, reason: str) -> None:
         frame.note_memo(node.index, MemoTold(kind, reach, reason))
@@ -198,8 +198,8 @@ class Memoizing:
                     continue
         return found
 
-    def _unasked(self, frame: Frame, node: PlanNode) -> Unasked | None:
-        return None if self.scheduler.admission is None else Unasked(self, frame, node)
+    def _unsought(self, frame: Frame, node: PlanNode) -> Unsought | None:
+        return None if self.scheduler.admission is None else Unsought(self, frame, node)
 
     def _table(self, memo: Memo) -> tuple[Reach, ProcessMemo | StoredMemo]:
         if memo.reach == "run" or (memo.reach == "store" and self.lacks_store):

@@ -236,7 +236,7 @@ class Settings:
     timeout: float | None = None
     keep: bool = True  # the values of the root, for the result (S8.5); has no form in documents
     store: Store | None = None  # where runs live (S12.1); has no form in documents either
-    memo: ProcessMemo | Store | None = None  # where outcomes are remembered (S14.4); nor has this
+    memo: ProcessMemo | Store | None = None  # where outcomes are remembered (S13.1); nor has this
 
     def __post_init__(self) -> None:
         if not isinstance(self.keep, bool):

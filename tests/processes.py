@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
-__all__ = ["build", "modules_after"]
+__all__ = ["build", "modules_after", "printed_with"]
 
 
 def modules_after(code: str) -> list[str]:
@@ -16,6 +17,14 @@ def modules_after(code: str) -> list[str]:
     done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
     found: list[str] = json.loads(done.stdout)
     return found
+
+
+def printed_with(hash_seed: str, code: str) -> str:
+    """Run a program in a process with another order of sets; return what it prints."""
+    environment = {**os.environ, "PYTHONHASHSEED": hash_seed, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+    return done.stdout.strip()
 
 
 def build(root: Path, kind: str, folder: Path) -> Path:

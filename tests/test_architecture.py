@@ -48,7 +48,6 @@ ROWS: Final[list[set[str]]] = [
     {
         "activating",
         "admission",
-        "answering",
         "asking",
         "binding",
         "failing",
@@ -80,6 +79,7 @@ ROWS: Final[list[set[str]]] = [
         "reusing",
         "run_slots",
         "scheduler",
+        "seeking",
         "settling",
         "standing",
         "starting",

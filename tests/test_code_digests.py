@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +10,7 @@ import pytest
 
 from dataflow import threaded
 from dataflow.code_digests import code_digest, codes_of
+from tests.processes import printed_with
 from tests.quick_nodes import Adder, awaiting, inc, plain
 
 
@@ -105,14 +103,5 @@ def test_the_engine_itself_is_left_out() -> None:
 
 def test_processes_with_other_hash_seeds_come_to_the_same() -> None:
     code = "from tests.test_code_digests import ONE, code_digest, made; print(code_digest(made(ONE)))"
-    told = {
-        subprocess.run(
-            [sys.executable, "-c", code],
-            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)},
-            stdout=subprocess.PIPE,
-            text=True,
-            check=True,
-        ).stdout.strip()
-        for seed in ("1", "2", "3")
-    }
+    told = {printed_with(seed, code) for seed in ("1", "2", "3")}
     assert told == {code_digest(made(ONE))}

@@ -8,16 +8,16 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from dataflow import EventKind, MemoStats, ProcessMemo
-from dataflow.memo_table import Known, Origin, Outcome
+from dataflow.memo_table import Entry, Origin, Outcome
 from dataflow.memo_telling import Candidate, told_of_memo, why_missed
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
 
 
-def known(value: object = 1, *, type: str = "t", after: float = 0) -> Known:
+def known(value: object = 1, *, type: str = "t", after: float = 0) -> Entry:
     origin = Origin("run", "a", NOON + after * SECOND)
-    return Known(type, {"input 'x'": str(value)}, Outcome({"out": value}, {}, origin))
+    return Entry(type, {"input 'x'": str(value)}, Outcome({"out": value}, {}, origin))
 
 
 def keys_of(table: ProcessMemo, type: str = "t") -> list[str]:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from typing import Any
 
 import pytest
@@ -13,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from dataflow import Flow, gather, node
 from dataflow.code_digests import digest_of
 from dataflow.shape import FlowShape, NodeShape, shape_of
+from tests.processes import printed_with
 from tests.properties.playing import flow_of
 from tests.properties.random_flows import Program, programs, sample
 from tests.quick_nodes import add, inc
@@ -130,16 +128,7 @@ def digest() -> str:
 
 def test_processes_with_other_hash_seeds_tell_the_same() -> None:
     code = "from tests.test_shape import digest; print(digest())"
-    told = [
-        subprocess.run(
-            [sys.executable, "-c", code],
-            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)},
-            stdout=subprocess.PIPE,
-            text=True,
-            check=True,
-        ).stdout.strip()
-        for seed in ("1", "2")
-    ]
+    told = [printed_with(seed, code) for seed in ("1", "2")]
     assert told == [digest()] * 2
 
 

@@ -4,10 +4,7 @@
 from __future__ import annotations
 
 import functools
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from enum import Enum
 from typing import Any, TypedDict
@@ -19,6 +16,7 @@ from dataflow import Config, Flow, Maybe, Ports, Secret, node, threaded
 from dataflow.digests import NoDigest, digest
 from dataflow.fingerprints import Fingerprint, fingerprint
 from dataflow.plan import Call
+from tests.processes import printed_with
 from tests.quick_nodes import Adder, awaiting, plan_of
 
 RATE: Any = 3
@@ -335,14 +333,5 @@ def test_processes_with_other_hash_seeds_come_to_the_same() -> None:
         "from tests.digests.test_fingerprints import ROWS;"
         "print(*[told().key for row in ROWS for told in row[1:3]])"
     )
-    told = {
-        subprocess.run(
-            [sys.executable, "-c", code],
-            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)},
-            stdout=subprocess.PIPE,
-            text=True,
-            check=True,
-        ).stdout.strip()
-        for seed in ("1", "2")
-    }
+    told = {printed_with(seed, code) for seed in ("1", "2")}
     assert told == {" ".join(each().key for row in ROWS for each in row[1:3])}

@@ -5,10 +5,8 @@ from __future__ import annotations
 
 import copy
 import io
-import os
 import re
 import struct
-import subprocess
 import sys
 import threading
 from array import array
@@ -30,6 +28,7 @@ from pydantic import BaseModel, ConfigDict, HttpUrl, PrivateAttr, SecretStr, Typ
 
 from dataflow import ExecutionContext, Failure, Message, Secret, Signal, Tools, digester
 from dataflow.digests import NoDigest, digest
+from tests.processes import printed_with
 from tests.values.examples import VALUES
 
 NAN = float("nan")
@@ -400,15 +399,6 @@ def test_processes_with_other_hash_seeds_come_to_the_same() -> None:
         "from tests.digests.test_values import DIFFERENT, EQUAL, digest;"
         "print(*[digest(one).hex() for one in (*DIFFERENT, *(one for row in EQUAL for one in row[1:]))])"
     )
-    told = {
-        subprocess.run(
-            [sys.executable, "-c", code],
-            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)},
-            stdout=subprocess.PIPE,
-            text=True,
-            check=True,
-        ).stdout.strip()
-        for seed in ("1", "2", "3")
-    }
+    told = {printed_with(seed, code) for seed in ("1", "2", "3")}
     here = " ".join(digest(one).hex() for one in (*DIFFERENT, *(one for row in EQUAL for one in row[1:])))
     assert told == {here}

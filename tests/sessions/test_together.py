@@ -6,6 +6,7 @@ import anyio
 import pytest
 
 from dataflow import DataflowError, Flow, Live, RunFailed
+from tests.sessions.steps import Gate, turns
 
 
 async def slow_double(x: int) -> int:
@@ -40,6 +41,49 @@ async def test_ports_that_are_asked_for_together_are_of_one_revision() -> None:
             await session.update(x=x)
     assert len(found) == 20
     assert all(double == -2 * negated for double, negated in found)
+
+
+async def test_what_has_settled_before_an_update_is_not_given_with_what_settles_after_it() -> None:
+    gate = Gate(closed=lambda x: x == 1)
+
+    async def late(x: int) -> int:
+        await gate.passed(x)
+        return x
+
+    with Flow("f") as flow:
+        x = flow.input("x", int)
+        flow.output("early", flow.add(negative, x).out)
+        flow.output("late", flow.add(late, x).out)
+    got: list[tuple[int, int]] = []
+
+    async def ask(session: Live) -> None:
+        got.append(await session.get("early", "late"))
+
+    async with flow.live(x=1) as session, anyio.create_task_group() as tasks:
+        tasks.start_soon(ask, session)
+        await gate.reached()
+        assert await session.get("early") == -1
+        await session.update(x=2)
+    assert got == [(-2, 2)]
+
+
+async def test_an_update_to_an_equal_value_begins_no_revision_and_other_code_does() -> None:
+    begun: list[int] = []
+
+    async def follow(session: Live) -> None:
+        while True:
+            begun.append(await session.revised())
+
+    async with two().live(x=1) as session, anyio.create_task_group() as tasks:
+        tasks.start_soon(follow, session)
+        await turns()
+        await session.update(x=1)
+        await turns()
+        assert begun == []
+        await session.replace("negative", slow_double)
+        await turns()
+        assert begun == [2]
+        tasks.cancel_scope.cancel()
 
 
 async def test_three_ports_are_a_tuple_too_and_a_failure_among_them_is_raised() -> None:

@@ -1,4 +1,4 @@
-"""Answering: what a firing asks the memo is looked up, waited for, or computed and remembered (S13.1)."""
+"""Seeking: the outcome of a firing is looked up, waited for, or computed and remembered (S13.1)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from dataflow.errors import StoreError
 from dataflow.hits import Hit
 from dataflow.memo_store import StoredMemo
-from dataflow.memo_table import Known, Origin, Outcome
+from dataflow.memo_table import Entry, Origin, Outcome
 from dataflow.outcome import outputs_of
 from dataflow.ports import SKIP
 from dataflow.separation import separate
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from dataflow.plan import Call, PlanNode
     from dataflow.policy import Memo, Reach
 
-__all__ = ["Question", "Unasked"]
+__all__ = ["Sought", "Unsought"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Question:
-    """What a firing asks the memo: whether there is an outcome under this mark in this table."""
+class Sought:
+    """What a firing looks for: the outcome under this mark in this table."""
 
     memoizing: Memoizing
     frame: Frame
@@ -46,7 +46,7 @@ class Question:
     table: ProcessMemo | StoredMemo
     mark: Fingerprint
 
-    async def answered(
+    async def found_or_called(
         self,
         current: CurrentFiring,
         calling: Callable[[], Awaitable[Any]],
@@ -58,74 +58,74 @@ class Question:
         lead is given up at the end of each attempt, whatever that is, to the first of those who wait.
         """
         flights, key = self.table.flights, self.mark.key
-        current.is_asking = True
+        current.is_seeking = True
         while (waiting := flights.join(key)) is not None:
             current.suspends()
             outcome = await waiting.outcome()
             if outcome is not None:
                 return Hit(outcome, self.reach)
-        answering = _Answering(self, current)
+        lead = _Lead(self, current)
         try:
-            hit = await answering.look()
+            hit = await lead.look()
             if hit is not None:
-                answering.outcome = hit.outcome
+                lead.outcome = hit.outcome
                 return hit
-            await answering.begin()
+            await lead.begin()
             result = await calling()
             if has_returned():
-                await answering.keep(result)
+                await lead.keep(result)
             return result
         finally:
-            flights.land(key, answering.outcome)
+            flights.land(key, lead.outcome)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Unasked:
+class Unsought:
     """A firing of which nothing is remembered, and that has not waited for its slots either."""
 
     memoizing: Memoizing
     frame: Frame
     node: PlanNode
 
-    async def answered(
+    async def found_or_called(
         self,
         current: CurrentFiring,
         calling: Callable[[], Awaitable[Any]],
-        has_returned: Callable[[], bool],  # noqa: ARG002 - as of a question
+        has_returned: Callable[[], bool],  # noqa: ARG002 - as of what is sought
     ) -> Any:
         """Return what calling gives, once there are slots for it."""
-        current.is_asking = True
+        current.is_seeking = True
         await self.memoizing.begin(current, self.frame, self.node.index)
         return await calling()
 
 
-class _Answering:
+class _Lead:
     """The one of those who need an outcome that looks it up and computes it."""
 
-    __slots__ = ("current", "memoizing", "outcome", "question", "reason")
+    __slots__ = ("current", "memoizing", "outcome", "reason", "sought")
 
-    def __init__(self, question: Question, current: CurrentFiring) -> None:
-        self.memoizing = question.memoizing
-        self.question = question
+    def __init__(self, sought: Sought, current: CurrentFiring) -> None:
+        self.memoizing = sought.memoizing
+        self.sought = sought
         self.current = current
         self.outcome: Outcome | None = None  # what the others are given
         self.reason = ""  # why nothing is known
 
     async def look(self) -> Hit | None:
         """Look the outcome up."""
-        question, memoizing = self.question, self.memoizing
-        table = question.table
+        sought, memoizing = self.sought, self.memoizing
+        table = sought.table
         if not isinstance(table, StoredMemo):
-            since = memoizing.since(question.memo)  # it may just have come
-            known = table.recall(question.mark.key, since, is_counted=False)
+            since = memoizing.since(sought.memo)  # it may just have come
+            known = table.recall(sought.mark.key, since, is_counted=False)
             if known is not None:
-                return Hit(known.outcome, question.reach)
-            self.reason = memoizing.why_missed(question, table)
+                return Hit(known.outcome, sought.reach)
+            self.reason = memoizing.why_missed(sought, table)
             return None
         self.current.suspends()
-        unread = memoizing.unread(question.frame, question.node)
+        unread = memoizing.unread(sought.frame, sought.node)
         now = memoizing.scheduler.reporter.now()
-        look = partial(table.look, question.mark, question.call.type.id, unread, now, question.memo.ttl)
+        look = partial(table.look, sought.mark, sought.call.type.id, unread, now, sought.memo.ttl)
         found = await call_in_thread(look)
         self.reason = found.reason
         if found.problem:
@@ -133,12 +133,12 @@ class _Answering:
         if found.outcome is None:
             return None
         written = found.written if memoizing.is_at_home else None
-        return Hit(found.outcome, question.reach, written)
+        return Hit(found.outcome, sought.reach, written)
 
     async def begin(self) -> None:
         """Tell that the call begins, now that its inputs are needed."""
-        question, memoizing = self.question, self.memoizing
-        frame, node = question.frame, question.node
+        sought, memoizing = self.sought, self.memoizing
+        frame, node = sought.frame, sought.node
         values = frame.values
         for slot in {slot for feed in node.feeds for slot in feed.slots}:
             token = values[slot]
@@ -147,7 +147,7 @@ class _Answering:
                 value = await call_in_thread(_read, (token, values))
                 if values[slot] is token:
                     values[slot] = value
-        memoizing.miss(question, self.reason)
+        memoizing.miss(sought, self.reason)
         await memoizing.begin(self.current, frame, node.index)
 
     async def keep(self, result: Any) -> None:
@@ -155,27 +155,27 @@ class _Answering:
         outcome = self._outcome(result)
         if outcome is None:
             return
-        question, table = self.question, self.question.table
+        sought, table = self.sought, self.sought.table
         if isinstance(table, StoredMemo):
             await self._store(table, outcome)
             return
         used_up = next((port for port, value in outcome.outputs.items() if isinstance(value, Iterator)), None)
         if used_up is not None:
             reason = f"output {used_up!r} is used up by the first who reads it"
-            self.memoizing.skip(question.frame, question.node, question.reach, reason)
+            self.memoizing.skip(sought.frame, sought.node, sought.reach, reason)
             return
-        digests = self.memoizing.digests_read(question.frame, question.node, outcome.outputs)
+        digests = self.memoizing.digests_read(sought.frame, sought.node, outcome.outputs)
         self._know(outcome, digests)
         assert self.outcome is not None, "it has just been noted"
-        table.remember(question.mark.key, Known(question.call.type.id, question.mark.parts, self.outcome))
+        table.remember(sought.mark.key, Entry(sought.call.type.id, sought.mark.parts, self.outcome))
 
     async def _store(self, table: StoredMemo, outcome: Outcome) -> None:
-        question, place = self.question, self.question.node.id
+        sought, place = self.sought, self.sought.node.id
 
         def keep() -> tuple[Mapping[str, bytes], str]:
             digests = table.digests_of(outcome.outputs)
             whole = replace(outcome, digests=digests)
-            return digests, table.keep(question.mark, question.call.type.id, whole, place, question.memo.ttl)
+            return digests, table.keep(sought.mark, sought.call.type.id, whole, place, sought.memo.ttl)
 
         self.current.suspends()
         try:
@@ -184,11 +184,11 @@ class _Answering:
             digests, reason = {}, ""
             self._warn(str(error))
         if reason:
-            self.memoizing.skip(question.frame, question.node, question.reach, reason)
+            self.memoizing.skip(sought.frame, sought.node, sought.reach, reason)
         self._know(outcome, digests)  # those who wait are given it in any case
 
     def _know(self, outcome: Outcome, digests: Mapping[str, bytes]) -> None:
-        frame, outputs = self.question.frame, self.question.node.outputs
+        frame, outputs = self.sought.frame, self.sought.node.outputs
         for port, made in digests.items():
             if port in outputs:
                 frame.note_digest(outputs[port], made)
@@ -196,12 +196,12 @@ class _Answering:
 
     def _outcome(self, result: Any) -> Outcome | None:
         """Make an outcome of what was returned: copies, so that nobody changes it."""
-        question = self.question
-        node, frame = question.node, question.frame
+        sought = self.sought
+        node, frame = sought.node, sought.frame
         try:
-            if question.call.type.shape is Shape.RAW and result.status == "paused":
+            if sought.call.type.shape is Shape.RAW and result.status == "paused":
                 return None
-            given = outputs_of(node.id, question.call.type, result)
+            given = outputs_of(node.id, sought.call.type, result)
         except Exception:  # noqa: BLE001 - the firing fails with it where it is settled
             return None
         outputs = {port: separate(value) for port, value in given.items() if value is not SKIP}
@@ -211,8 +211,8 @@ class _Answering:
         return Outcome(outputs, metadata, origin)
 
     def _warn(self, problem: str) -> None:
-        question = self.question
-        path = question.frame.path_of(question.node)
+        sought = self.sought
+        path = sought.frame.path_of(sought.node)
         text = f"{path} cannot use what the store remembers: {problem}"
         self.memoizing.scheduler.warn(path, "memo_failed", text)
 
