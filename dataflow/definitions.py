@@ -40,12 +40,14 @@ def _installed(id: str) -> NodeType:
     return find_type(id)
 
 
-def _check_place(memo: object) -> None:
-    """Raise ValueError for what outcomes cannot be remembered in."""
+def _check_places(store: object, memo: object) -> None:
+    """Raise ValueError for what runs cannot live in, or outcomes be remembered in."""
     from dataflow.memo_table import ProcessMemo  # both only where one is given
     from dataflow.stores import Store
 
-    if not isinstance(memo, ProcessMemo | Store):
+    if not isinstance(store, Store | None):
+        raise ValueError(f"store must be a Store, such as Store.sqlite(path), found {store!r}")
+    if not isinstance(memo, ProcessMemo | Store | None):
         raise ValueError(f"memo must be a ProcessMemo or a Store, found {memo!r}")
 
 
@@ -163,8 +165,8 @@ class Definition(Builder):
         where outcomes are remembered in place of `process_memo`, if it is a `ProcessMemo`, or in place of the
         store of the runs, if it is a `Store` (S13.1).
         """
-        if memo is not None:
-            _check_place(memo)
+        if store is not None or memo is not None:
+            _check_places(store, memo)
         other = self._copied()
         other.settings = Settings(errors, max_concurrency, limits, timeout, keep, store, memo)
         return other

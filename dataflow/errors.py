@@ -274,7 +274,7 @@ class FlowEdited(DataflowError):
         self.removed = tuple(removed)
         self.changed = tuple(changed)
         super().__init__(
-            f"run {run} stays as it was, since the flow was edited meanwhile: {self.edits}; resume it with "
+            f"run {run} stays as it was, since the flow was edited meanwhile: {self.edits}; say "
             "edited='keep' to let what was settled stand, or edited='recompute' to run it again"
         )
 

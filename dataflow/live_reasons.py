@@ -79,7 +79,8 @@ def _computed(engine: LiveEngine, node: PlanNode) -> str:
     if known is None:
         return "has a value, which joins those of others"
     again = "" if known.revision == engine.reusing.revision else "; what it is given has not changed since"
-    return f"was computed in revision {known.revision}{again}"
+    memo = engine.scheduler.root.memos.get(node.index)
+    return f"was computed in revision {known.revision}{f', {memo}' if memo else ''}{again}"
 
 
 def _causes(engine: LiveEngine, node: PlanNode) -> Iterator[Reason]:

@@ -223,7 +223,7 @@ class Scheduler:
             elif ended:
                 self.pushing.end(ended.popleft())
             elif known is not None and self._newly:
-                ready, self._newly = _in_declared_order(self._newly), []
+                ready, self._newly = sorted(self._newly, key=_declared_order), []
                 known.settle(ready)
             elif self.restoring is not None and (one := self.restoring.first_to_close(failed)) is not None:
                 failed.remove(one)
@@ -239,7 +239,8 @@ class Scheduler:
         newly, self._newly = self._newly, []
         if known is not None:
             newly, self._newly = ([], newly) if self.has_more else (known.to_fire(), [])
-        newly = _in_declared_order(newly)
+        if len(newly) > 1:
+            newly.sort(key=_declared_order)
         return newly if self.admission is None else _admitted(self, self.admission, newly)
 
     def report(self, kind: EventKind, frame: Frame, node: PlanNode, **data: Any) -> None:
@@ -252,10 +253,6 @@ class Scheduler:
         self.warnings.append(text)
         if self.reporter.is_listening:
             self.reporter.emit(EventKind.WARNING, path, {"code": code, "text": text, **data})
-
-
-def _in_declared_order(firings: list[FiringId]) -> list[FiringId]:
-    return sorted(firings, key=_declared_order) if len(firings) > 1 else firings
 
 
 def _admitted(scheduler: Scheduler, admission: Admission | RunSlots, newly: list[FiringId]) -> list[FiringId]:

@@ -69,7 +69,7 @@ class Settling:
 
     def _succeed(self, frame: Frame, index: int, result: Any) -> list[FiringId]:
         scheduler = self.scheduler
-        if self._is_superseded(frame, index):
+        if scheduler.live is not None and self._is_superseded(frame, index):
             return self.superseded(frame, index, result)
         if index in frame.withdrawn:
             return self.cancelled(frame, index)

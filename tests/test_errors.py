@@ -64,7 +64,7 @@ TEXTS = [
         FlowEdited("run-1", ["c"], ["a"], ["b (type)"]),
         (
             "run run-1 stays as it was, since the flow was edited meanwhile: "
-            "added: c; removed: a; changed: b (type); resume it with "
+            "added: c; removed: a; changed: b (type); say "
             "edited='keep' to let what was settled stand, or edited='recompute' to run it again"
         ),
     ),

@@ -123,7 +123,7 @@ ROWS: Final = [
     Row("RunFailed", whole('RunFailed', run(paper)), "run … failed: paper: ValueError: no paper"),
     Row("ExpressionError", whole('ExpressionError', lambda: Expression('a >')), "expression 'a >': ends too early"),
     Row("AnswerRefused", whole('AnswerRefused', answered), "answer to 'ask' refused: expected int, found str 'x'"),
-    Row("FlowEdited", whole('FlowEdited', edited), "run … stays as it was, since the flow was edited meanwhile: removed: inc_2; resume it with edited='keep' to let what was settled stand, or edited='recompute' to run it again"),
+    Row("FlowEdited", whole('FlowEdited', edited), "run … stays as it was, since the flow was edited meanwhile: removed: inc_2; say edited='keep' to let what was settled stand, or edited='recompute' to run it again"),
     Row("Paused", whole('Paused', pulled), "run … has paused and waits for answers: 'ask' (How many?)"),
     Row("RunTaken", whole('RunTaken', held_twice), "store in memory: run run is being executed by somebody else"),
     Row("SecretMissing", whole('SecretMissing', Secret("DATAFLOW_NO_SUCH_SECRET").reveal), "secret 'DATAFLOW_NO_SUCH_SECRET' is missing: set the environment variable of that name"),

@@ -205,7 +205,7 @@ ROWS: Final = [
     Row("an answer that is no JSON", with_answer_left("{"), "answer to 'ask' refused: it is no JSON that can be read: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
     Row("a failure that stands", failed_before, "node 'breaks' failed before the run was resumed: ValueError: no paper"),
     Row("code that was edited", with_edited(lambda: asks(edited(one, two)), ask=1), "code of node 'first' has changed; its stored value stands"),
-    Row("a flow that was edited", with_edited(lambda: asks(two, "other", more=True)), "run … stays as it was, since the flow was edited meanwhile: added: other; removed: first -> one; resume it with edited='keep' to let what was settled stand, or edited='recompute' to run it again"),
+    Row("a flow that was edited", with_edited(lambda: asks(two, "other", more=True)), "run … stays as it was, since the flow was edited meanwhile: added: other; removed: first -> one; say edited='keep' to let what was settled stand, or edited='recompute' to run it again"),
     Row("a newest record that was cut off", cut_off(0), "the newest record of the run was cut off and is dropped"),
     Row("a record that was cut off", cut_off(1), "store in memory: record … of run … cannot be read, though others follow it; restore the store from a backup"),
     Row("inputs that cannot be read", spoilt("run_started", lambda data: data.update(inputs={"n": {"$": 1}})), "store in memory: the inputs of run … cannot be read: its kind is no text"),
