@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+from dataflow import Flow
 from dataflow.stores import Batch, Store
 from dataflow.testing.samples import answer_to, batch_of, blob_of, new_run, record
 from tests.messages.telling import Row, Stimulus, told
