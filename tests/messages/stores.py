@@ -1,4 +1,5 @@
 # ruff: noqa: E501 - a row is a line, and messages are compared whole
+# mypy: disable-error-code="arg-type"
 """What stores say of runs, blobs and answers, and of their files (S12.1, S12.2)."""
 
 from __future__ import annotations
