@@ -90,8 +90,18 @@ class Engine:
 
         self.workers.begin(first)
 
-    def left(self) -> None:
-        """Record the truth when the run's tasks were ended from outside (S9.6)."""
+    def leave(self, error: BaseException | None) -> None:
+        """Cancel the run if its block is left by an error, else let it go on to its end."""
+        if error is not None:
+            self.cancel(f"the block that owns the run was left by {type(error).__name__}")
+
+    async def close(self) -> None:
+        """Record the truth, also when the run's tasks were ended from outside (S9.6)."""
+        self._left()
+        if self.keeping is not None:
+            await self.keeping.close()
+
+    def _left(self) -> None:
         self._is_left = True
         if not self.has_concluded:
             self.cancel("cancelled from outside")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
 from os import urandom
 from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from dataflow.backend import Nursery, caller, cancellation_types, new_event, on_asyncio
+from dataflow.backend import caller, new_event
 from dataflow.errors import DataflowError
 from dataflow.events import Reporter
 from dataflow.live_ports import LivePorts
@@ -18,7 +17,7 @@ from dataflow.tokens import UNSETTLED
 from dataflow.workers import Workers
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from dataflow.asking import ReadAnswer
     from dataflow.frames import FiringId
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from dataflow.policy import Settings
     from dataflow.sleepers import Spawn
 
-__all__ = ["LiveEngine", "executing_live"]
+__all__ = ["LiveEngine"]
 
 
 class LiveEngine:
@@ -143,14 +142,14 @@ class LiveEngine:
     def _look_around(self) -> None:
         """Wake those who wait for what can no longer come, once nothing goes on."""
         if self.scheduler.interruption is not None:
-            self.close(f"it was interrupted by {type(self.scheduler.interruption).__name__}")
+            self.cancel(f"it was interrupted by {type(self.scheduler.interruption).__name__}")
         if not self.is_idle:
             return
         self.ports.wake()
         if self.over is not None:
             self.ended.set()
 
-    def close(self, reason: str) -> None:
+    def cancel(self, reason: str) -> None:
         """End the session: what runs is cancelled, and who waits is told."""
         if self.over is not None:
             return
@@ -162,66 +161,20 @@ class LiveEngine:
         self.changed.set()
         self._look_around()
 
-    def leave(self) -> None:
+    def leave(self, _: BaseException | None) -> None:
+        """End the session with its block."""
+        self.cancel("its block has been left")
+
+    async def close(self) -> None:
         """Tell whoever waits outside of the block that the session is over, however it has ended."""
         self.over = self.over or "cancelled from outside"
         self.scheduler.has_ended = True
         self.changed.set()
         self.ports.wake()
+        self.scheduler.let_go()
+        self.scheduler.reporter.close()
 
     def check(self) -> None:
         """Raise DataflowError if the session is over."""
         if self.over is not None:
             raise DataflowError(f"the live session of flow {self.scheduler.plan.name!r} is over: {self.over}")
-
-
-async def _end_cancelled(engine: LiveEngine) -> None:
-    """See to it that all of a session ends whose owner is being cancelled; see `run.executing`."""
-    try:
-        if on_asyncio() and engine.workers.broken is None:
-            engine.close("cancelled from outside")
-            with anyio.CancelScope(shield=True):
-                await engine.ended.wait()
-    finally:
-        engine.workers.leave()
-
-
-@asynccontextmanager
-async def executing_live(
-    plan: FlowPlan, settings: Settings, inputs: Mapping[str, Any]
-) -> AsyncIterator[LiveEngine]:
-    """Keep a flow evaluated while the block runs; leaving the block cancels what still runs.
-
-    The block owns one task group with every task of the session.
-    """
-    broken: BaseException | None = None
-    engine: LiveEngine | None = None
-    try:
-        async with Nursery() as spawn:
-            engine = LiveEngine(plan, settings, inputs, spawn)
-            try:
-                try:
-                    yield engine
-                except cancellation_types():
-                    raise
-                except BaseException as error:  # noqa: BLE001 - raised again below, not wrapped in a group
-                    broken = error
-                engine.close("its block has been left")
-                if not engine.ended.is_set():
-                    await engine.ended.wait()
-            except BaseException:
-                await _end_cancelled(engine)
-                raise
-    except BaseExceptionGroup as group:
-        if engine is None or engine.workers.broken is None:
-            raise
-        raise engine.workers.broken from group
-    finally:
-        if engine is not None:
-            engine.leave()
-            engine.scheduler.let_go()
-            engine.scheduler.reporter.close()
-    if engine.scheduler.interruption is not None:
-        raise engine.scheduler.interruption
-    if broken is not None:
-        raise broken

@@ -9,16 +9,14 @@ from os import urandom
 from time import gmtime
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
-import anyio
-
 from dataflow.addressing import Addresses, let_go, name_of
-from dataflow.backend import Nursery, cancellation_types, on_asyncio
 from dataflow.engine import Engine
 from dataflow.errors import DataflowError, RunFailed
 from dataflow.pieces import PieceStream
 from dataflow.result import PausedRun, Result
 from dataflow.separation import separate
 from dataflow.states import RunStatus
+from dataflow.task_blocks import owning_tasks
 from dataflow.tokens import LET_GO, UNSETTLED, is_dead
 from dataflow.wording import choices
 
@@ -28,6 +26,7 @@ if TYPE_CHECKING:
     from dataflow.events import Event
     from dataflow.recording import Recording
     from dataflow.scheduler import Scheduler
+    from dataflow.sleepers import Spawn
     from dataflow.starting import Start
 
 __all__ = ["Prepare", "Prepared", "Run", "executing", "new_run_id"]
@@ -175,21 +174,6 @@ def _outputs(engine: Engine) -> Mapping[str, Any]:
     }
 
 
-async def _end_cancelled(engine: Engine) -> None:
-    """See to it that nothing more of a run starts whose owner is being cancelled.
-
-    A task group of asyncio's would cancel each task once, past the scopes that shield: the run itself cancels
-    what runs, again and again, and is awaited. On trio the tasks are in the owner's scope themselves.
-    """
-    try:
-        if on_asyncio() and engine.workers.broken is None:
-            engine.cancel("cancelled from outside")
-            with anyio.CancelScope(shield=True):
-                await engine.ended.wait()
-    finally:
-        engine.workers.leave()  # what the workers still see is a real cancellation
-
-
 @asynccontextmanager
 async def executing(prepare: Prepare) -> AsyncIterator[Run]:
     """Execute what is prepared while the block runs; leaving the block waits for the run to end.
@@ -197,38 +181,14 @@ async def executing(prepare: Prepare) -> AsyncIterator[Run]:
     The block owns one task group with every task of the run. An error in the block cancels the run, and
     a failure of the run that nobody awaited is raised when the block is left.
     """
-    broken: BaseException | None = None
-    run: Run | None = None
     prepared = await prepare()
-    try:
-        async with Nursery() as spawn:
-            engine = Engine(prepared.scheduler, prepared.start, spawn, prepared.recording)
-            run = Run(engine)
-            engine.begin()
-            try:
-                try:
-                    yield run
-                except cancellation_types():
-                    raise
-                except BaseException as error:  # noqa: BLE001 - raised again below, not wrapped in a group
-                    broken = error
-                    engine.cancel(f"the block that owns the run was left by {type(error).__name__}")
-                if not engine.ended.is_set():
-                    await engine.ended.wait()
-            except BaseException:
-                await _end_cancelled(engine)
-                raise
-    except BaseExceptionGroup as group:
-        if run is None or engine.workers.broken is None:
-            raise
-        raise engine.workers.broken from group
-    finally:
-        if run is not None:
-            engine.left()
-            if engine.keeping is not None:
-                await engine.keeping.close()
-    if engine.scheduler.interruption is not None:
-        raise engine.scheduler.interruption
-    if broken is not None:
-        raise broken
+
+    def begin(spawn: Spawn) -> Engine:
+        engine = Engine(prepared.scheduler, prepared.start, spawn, prepared.recording)
+        engine.begin()
+        return engine
+
+    async with owning_tasks(begin) as engine:
+        run = Run(engine)
+        yield run
     run.raise_unseen()

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from dataflow.addressing import Addresses, RootPort, name_of
 from dataflow.entering import read_some
 from dataflow.errors import DataflowError
 from dataflow.freshness import Stage
-from dataflow.live_engine import executing_live
+from dataflow.live_engine import LiveEngine
 from dataflow.live_reasons import explain
 from dataflow.live_results import failed
 from dataflow.names import encode
 from dataflow.replacing import address_in, check_layout, places_in, type_of, with_replaced
 from dataflow.result import no_value_text
 from dataflow.separation import separate
+from dataflow.task_blocks import owning_tasks
 from dataflow.tokens import Errored, Skip
 
 if TYPE_CHECKING:
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
 
     from dataflow.asks import Ask
     from dataflow.definitions import Definition
-    from dataflow.live_engine import LiveEngine
     from dataflow.live_ports import Seen
     from dataflow.reasons import Explanation
     from dataflow.wiring import Nested
@@ -195,8 +196,9 @@ def _named(port: object) -> str:
 
 @asynccontextmanager
 async def live(definition: Definition, inputs: Mapping[str, Any]) -> AsyncIterator[Live]:
-    """Keep a flow evaluated while the block runs."""
+    """Keep a flow evaluated while the block runs; leaving it cancels what still runs."""
     given = definition.settings
     settings = replace(given, store=None, memo=given.memo or given.store, timeout=None, keep=True)
-    async with executing_live(definition.compile(), settings, inputs) as engine:
+    plan = definition.compile()
+    async with owning_tasks(partial(LiveEngine, plan, settings, inputs)) as engine:
         yield Live(definition, engine)

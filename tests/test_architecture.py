@@ -41,7 +41,7 @@ ROWS: Final[list[set[str]]] = [
         "sync",
     },
     {"result"},
-    {"explaining"},
+    {"explaining", "task_blocks"},
     {"addressing", "copying", "engine", "forgetting", "keeping", "owning", "reaching"},
     {"workers"},
     {"attempting", "calling", "inline", "isolation", "pieces", "sleepers", "worker"},
