@@ -28,6 +28,7 @@ __all__ = ["Reusing"]
 class _Begun(NamedTuple):
     """A firing that is to be called: the digests of what it is given, and what it came to before."""
 
+    function: object  # that is called; the node may get another meanwhile
     given: tuple[object, ...]
     before: Known | None
 
@@ -120,11 +121,10 @@ class Reusing:
             return None
         frame.values[quick.out], frame.states[index] = result, DONE
         frame.unsettled -= 1
-        given, known = self._begun.pop((frame, index))
+        function, given, known = self._begun.pop((frame, index))
         digests = {quick.out: digest_of(result)} if quick.calls else {}
         frame.digests.update(digests)
         before = None if known is None else known.given
-        function = _function_of(frame.plan.nodes[index])
         known = Known(function, given, DONE, {quick.out: result}, digests, self.revision, before)
         self.memory.note_own(index, known)
         self.freshness.finished(index)
@@ -138,7 +138,7 @@ class Reusing:
         """Note that a node has paused: with the same inputs it is not called again."""
         begun = self._begun.get((one.frame, one.node.index))
         if begun is not None:
-            known = Known(_function_of(one.node), begun.given, READY, {}, {}, self.revision, ask=one)
+            known = Known(begun.function, begun.given, READY, {}, {}, self.revision, ask=one)
             self.memory.note(one.frame, one.node, known)
 
     def failed(self, frame: Frame, index: int, error: BaseException) -> None:
@@ -152,9 +152,7 @@ class Reusing:
         """Note what a firing came to that has run to its end though nobody waits for that any more."""
         begun = self._begun.pop((frame, node.index), None)
         if begun is not None:
-            known = Known(
-                _function_of(node), begun.given, FAILED if error else DONE, tokens, {}, self.revision
-            )
+            known = Known(begun.function, begun.given, FAILED if error else DONE, tokens, {}, self.revision)
             known.error, known.attempt = error, frame.attempt_of(node.index)
             known.metadata = frame.metadata.get(node.index)
             self.memory.note(frame, node, known)
@@ -184,13 +182,14 @@ class Reusing:
     def _stands(self, frame: Frame, node: PlanNode) -> bool:
         """Settle a firing as it was settled before, if nothing has changed; tells whether it is."""
         known, given = self.memory.find(frame, node), self.digests.given(frame, node)
-        if known is None or known.given != given or known.function is not _function_of(node):
-            self._begun[frame, node.index] = _Begun(given, known)
+        function = _function_of(node)
+        if known is None or known.given != given or known.function is not function:
+            self._begun[frame, node.index] = _Begun(function, given, known)
             return False
         self.reused += 1
         self.memory.note(frame, node, known)
         if known.ask is not None and known.state == READY:
-            self._begun[frame, node.index] = _Begun(given, known)
+            self._begun[frame, node.index] = _Begun(function, given, known)
             one = known.ask
             self.scheduler.asking.open_ask(frame, node, one.call, one.request, one.given, one.opened)
         elif known.error is not None:
@@ -234,7 +233,7 @@ def _outcome(
     tokens = {} if error is not None else _tokens(frame, node)
     digests = {slot: known.of(frame, slot) for slot in tokens if _is_read(frame.plan, slot)}
     before = None if begun.before is None else begun.before.given
-    made = Known(_function_of(node), begun.given, state, tokens, digests, before=before, error=error)
+    made = Known(begun.function, begun.given, state, tokens, digests, before=before, error=error)
     if error is not None:
         made.attempt = frame.attempt_of(node.index)
     if frame.metadata:

@@ -75,7 +75,7 @@ class Live:
         """The asks that wait for an answer, in the order of their nodes."""
         return self._engine.scheduler.asking.asks
 
-    async def update(self, **inputs: Any) -> None:
+    async def update(self, /, **inputs: Any) -> None:
         """Give inputs new values, all of them at once; what is not named stays as it is.
 
         What depends on them is stale from here on, and what of it is running is cancelled, unless it is

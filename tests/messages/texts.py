@@ -31,7 +31,6 @@ EXECUTES: Final = {"execute", "executemany", "executescript"}
 EXEMPT: Final[dict[str, str]] = {
     "internal error: nothing is running and these ports never settled:": "it cannot come about",
     "internal error: nothing is running and port": "as above",
-    "the block that owns the run was left by": "the reason of a cancelled run, told in its event",
     "Value error,": "taken off what pydantic says",
     "is no expression": "jinja2 tells more",
     "a part of the kind": "of what a later jinja2 may parse",

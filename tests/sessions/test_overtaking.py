@@ -214,3 +214,22 @@ async def test_a_thread_may_return_after_the_session() -> None:
     while not returned.is_set():
         await turns(1)
     await turns()
+
+
+@pytest.mark.parametrize("effect", [False, True])
+async def test_what_a_replaced_function_gives_in_the_end_is_not_that_of_the_new_one(effect: bool) -> None:
+    sessions: list[Live] = []
+
+    async def new(x: int) -> str:
+        return f"new {x}"
+
+    async def old(x: int) -> str:
+        await sessions[0].replace("old", node(effect=effect)(new))
+        return f"old {x}"
+
+    with Flow("f") as flow:
+        flow.output("y", flow.add(node(effect=effect)(old), x=flow.input("x", int)).out)
+    async with flow.live(x=1) as session:
+        sessions.append(session)
+        assert await session.get("y") == "new 1"
+        assert session.counts.called == 2

@@ -186,3 +186,11 @@ async def test_a_map_that_was_skipped_in_between_is_not_told_by_that() -> None:
         await session.update(n=1)
         assert await session.get("list") == [2, 3]
         assert await session.get("last") == [2, 3]
+
+
+async def test_an_input_may_have_any_name() -> None:
+    with Flow("f") as flow:
+        flow.output("y", flow.input("self", int))
+    async with flow.live(self=1) as session:
+        await session.update(self=2)
+        assert await session.get("y") == 2
