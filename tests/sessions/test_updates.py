@@ -191,6 +191,6 @@ async def test_a_map_that_was_skipped_in_between_is_not_told_by_that() -> None:
 async def test_an_input_may_have_any_name() -> None:
     with Flow("f") as flow:
         flow.output("y", flow.input("self", int))
-    async with flow.live(**{"self": 1}) as session:
-        await session.update(**{"self": 2})
+    async with flow.live(self=1) as session:
+        await session.update(self=2)
         assert await session.get("y") == 2
