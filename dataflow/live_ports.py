@@ -122,7 +122,9 @@ class LivePorts:
                     return list(map(self.look, ports))
 
     def show(self, index: int) -> None:
-        """Show a node that has settled to those who wait for it."""
+        """Show a node that has settled to those who wait for it; an interruption is told as the end."""
+        if self._engine.scheduler.interruption is not None:
+            return
         for waiter in self._waiters.pop(index, ()):
             waiter.seen = self.look(waiter.port)
             waiter.woken.set()

@@ -135,6 +135,8 @@ class Live:
                     raise
                 return
             if type(seen.token) is Errored:
+                if engine.changed is not changed:
+                    continue  # who hears of the failure only now would wait for a revision that has begun
                 raise failed(engine.scheduler, seen.token)
             if type(seen.token) is not Skip and seen.digest != last:
                 last = seen.digest
