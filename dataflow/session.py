@@ -165,8 +165,8 @@ class Live:
         """Have a node run another function from here on: only it and what depends on it is stale.
 
         The node is a step, or text like `loop/node`; the function an async one, a `Node` or a flow with the
-        same ports. Raises DataflowError for a node that is not there, FlowInvalid for what does not fit it, and
-        then nothing has changed.
+        same ports. Raises DataflowError for a node that is not there, FlowInvalid for what does not fit it,
+        and then nothing has changed.
         """
         engine, wiring = self._engine, self._wiring
         address = address_in(self._definition.wiring, node)
