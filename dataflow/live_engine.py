@@ -10,6 +10,7 @@ import anyio
 from dataflow.backend import caller, new_event
 from dataflow.errors import DataflowError
 from dataflow.events import Reporter
+from dataflow.given import digest_of
 from dataflow.live_ports import LivePorts
 from dataflow.reusing import Reusing
 from dataflow.scheduler import Scheduler
@@ -60,25 +61,21 @@ class LiveEngine:
     def _settled(self, index: int) -> None:
         self.ports.show(index)
 
-    def revise(self, values: Mapping[int, Any]) -> bool:
-        """Begin the next revision with new values of inputs, by slot; tells whether any of them differs."""
+    def revise(self, values: Mapping[int, Any]) -> None:
+        """Begin the next revision with new values of inputs, by slot, unless all are as they were."""
         self.check()
         root, reusing = self.scheduler.root, self.reusing
-        changed = {}
-        for slot, value in values.items():
-            old = reusing.digests.of(root, slot)
-            kept = root.values[slot]
-            root.values[slot] = value
-            root.digests.pop(slot, None)
-            if reusing.digests.of(root, slot) == old:
-                root.values[slot], root.digests[slot] = kept, old
-            else:
-                changed[slot] = value
+        changed = {
+            slot: (value, digested)
+            for slot, value in values.items()
+            if (digested := digest_of(value)) != reusing.digests.of(root, slot)
+        }
         if not changed:
-            return False
-        self.changed_in.update(dict.fromkeys(changed, reusing.revision + 1))
-        self.begin_revision(lambda: self.freshness.change(slots=changed))
-        return True
+            return
+        for slot, (value, digested) in changed.items():
+            root.values[slot], root.digests[slot] = value, digested
+            self.changed_in[slot] = reusing.revision + 1
+        self._begin_revision(lambda: self.freshness.change(slots=changed))
 
     def replace(self, plan: FlowPlan, changed: Sequence[int]) -> None:
         """Begin the next revision with a plan of the same layout, of whose root some nodes have changed."""
@@ -94,9 +91,9 @@ class LiveEngine:
             self.replaced_in.update(dict.fromkeys(changed, self.reusing.revision))
             self.reusing.replaced(changed)
 
-        self.begin_revision(change)
+        self._begin_revision(change)
 
-    def begin_revision(self, change: Callable[[], None]) -> None:
+    def _begin_revision(self, change: Callable[[], None]) -> None:
         """Begin the next revision with a change, and have what is wanted settle again."""
 
         def step() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from dataflow.addressing import name_of
 from dataflow.explaining import ask_text, explain_token
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["explain"]
 
 #: How many causes are told at most.
-MOST_CAUSES = 50
+MOST_CAUSES: Final = 50
 
 
 def explain(engine: LiveEngine, port: object, found: RootPort) -> Explanation:

@@ -227,18 +227,18 @@ class Reusing:
 
 
 def _outcome(
-    frame: Frame, node: PlanNode, state: int, begun: _Begun, error: BaseException | None, known: Digests
+    frame: Frame, node: PlanNode, state: int, begun: _Begun, error: BaseException | None, digests: Digests
 ) -> Known:
     """Tell what a firing came to that was called."""
     tokens = {} if error is not None else _tokens(frame, node)
-    digests = {slot: known.of(frame, slot) for slot in tokens if _is_read(frame.plan, slot)}
+    made = {slot: digests.of(frame, slot) for slot in tokens if _is_read(frame.plan, slot)}
     before = None if begun.before is None else begun.before.given
-    made = Known(begun.function, begun.given, state, tokens, digests, before=before, error=error)
+    known = Known(begun.function, begun.given, state, tokens, made, before=before, error=error)
     if error is not None:
-        made.attempt = frame.attempt_of(node.index)
+        known.attempt = frame.attempt_of(node.index)
     if frame.metadata:
-        made.metadata = frame.metadata.get(node.index)
-    return made
+        known.metadata = frame.metadata.get(node.index)
+    return known
 
 
 def _tokens(frame: Frame, node: PlanNode) -> dict[int, Any]:
