@@ -69,7 +69,7 @@ class Mortal(SqliteStore):
         if not order.at and not order.kind:
             return super().commit(run, batch, unless_answered=unless_answered)
         answers: Sequence[Answer] = ()
-        for one in _parts(batch):
+        for one in _parts(batch, is_fork=order.changes is not None):
             is_last = any(record.seq == order.at or record.kind == order.kind for record in one.records)
             if is_last and order.before:
                 die()
@@ -79,9 +79,9 @@ class Mortal(SqliteStore):
         return answers
 
 
-def _parts(batch: Batch) -> Iterator[Batch]:
-    """Part a batch into its records, but for that of a fork, which is written whole or not at all."""
-    if batch.records and batch.records[0].kind == "run_started" and len(batch.records) > 1:
+def _parts(batch: Batch, *, is_fork: bool) -> Iterator[Batch]:
+    """Part a batch into its records, but for the first of a fork, which is written whole or not at all."""
+    if is_fork and batch.records and batch.records[0].kind == "run_started":
         yield batch
         return
     for record in batch.records:
