@@ -290,7 +290,7 @@ MUTANTS: Final = (
     ),
     Mutant(
         "what came back after its time is remembered",
-        "answering.py",
+        "seeking.py",
         "            if has_returned():\n",
         "            if result is not None:\n",
         (
@@ -313,7 +313,7 @@ MUTANTS: Final = (
     ),
     Mutant(
         "what is remembered is what the first reader has",
-        "answering.py",
+        "seeking.py",
         "{port: separate(value) for port, value in given.items()",
         "{port: value for port, value in given.items()",
         (
