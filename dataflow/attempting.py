@@ -64,8 +64,8 @@ class Attempting:
         """Make a worker in the task that is to be it."""
         return Worker(self._scheduler, self._told, self._new_scope())
 
-    async def fire(self, worker: Worker, frame: Frame, index: int) -> list[FiringId]:
-        """Run one firing to its end and settle it; returns what became ready."""
+    def begin(self, worker: Worker, frame: Frame, index: int) -> list[FiringId]:
+        """Begin a firing, which the worker then has, or settle it at once; returns what became ready."""
         memoizing, settling = self._scheduler.memoizing, self._scheduler.settling
         if memoizing is not None and memoizing.has_slots(frame, index):
             return []  # another worker has it, and goes on now
@@ -86,7 +86,7 @@ class Attempting:
         else:
             has_returned = partial(self._has_simply_returned, worker, current)
             worker.begin(current, sought.found_or_called(current, calling, has_returned))
-        return await self.finish(worker, current)
+        return []
 
     async def finish(self, worker: Worker, current: CurrentFiring) -> list[FiringId]:
         """Await what the firing of a worker comes to and settle it; returns what became ready."""
@@ -101,7 +101,7 @@ class Attempting:
             newly = await self._ended_by(worker, current, error)
         else:
             if self._has_simply_returned(worker, current):
-                newly = self._scheduler.settling.succeed(current.frame, current.index, result)
+                newly = self._scheduler.settling.returned(current.frame, current.index, result)
             else:
                 await self._pass_on_cancellation(worker)
                 newly = await self._returned(worker, current, result)
@@ -174,7 +174,7 @@ class Attempting:
             if self._is_left_alone(worker):
                 return self._scheduler.settling.superseded(current.frame, current.index, result)
             return self._cut_short(worker, current)
-        return self._scheduler.settling.succeed(current.frame, current.index, result)
+        return self._scheduler.settling.returned(current.frame, current.index, result)
 
     async def _has_cancelled_itself(self, worker: Worker) -> bool:
         """Take back what cancel requests a node has left in its task; tells whether one of them arrived.

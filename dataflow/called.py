@@ -38,9 +38,9 @@ class CallAction:
     bounds: Bounds | None = field(init=False)  # of its attempts
     is_branch: bool = field(init=False)  # it passes its value on to one of its exits
     memo: Memo | None = field(init=False)  # how far its outcomes are remembered
-    is_simple: bool = field(
-        init=False
-    )  # calling it runs none of its code, and its value is that of its one port
+    is_simple: bool = field(init=False)  # calling it runs none of its code, nothing is to be seen to besides
+    is_single: bool = field(init=False)  # what it returns is the value of its one port
+    known: object = field(init=False, default=None)  # what fingerprints keep of it
 
     def __post_init__(self) -> None:
         node_type, policy, parameters = self.type, self.policy, self.type.parameters
@@ -56,9 +56,10 @@ class CallAction:
         self.bounds = bounds_of(policy)
         self.is_branch = node_type.id in BRANCHES
         self.memo = memo_of(policy)
-        is_single = node_type.shape is Shape.SINGLE and not self.is_branch and self.bounds is None
-        is_bare = policy.effect is not True and self.memo is None and policy.cutoff is MISSING
-        self.is_simple = is_single and is_bare and _is_native(node_type.call)
+        is_bare = policy.effect is not True and policy.cutoff is MISSING
+        self.is_single = node_type.shape is Shape.SINGLE and not self.is_branch and is_bare
+        is_free = self.bounds is None and self.memo is None
+        self.is_simple = self.is_single and is_free and _is_native(node_type.call)
 
 
 def _is_native(function: object) -> bool:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
 from hashlib import blake2b
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from dataflow.code_digests import PYTHON
 from dataflow.digest_leaves import Digested, listed, text
@@ -27,18 +26,21 @@ __all__ = ["Fingerprint", "fingerprint"]
 MOST_ORDERS: Final = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Fingerprint:
+class Fingerprint(NamedTuple):
     """What decides the outcome of a firing: equal keys mean equal parts. Nothing can be read from either."""
 
     key: str
-    _made_of: tuple[Mapping[str, bytes], Sequence[str], Sequence[bytes]] = field(repr=False, compare=False)
+    fixed: Mapping[str, bytes]  # the digests of some parts by name; these and the others hold short values
+    names: Sequence[str]
+    digests: Sequence[bytes]
+
+    def __repr__(self) -> str:
+        return f"Fingerprint({self.key!r})"
 
     @property
     def parts(self) -> Mapping[str, str]:
         """The digest of each part, by its name as `why` tells it."""
-        fixed, names, digests = self._made_of
-        named = {**fixed, **dict(zip(names, digests, strict=True))}
+        named = {**self.fixed, **dict(zip(self.names, self.digests, strict=True))}
         return {name: _shown(made) for name, made in named.items()}
 
 
@@ -48,16 +50,16 @@ def fingerprint(call: Call, inputs: Mapping[str, bytes], environment: Sequence[s
     `inputs` are digests of what the ports are given, `environment` the names of variables. Raises NoDigest,
     whose place begins with the name of the part.
     """
-    known: Any = call.known
+    known: Any = call.common.known
     if known is None or not known.graph.is_same():
-        known = call.known = _Known(call)
+        known = call.common.known = _Known(call)
     names, order, header = known.order(environment, inputs)
-    digests = [_digest_of(part, values) for part, values in known.open.items()]
-    if environment:
-        digests += [digest(os.environ.get(name)) for name in environment]
-    digests += [inputs[name] for name in order]
+    digests = [inputs[name] for name in order]
+    if known.open or environment:
+        variables = [digest(os.environ.get(name)) for name in environment]
+        digests = [*(_digest_of(part, held) for part, held in known.open.items()), *variables, *digests]
     made = blake2b(b"".join((header, bytes(map(len, digests)), *digests)), digest_size=20)
-    return Fingerprint(made.hexdigest(), (known.fixed, names, digests))
+    return Fingerprint(made.hexdigest(), known.fixed, names, digests)
 
 
 class _Known:
@@ -78,7 +80,7 @@ class _Known:
         for each in self.graph.held:
             if each.label != NAME:
                 parts.setdefault(each.part, []).append(each.value)
-        parts |= {f"config {name!r}": [value] for name, value in _settings(call.config)}
+        parts |= {f"config {name!r}": [value] for name, value in _settings(call.common.config)}
         self.open = {part: values for part, values in parts.items() if not all(map(_is_fixed, values))}
         self.fixed = {
             "type": text(call.type.id),

@@ -109,7 +109,10 @@ class FunctionGraph:
 
     def is_same(self) -> bool:
         """Tell whether no function holds another object than it did."""
-        return all(map(_Seen.is_same, self.seen))
+        for one in self.seen:
+            if not one.is_same():
+                return False
+        return True
 
 
 class _Seen:

@@ -13,11 +13,13 @@ from dataflow.states import READY, RUNNING
 
 if TYPE_CHECKING:
     from collections import deque
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from contextvars import Context
 
-    from dataflow.frames import FiringId
+    from dataflow.frames import FiringId, Frame
     from dataflow.worker import Worker
+
+    Begin = Callable[[Worker, Frame, int], list[FiringId]]
 
 __all__ = ["Inline", "following"]
 
@@ -25,15 +27,16 @@ __all__ = ["Inline", "following"]
 class Inline:
     """Fires what takes no more than a call (`QuickCall`), each in a context of its own (S14.5)."""
 
-    def __init__(self, context: Context, ready: deque[FiringId]) -> None:
+    def __init__(self, context: Context, begin: Begin, ready: deque[FiringId]) -> None:
         self._context = context
+        self._begin = begin  # what takes more: the worker has it then, or it is settled and made others ready
         self._ready = ready
 
     def fire(self, worker: Worker, firing: FiringId | None, until: float) -> FiringId | None:
         """Fire one call after the other, as long as none waits and the clock is not past `until`.
 
-        Returns the next firing, where it takes more than a call or the time is over. One that has begun and
-        waits, or needs a closer look, is the worker's `current`, and what it comes to is to be awaited.
+        Returns the next firing, where the time is over. One that has begun and waits, or takes more than a
+        call, is the worker's `current`, and what it comes to is to be awaited.
         """
         scheduler, driver, ready = worker.scheduler, worker.driver, self._ready
         send, result_of, succeed = driver.turns.send, driver.result, scheduler.settling.succeed
@@ -45,7 +48,12 @@ class Inline:
             frame, index = firing
             quick = frame.plan.quick[index]
             if quick is None or index in frame.odd or frame.states[index] != READY:
-                return firing
+                newly = self._begin(worker, frame, index)
+                if worker.current is not None:
+                    return None
+                firing = following(newly, ready)
+                ended = perf_counter()
+                continue
             frame.states[index] = RUNNING
             if reporter.is_listening:
                 report_start(reporter, frame, index)

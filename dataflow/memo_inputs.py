@@ -32,8 +32,13 @@ def input_digests(frame: Frame, node: PlanNode, call: Call) -> Mapping[str, byte
     if (reads := slots.reads.get(node.index)) is not None and node.index not in frame.odd:
         constant, known = slots.digests.get, frame.digests.get
         for port, slot in reads:
-            found = constant(slot) or known(slot)  # in a live session it may be known that there is none
-            digests[port] = found if isinstance(found, bytes) else _within(port, frame, node, slot)
+            found = constant(slot) or known(slot)
+            if type(found) is not bytes:  # in a live session it may be known that there is none
+                try:
+                    found = _of_slot(frame, slot)
+                except NoDigest as refused:
+                    raise refused.within(f"input {port!r}") from refused
+            digests[port] = found
         return digests
     for port, given in inputs_of_call(call):
         digests[port] = _within(port, frame, node, given)

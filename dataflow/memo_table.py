@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
+    from dataflow.hits import Hit
+
 __all__ = ["Entry", "MemoStats", "Origin", "Outcome", "ProcessMemo", "process_memo"]
 
 #: How many outcomes a table holds at most unless it is told otherwise.
@@ -44,7 +46,12 @@ class Entry(NamedTuple):
 
     type: str
     parts: Mapping[str, str]
-    outcome: Outcome
+    hit: Hit
+
+    @property
+    def created(self) -> datetime:
+        """When it was remembered (UTC)."""
+        return self.hit.outcome.origin.created
 
 
 class MemoStats(NamedTuple):
@@ -80,7 +87,7 @@ class ProcessMemo:
         """
         with self._lock:
             entry = self._entries.get(key)
-            if entry is None or (since is not None and entry.outcome.origin.created < since):
+            if entry is None or (since is not None and entry.created < since):
                 self._misses += is_counted
                 return None
             self._hits += 1

@@ -11,7 +11,6 @@ from dataflow.digests import NoDigest, digest
 from dataflow.errors import NodeFailed
 from dataflow.events import EventKind
 from dataflow.fingerprints import fingerprint
-from dataflow.hits import Hit
 from dataflow.memo_inputs import input_digests
 from dataflow.memo_store import StoredMemo
 from dataflow.memo_table import ProcessMemo, process_memo
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from dataflow.backend import Event as Wakeup
     from dataflow.calling import CurrentFiring
     from dataflow.frames import FiringId, Frame
+    from dataflow.hits import Hit
     from dataflow.plan import PlanNode
     from dataflow.policy import Memo, Reach
     from dataflow.run_slots import RunSlots
@@ -122,7 +122,7 @@ class Memoizing:
         if isinstance(table, ProcessMemo):
             known = table.recall(mark.key, self.since(memo))
             if known is not None:
-                return Hit(known.outcome, reach)
+                return known.hit
         return Sought(self, frame, node, call, memo, reach, table, mark)
 
     def since(self, memo: Memo) -> datetime | None:
@@ -132,31 +132,26 @@ class Memoizing:
     def why_missed(self, sought: Sought, table: ProcessMemo) -> str:
         """Tell why a table in memory has not what is sought."""
         known = [
-            Candidate(key, one.parts, one.outcome.origin.created)
+            Candidate(key, one.parts, one.created)
             for key, one in table.newest(sought.call.type.id, MOST_CANDIDATES)
         ]
         now, mark = self.scheduler.reporter.now(), sought.mark
         return why_missed(mark.key, mark.parts, known, now, sought.memo.ttl)
 
-    def hit(self, frame: Frame, node: PlanNode, hit: Hit) -> Mapping[str, Any]:
-        """Tell of an outcome that was known; returns what the ports get of it, which is theirs alone."""
-        outcome, shared, slots = hit.outcome, frame.plan.shared, node.outputs
+    def tell_hit(self, frame: Frame, node: PlanNode, hit: Hit) -> None:
+        """Tell of an outcome that was known."""
+        outcome, told, _ = hit
         if outcome.metadata:
             frame.note_metadata(node.index, separate(dict(outcome.metadata)))  # type: ignore[arg-type]  # a dict
         for port, made in outcome.digests.items():
-            if port in slots:
-                frame.note_digest(slots[port], made)
-        run, path, created = outcome.origin
-        frame.note_memo(node.index, MemoTold(EventKind.MEMO_HIT, hit.reach, "", run, path))
+            if port in node.outputs:
+                frame.note_digest(node.outputs[port], made)
+        frame.note_memo(node.index, told)
         if self.scheduler.reporter.is_listening:
             call = node.action
             assert isinstance(call, Call), "only calls have a memo"
-            told = {"reach": hit.reach, "type": call.type.id, "from_run": run, "from_path": path}
-            self.scheduler.report(EventKind.MEMO_HIT, frame, node, **told, since=created)
-        return {  # who reads a shared slot is given a copy anyway
-            port: value if (slot := slots.get(port)) is None or shared[slot] else separate(value)
-            for port, value in outcome.outputs.items()
-        }
+            data = {"reach": told.reach, "type": call.type.id, "from_run": told.run, "from_path": told.path}
+            self.scheduler.report(EventKind.MEMO_HIT, frame, node, **data, since=outcome.origin.created)
 
     def skip(self, frame: Frame, node: PlanNode, reach: Reach, reason: str) -> None:
         """Tell that an outcome is not remembered, or not asked for."""

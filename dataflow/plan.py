@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from dataflow.attempts import Bounds
-    from dataflow.config import Config
+    from dataflow.called import CallAction
     from dataflow.graph import Join
     from dataflow.holding import Holding
     from dataflow.merging import MergeFunction
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Call", "Feed", "FlowOf", "FlowPlan", "JoinOf", "LoopOf", "MapOf", "MemoSlots", "PlanNode", "QuickCall",
-    "ScopePlan",
+    "QuickEnd", "ScopePlan",
 ]  # fmt: skip
 
 
@@ -59,16 +59,16 @@ class Call:
 
     type: NodeType
     policy: Policy
+    common: CallAction  # what it has in common with the calls of nodes like it
     positional: tuple[Feed | int, ...]
     keywords: Mapping[str, Feed | int]
     star: Feed | None
     direct: tuple[int, ...] | None
     is_branch: bool = False
     bounds: Bounds | None = None  # of its attempts, None where nothing bounds them
-    is_simple: bool = False  # calling it runs none of its code, and its value is that of its one port
+    is_simple: bool = False  # calling it runs none of its code, and nothing is to be seen to besides
+    is_single: bool = False  # what it returns is the value of its one port
     memo: Memo | None = None  # how far its outcomes are remembered, None if they are not
-    config: Config | None = None  # which its slot holds too
-    known: object = None  # what fingerprints keep of it
 
 
 @dataclass(slots=True, eq=False)
@@ -79,7 +79,13 @@ class QuickCall:
     slot: int  # of its one argument
     take: Callable[[Sequence[Any]], Sequence[Any]] | None  # any other number of arguments, out of all values
     is_shared: bool  # the arguments have other holders too (S3.4)
-    out: int | None  # the slot of `out`, None if it has other output ports that are read
+
+
+@dataclass(slots=True, eq=False)
+class QuickEnd:
+    """What the end of most firings comes to: the value that the function has returned stands in one slot."""
+
+    out: int  # the slot
     calls: tuple[int, ...] | None  # see `ScopePlan.calls`; None also where a map collects the value
     is_collected: bool  # a map collects the value, and nobody else hears of it
 
@@ -180,7 +186,7 @@ class ScopePlan:
     """The plan of one scope.
 
     Indexed by slot: `initial`, `readers`, `calls`, `is_told`, `shared`, `holders`; by node: `nodes`, `quick`,
-    `waits`, `held`.
+    `ends`, `waits`, `held`.
     """
 
     nodes: tuple[PlanNode, ...] = ()
@@ -192,6 +198,7 @@ class ScopePlan:
     lazy: dict[int, tuple[int, ...]] = field(default_factory=dict)  # slot -> nodes with a lazy port for it
     deferred: frozenset[int] = frozenset()  # nodes that run only if they are asked for
     quick: list[QuickCall | None] = field(default_factory=list)  # None: a firing takes more than that
+    ends: list[QuickEnd | None] = field(default_factory=list)  # None: its end takes more than that
     states: bytearray = field(default_factory=bytearray)  # that nodes begin in: each is WAITING
     demanded: int = 0  # how many nodes are no deferred ones
     waits: list[int] = field(default_factory=list)  # how many slots a node waits for

@@ -5,7 +5,7 @@ from __future__ import annotations
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from dataflow.plan import Call, QuickCall
+from dataflow.plan import Call, QuickCall, QuickEnd
 from dataflow.separation import separate
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ def quicken(plan: ScopePlan) -> None:
             plan.calls[slot] = None
     is_shared = 0 not in plan.shared
     plan.quick = [_quick(plan, node, is_shared=is_shared) for node in plan.nodes]
+    plan.ends = [_end(plan, node) for node in plan.nodes]
 
 
 def _quick(plan: ScopePlan, node: PlanNode, *, is_shared: bool) -> QuickCall | None:
@@ -38,18 +39,21 @@ def _quick(plan: ScopePlan, node: PlanNode, *, is_shared: bool) -> QuickCall | N
     if not isinstance(call, Call) or call.direct is None or not call.is_simple:
         return None
     function, slots = call.type.call, call.direct
-    out, calls, is_collected = None, None, False
-    if len(node.outputs) == 1 and plan.uses is None:
-        out = node.outputs["out"]
-        calls = plan.calls[out]
-        if out in plan.collects:
-            calls, is_collected = None, calls == ()
     if len(slots) == 1:
-        return QuickCall(function, slots[0], None, bool(plan.shared[slots[0]]), out, calls, is_collected)
+        return QuickCall(function, slots[0], None, bool(plan.shared[slots[0]]))
     take: Callable[[Sequence[Any]], Sequence[Any]] = itemgetter(*slots) if slots else itemgetter(slice(0))
     if not is_shared:  # each argument is looked at
         take = _taking(take, [plan.shared[slot] for slot in slots])
-    return QuickCall(function, 0, take, is_shared, out, calls, is_collected)
+    return QuickCall(function, 0, take, is_shared)
+
+
+def _end(plan: ScopePlan, node: PlanNode) -> QuickEnd | None:
+    is_single = isinstance(node.action, Call) and node.action.is_single
+    if not is_single or len(node.outputs) != 1 or plan.uses is not None:
+        return None
+    out = node.outputs["out"]
+    calls = plan.calls[out]
+    return QuickEnd(out, None, calls == ()) if out in plan.collects else QuickEnd(out, calls, False)
 
 
 def _taking(

@@ -113,22 +113,22 @@ class Reusing:
 
         Most firings come to that; None where it takes more.
         """
-        quick = frame.plan.quick[index]
-        if quick is None or quick.out is None or quick.calls is None or result is SKIP:
+        end = frame.plan.ends[index]
+        if end is None or end.calls is None or result is SKIP:
             return None
         is_bare = frame.parent is None and frame.unsettled > 1 and index not in frame.withdrawn
         if not is_bare or frame.odd or frame.is_closing or self.scheduler.admission is not None:
             return None
-        frame.values[quick.out], frame.states[index] = result, DONE
+        frame.values[end.out], frame.states[index] = result, DONE
         frame.unsettled -= 1
         function, given, known = self._begun.pop((frame, index))
-        digests = {quick.out: digest_of(result)} if quick.calls else {}
+        digests = {end.out: digest_of(result)} if end.calls else {}
         frame.digests.update(digests)
         before = None if known is None else known.given
-        known = Known(function, given, DONE, {quick.out: result}, digests, self.revision, before)
+        known = Known(function, given, DONE, {end.out: result}, digests, self.revision, before)
         self.memory.note_own(index, known)
         self.freshness.finished(index)
-        ready = frame.count_down(quick.calls)
+        ready = frame.count_down(end.calls)
         self.settle(ready)
         if len(self._unknown) < len(ready):
             return self.scheduler.advance()

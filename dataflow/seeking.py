@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dataflow.errors import StoreError
-from dataflow.hits import Hit
+from dataflow.hits import Hit, hit_of
 from dataflow.memo_store import StoredMemo
 from dataflow.memo_table import Entry, Origin, Outcome
 from dataflow.outcome import outputs_of
@@ -63,7 +63,7 @@ class Sought:
             current.suspends()
             outcome = await waiting.outcome()
             if outcome is not None:
-                return Hit(outcome, self.reach)
+                return hit_of(outcome, self.reach)
         lead = _Lead(self, current)
         try:
             hit = await lead.look()
@@ -119,7 +119,7 @@ class _Lead:
             since = memoizing.since(sought.memo)  # it may just have come
             known = table.recall(sought.mark.key, since, is_counted=False)
             if known is not None:
-                return Hit(known.outcome, sought.reach)
+                return known.hit
             self.reason = memoizing.why_missed(sought, table)
             return None
         self.current.suspends()
@@ -133,7 +133,7 @@ class _Lead:
         if found.outcome is None:
             return None
         written = found.written if memoizing.is_at_home else None
-        return Hit(found.outcome, sought.reach, written)
+        return hit_of(found.outcome, sought.reach, written)
 
     async def begin(self) -> None:
         """Tell that the call begins, now that its inputs are needed."""
@@ -167,7 +167,8 @@ class _Lead:
         digests = self.memoizing.digests_read(sought.frame, sought.node, outcome.outputs)
         self._know(outcome, digests)
         assert self.outcome is not None, "it has just been noted"
-        table.remember(sought.mark.key, Entry(sought.call.type.id, sought.mark.parts, self.outcome))
+        entry = Entry(sought.call.type.id, sought.mark.parts, hit_of(self.outcome, sought.reach))
+        table.remember(sought.mark.key, entry)
 
     async def _store(self, table: StoredMemo, outcome: Outcome) -> None:
         sought, place = self.sought, self.sought.node.id

@@ -12,11 +12,13 @@ from dataflow.plan import Call
 from dataflow.ports import SKIP
 from dataflow.releasing import tokens_of
 from dataflow.reporting import report_value
+from dataflow.separation import separate
 from dataflow.signature import Shape
 from dataflow.states import CANCELLED, DONE
 
 if TYPE_CHECKING:
     from dataflow.frames import FiringId, Frame
+    from dataflow.plan import PlanNode, ScopePlan
     from dataflow.scheduler import Scheduler
 
 __all__ = ["Settling"]
@@ -28,28 +30,33 @@ class Settling:
     def __init__(self, scheduler: Scheduler) -> None:
         self.scheduler = scheduler
 
+    def returned(self, frame: Frame, index: int, result: Any) -> list[FiringId]:
+        """Settle a firing that has returned, or been given what is remembered."""
+        settle = self._succeed if type(result) is Hit else self.succeed
+        return settle(frame, index, result)
+
     def succeed(self, frame: Frame, index: int, result: Any) -> list[FiringId]:
         """Settle a firing that returned (S3.2).
 
         Where nobody but calls of its frame, or a map, hears of the value, it takes no work list: most firings
         come to that.
         """
-        scheduler, quick = self.scheduler, frame.plan.quick[index]
-        if quick is None or quick.out is None or result is SKIP or not scheduler.is_plain:
+        scheduler, end = self.scheduler, frame.plan.ends[index]
+        if end is None or result is SKIP or not scheduler.is_plain:
             return self._succeed(frame, index, result)
         if frame.odd or frame.is_closing:
             return self._succeed(frame, index, result)
-        if frame.unsettled == 1 or quick.calls is None:
-            is_item = frame.unsettled == 1 and quick.is_collected and not frame.failures
+        if frame.unsettled == 1 or end.calls is None:
+            is_item = frame.unsettled == 1 and end.is_collected and not frame.failures
             if is_item and not scheduler.has_work and not scheduler.reporter.is_listening:
-                return self._end_item(frame, index, quick.out, result)
+                return self._end_item(frame, index, end.out, result)
             return self._succeed(frame, index, result)
-        frame.values[quick.out] = result
+        frame.values[end.out] = result
         frame.states[index] = DONE
         frame.unsettled -= 1
         if scheduler.reporter.is_listening:
             report_value(scheduler.reporter, frame, frame.plan.nodes[index], result)
-        newly = frame.count_down(quick.calls)
+        newly = frame.count_down(end.calls)
         if scheduler.admission is None:
             return newly
         scheduler.admission.ended((frame, index))
@@ -80,10 +87,10 @@ class Settling:
             if newly is not None:
                 return newly
         scheduler.begin_step(frame, index)
-        node, quick = frame.plan.nodes[index], frame.plan.quick[index]
+        node, end = frame.plan.nodes[index], frame.plan.ends[index]
         is_written = scheduler.recording is not None
-        if quick is not None and quick.out is not None and result is not SKIP and not is_written:
-            scheduler.put(frame, quick.out, result)
+        if end is not None and result is not SKIP and not is_written:
+            scheduler.put(frame, end.out, result)
             scheduler.finish(frame, node, DONE)
             return scheduler.advance()
         call = node.action
@@ -122,23 +129,27 @@ class Settling:
 
     def remembered(self, frame: Frame, index: int, hit: Hit) -> list[FiringId]:
         """Settle a firing whose outcome is known, so that it is not called (S13.1)."""
-        scheduler = self.scheduler
+        scheduler, plan, outputs = self.scheduler, frame.plan, hit.outcome.outputs
+        node = plan.nodes[index]
+        assert scheduler.memoizing is not None, "it has given the outcome"
+        if scheduler.is_plain and plan.ends[index] is not None:
+            scheduler.memoizing.tell_hit(frame, node, hit)
+            return self.succeed(frame, index, _own(plan, node, "out", outputs.get("out", SKIP)))
         scheduler.begin_step(frame, index)
-        node = frame.plan.nodes[index]
         call = node.action
         assert isinstance(call, Call), "only calls have a memo"
-        assert scheduler.memoizing is not None, "it has given the outcome"
         if scheduler.recording is not None and hit.written is None:
             try:
-                scheduler.recording.prepare(node.id, hit.outcome.outputs)
+                scheduler.recording.prepare(node.id, outputs)
             except ValueRefused as error:  # what another run could keep, this one cannot
                 return self.fail(frame, index, error)
-        outputs = scheduler.memoizing.hit(frame, node, hit)
+        scheduler.memoizing.tell_hit(frame, node, hit)
         if scheduler.recording is not None and hit.written is not None:
             scheduler.recording.take_over(hit.written)
         if scheduler.live is not None:
             scheduler.live.called -= 1
-        scheduler.releasing.succeeded(frame, node, call, outputs)
+        own = {port: _own(plan, node, port, value) for port, value in outputs.items()}
+        scheduler.releasing.succeeded(frame, node, call, own)
         return scheduler.advance()
 
     def fail(self, frame: Frame, index: int, error: BaseException) -> list[FiringId]:
@@ -190,3 +201,9 @@ class Settling:
         if live is not None:
             return scheduler.take_step(partial(live.passed_over, frame, index))
         return [] if scheduler.admission is None else scheduler.advance()
+
+
+def _own(plan: ScopePlan, node: PlanNode, port: str, value: Any) -> Any:
+    """Return a value that was remembered for one port; who reads a shared slot is given a copy anyway."""
+    slot = node.outputs.get(port)
+    return value if slot is None or plan.shared[slot] else separate(value)

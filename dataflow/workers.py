@@ -47,7 +47,7 @@ class Workers:
             scheduler.admission.later = self._later
         self._attempting = Attempting(scheduler, self._suspended)
         self._ready: deque[FiringId] = deque()
-        self._inline = Inline(self._attempting.context, self._ready)
+        self._inline = Inline(self._attempting.context, self._attempting.begin, self._ready)
         self._workers: set[Worker] = set()
         self._starting = 0
         self._cancellation = cancellation_types()
@@ -164,15 +164,11 @@ class Workers:
                 ready.extend(scheduler.advance())
             elif firing is None and not ready:
                 ready.extend(scheduler.begin_items())
-            stop = self._inline.fire(worker, firing, until)
+            firing = self._inline.fire(worker, firing, until)
             if scheduler.to_act:
                 self.act()
-            newly: list[FiringId] = []
             if worker.current is not None:
-                newly = await attempting.finish(worker, worker.current)
-            elif stop is not None:
-                newly = await attempting.fire(worker, *stop)
-            firing = following(newly, ready)
+                firing = following(await attempting.finish(worker, worker.current), ready)
             if scheduler.to_act:
                 self.act()
             if worker.has_waited:  # other tasks have had their turn

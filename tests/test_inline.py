@@ -16,7 +16,7 @@ from dataflow import SKIP, EventKind, Flow, Maybe, node
 from dataflow.calling import CurrentFiring
 from dataflow.current import CURRENT
 from dataflow.events import Reporter
-from dataflow.frames import FiringId
+from dataflow.frames import FiringId, Frame
 from dataflow.inline import Inline, following
 from dataflow.scheduler import Scheduler
 from dataflow.states import CANCELLED, STATES
@@ -76,7 +76,12 @@ class Row:
         self.waited: list[CurrentFiring] = []
         self.worker = Worker(self.scheduler, self.waited.append, anyio.CancelScope())
         self.ready: deque[FiringId] = deque(self.scheduler.start({}))
-        self.inline = Inline(copy_context(), self.ready)
+        self.left: FiringId | None = None  # that takes more than this
+        self.inline = Inline(copy_context(), self.leave, self.ready)
+
+    def leave(self, worker: Worker, frame: Frame, index: int) -> list[FiringId]:
+        self.left, worker.current = (frame, index), CurrentFiring(worker, frame, index)
+        return []
 
     def fire(self, until: float = inf) -> FiringId | None:
         return self.inline.fire(self.worker, self.ready.popleft() if self.ready else None, until)
@@ -131,7 +136,8 @@ async def test_without_a_firing_nothing_is_fired() -> None:
 
 async def test_it_stops_before_a_call_that_takes_more() -> None:
     row = Row(chain(inc, by_keyword, inc))
-    assert row.name(row.fire()) == "by_keyword"
+    assert row.fire() is None
+    assert row.name(row.left) == "by_keyword"
     assert row.states() == {"one": "done", "inc": "done", "by_keyword": "ready", "inc_2": "waiting"}
 
 
@@ -139,14 +145,27 @@ async def test_it_stops_before_a_call_that_is_given_a_skip() -> None:
     with Flow() as f:
         f.add(plus, x=f.add(one).out, y=f.add(nothing).out)
     row = Row(f)
-    assert row.name(row.fire()) == "plus"
+    assert row.fire() is None
+    assert row.name(row.left) == "plus"
     assert row.states() == {"one": "done", "nothing": "done", "plus": "ready"}
+
+
+async def test_it_goes_on_with_what_is_ready_behind_a_firing_that_is_settled_at_once() -> None:
+    row = Row(chain(inc, by_keyword, inc))
+
+    def settle(_: Worker, frame: Frame, index: int) -> list[FiringId]:
+        return row.scheduler.settling.succeed(frame, index, 7)
+
+    row.inline = Inline(copy_context(), settle, row.ready)
+    assert row.fire() is None
+    assert (row.scheduler.has_ended, row.value("inc_2")) == (True, 8)
 
 
 async def test_it_stops_before_what_was_cancelled_meanwhile() -> None:
     row = Row(chain(inc))
     row.scheduler.root.states[0] = CANCELLED
-    assert row.name(row.fire()) == "one"
+    assert row.fire() is None
+    assert row.name(row.left) == "one"
     assert row.states()["one"] == "cancelled"
 
 
