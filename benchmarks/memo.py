@@ -58,7 +58,7 @@ def fingerprints(size: int) -> Work:
 
     async def run() -> int:
         for call, text in zip(calls, given, strict=True):
-            fingerprint(call, {"text": digest(text), "length": digest(10)})
+            fingerprint(call, ("length", "text"), (digest(10), digest(text)))
         return size
 
     return Work(run, size, size)

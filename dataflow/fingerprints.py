@@ -44,20 +44,22 @@ class Fingerprint(NamedTuple):
         return {name: _shown(made) for name, made in named.items()}
 
 
-def fingerprint(call: Call, inputs: Mapping[str, bytes], environment: Sequence[str] = ()) -> Fingerprint:
+def fingerprint(
+    call: Call, ports: tuple[str, ...], inputs: Sequence[bytes], environment: tuple[str, ...] = ()
+) -> Fingerprint:
     """Tell all that decides what a call gives: its code and what that holds, config, environment, inputs.
 
-    `inputs` are digests of what the ports are given, `environment` the names of variables. Raises NoDigest,
-    whose place begins with the name of the part.
+    `inputs` are digests of what the ports are given, which stand in the order of their names; `environment`
+    are the names of variables. Raises NoDigest, whose place begins with the name of the part.
     """
     known: Any = call.common.known
     if known is None or not known.graph.is_same():
         known = call.common.known = _Known(call)
-    names, order, header = known.order(environment, inputs)
-    digests = [inputs[name] for name in order]
+    names, header = known.orders.get((ports, environment)) or known.order(ports, environment)
+    digests = inputs
     if known.open or environment:
         variables = [digest(os.environ.get(name)) for name in environment]
-        digests = [*(_digest_of(part, held) for part, held in known.open.items()), *variables, *digests]
+        digests = [*(_digest_of(part, held) for part, held in known.open.items()), *variables, *inputs]
     made = blake2b(b"".join((header, bytes(map(len, digests)), *digests)), digest_size=20)
     return Fingerprint(made.hexdigest(), known.fixed, names, digests)
 
@@ -91,22 +93,16 @@ class _Known:
         }
         told = [made for part, one in sorted(self.fixed.items()) for made in (text(part), one)]
         self.head = listed(b"V", told)
-        self.orders: dict[tuple[str | None, ...], tuple[list[str], list[str], bytes]] = {}
+        self.orders: dict[tuple[tuple[str, ...], tuple[str, ...]], tuple[list[str], bytes]] = {}
 
-    def order(
-        self, environment: Sequence[str], inputs: Mapping[str, bytes]
-    ) -> tuple[list[str], list[str], bytes]:
-        """Name the parts that change, and the inputs in order; the last is what a key begins with."""
-        given = (*environment, None, *inputs)
-        found = self.orders.get(given)
-        if found is None:
-            in_order = sorted(inputs)
-            variables = [f"environment {name!r}" for name in environment]
-            names = [*self.open, *variables, *(f"input {name!r}" for name in in_order)]
-            if len(self.orders) >= MOST_ORDERS:
-                self.orders.clear()
-            header = self.head + listed(b"V", list(map(text, names)))
-            found = self.orders[given] = names, in_order, header
+    def order(self, ports: tuple[str, ...], environment: tuple[str, ...]) -> tuple[list[str], bytes]:
+        """Name the parts that change; the last is what a key begins with."""
+        variables = [f"environment {name!r}" for name in environment]
+        names = [*self.open, *variables, *(f"input {name!r}" for name in ports)]
+        if len(self.orders) >= MOST_ORDERS:
+            self.orders.clear()
+        header = self.head + listed(b"V", list(map(text, names)))
+        found = self.orders[ports, environment] = names, header
         return found
 
 

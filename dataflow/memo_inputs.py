@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.binding import checked, is_live
@@ -13,8 +14,6 @@ from dataflow.ports import Signal
 from dataflow.tokens import UNSETTLED, Errored, Remembered
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from dataflow.frames import Frame
     from dataflow.plan import Call, Feed, PlanNode
 
@@ -24,25 +23,29 @@ __all__ = ["input_digests"]
 SEVERAL: Final = b"Q"
 
 
-def input_digests(frame: Frame, node: PlanNode, call: Call) -> Mapping[str, bytes]:
-    """Digest what a firing is given, by port; raises NoDigest, and NodeFailed for what does not fit."""
-    slots = frame.plan.memo
-    assert slots is not None, "the node has a memo"
-    digests = {}
-    if (reads := slots.reads.get(node.index)) is not None and node.index not in frame.odd:
-        constant, known = slots.digests.get, frame.digests.get
-        for port, slot in reads:
-            found = constant(slot) or known(slot)
-            if type(found) is not bytes:  # in a live session it may be known that there is none
-                try:
-                    found = _of_slot(frame, slot)
-                except NoDigest as refused:
-                    raise refused.within(f"input {port!r}") from refused
-            digests[port] = found
-        return digests
-    for port, given in inputs_of_call(call):
-        digests[port] = _within(port, frame, node, given)
-    return digests
+def input_digests(frame: Frame, node: PlanNode, call: Call) -> tuple[tuple[str, ...], list[bytes]]:
+    """Digest what a firing is given, by port in the order of the names.
+
+    Raises NoDigest, and NodeFailed for what does not fit.
+    """
+    memo = frame.plan.memo
+    assert memo is not None, "the node has a memo"
+    reads = memo.reads.get(node.index)
+    if reads is None or node.index in frame.odd:
+        given = sorted(inputs_of_call(call), key=itemgetter(0))
+        ports = tuple([port for port, _ in given])
+        return ports, [_within(port, frame, node, one) for port, one in given]
+    ports, slots = reads
+    constant, known, digests = memo.digests.get, frame.digests.get, []
+    for slot in slots:
+        found = constant(slot) or known(slot)
+        if type(found) is not bytes:  # in a live session it may be known that there is none
+            try:
+                found = _of_slot(frame, slot)
+            except NoDigest as refused:
+                raise refused.within(f"input {ports[len(digests)]!r}") from refused
+        digests.append(found)
+    return ports, digests
 
 
 def _within(port: str, frame: Frame, node: PlanNode, given: Feed | int) -> bytes:
@@ -74,16 +77,17 @@ def _seen(token: Any) -> Any:
 
 def _of_slot(frame: Frame, slot: int) -> bytes:
     """Digest what a slot holds, once for all who read it, those in the frames inside included."""
-    token, home, constants = frame.values[slot], frame, frame.plan.memo
-    if constants is not None and frame.plan.initial[slot] is not UNSETTLED and is_plain(token):
-        constants.digests[slot] = made = digest(token)
+    token, memo, home = frame.values[slot], frame.plan.memo, frame
+    if memo is not None and frame.plan.initial[slot] is not UNSETTLED and is_plain(token):
+        memo.digests[slot] = made = digest(token)
         return made
-    while home.plan.memo is not None and slot in home.plan.memo.outer and home.parent is not None:
-        slot, home = home.plan.memo.outer[slot], home.parent
+    while memo is not None and slot in memo.outer and home.parent is not None:
+        slot, home = memo.outer[slot], home.parent
+        memo = home.plan.memo
     known = home.digests.get(slot)
-    if isinstance(known, bytes):  # else it is known to have none, which is told once more
+    if type(known) is bytes:  # else it is known to have none, which is told once more
         return known
     assert type(token) is not Remembered, "the digest of what stays in the store is known"
-    made = digest(_seen(token))
+    made = digest(token.failure if type(token) is Errored else token)
     home.note_digest(slot, made)
     return made

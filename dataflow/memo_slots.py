@@ -35,7 +35,7 @@ def _is_stored(node: PlanNode) -> bool:
 
 
 def inputs_of_call(call: Call) -> Iterator[tuple[str, Feed | int]]:
-    """Go through the input ports of a call, without its config."""
+    """Go through the input ports of a call, without its config, in any order."""
     parameters = call.type.parameters
     named = (*zip(parameters.positional, call.positional, strict=False), *call.keywords.items())
     yield from (pair for pair in named if pair[0] != parameters.config_name)
@@ -43,19 +43,20 @@ def inputs_of_call(call: Call) -> Iterator[tuple[str, Feed | int]]:
         yield parameters.star or "", call.star
 
 
-def _reads(node: PlanNode) -> tuple[tuple[str, int], ...] | None:
+def _reads(node: PlanNode) -> tuple[tuple[str, ...], tuple[int, ...]] | None:
     """Tell where the inputs of a node with a memo stand, if each is what one slot holds."""
     if not isinstance(node.action, Call) or node.action.memo is None:
         return None
-    reads: list[tuple[str, int]] = []
+    reads: dict[str, int] = {}
     for port, given in inputs_of_call(node.action):
         if isinstance(given, int):
-            reads.append((port, given))
+            reads[port] = given
         elif given.many or len(given.slots) != 1 or given.check is not None or given.is_signal:
             return None
         else:
-            reads.append((port, given.slots[0]))
-    return tuple(reads)
+            reads[port] = given.slots[0]
+    ports = tuple(sorted(reads))
+    return ports, tuple([reads[port] for port in ports])
 
 
 def _unread(plan: ScopePlan) -> frozenset[int]:

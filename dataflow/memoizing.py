@@ -52,7 +52,7 @@ class Memoizing:
         elif settings.memo is not None:
             store = settings.memo
         self._store = store
-        self._stored: StoredMemo | None = None
+        self._tables: dict[Reach, tuple[Reach, ProcessMemo | StoredMemo]] = {}  # that were asked
         self._queued: dict[FiringId, Wakeup] = {}  # firings that are to be called, and wait for their slots
 
     @property
@@ -72,7 +72,7 @@ class Memoizing:
 
     def has_slots(self, frame: Frame, index: int) -> bool:
         """Let a firing go on that has its slots now, if it has waited for them; tells whether it has."""
-        queued = self._queued.pop((frame, index), None)
+        queued = self._queued.pop((frame, index), None) if self._queued else None
         if queued is not None:
             queued.set()
         return queued is not None
@@ -108,19 +108,19 @@ class Memoizing:
         memo = call.memo
         if memo is None:
             return None
-        reach, table = self._table(memo)
+        reach, table = self._tables.get(memo.reach) or self._table(memo.reach)
         if isinstance(table, StoredMemo) and (reason := table.reason_against(call.type)):
             self.skip(frame, node, reach, reason)
             return self._unsought(frame, node)
         try:
-            mark = fingerprint(call, input_digests(frame, node, call), memo.environment)
+            mark = fingerprint(call, *input_digests(frame, node, call), memo.environment)
         except NoDigest as refused:
             self.skip(frame, node, reach, str(refused))
             return self._unsought(frame, node)
         except NodeFailed:  # an input does not fit: the call fails with that
             return self._unsought(frame, node)
         if isinstance(table, ProcessMemo):
-            known = table.recall(mark.key, self.since(memo))
+            known = table.recall(mark.key, None if memo.ttl is None else self.since(memo))
             if known is not None:
                 return known.hit
         return Sought(self, frame, node, call, memo, reach, table, mark)
@@ -143,9 +143,10 @@ class Memoizing:
         outcome, told, _ = hit
         if outcome.metadata:
             frame.note_metadata(node.index, separate(dict(outcome.metadata)))  # type: ignore[arg-type]  # a dict
-        for port, made in outcome.digests.items():
-            if port in node.outputs:
-                frame.note_digest(node.outputs[port], made)
+        if outcome.digests:
+            for port, made in outcome.digests.items():
+                if port in node.outputs:
+                    frame.note_digest(node.outputs[port], made)
         frame.note_memo(node.index, told)
         if self.scheduler.reporter.is_listening:
             call = node.action
@@ -196,19 +197,23 @@ class Memoizing:
     def _unsought(self, frame: Frame, node: PlanNode) -> Unsought | None:
         return None if self.scheduler.admission is None else Unsought(self, frame, node)
 
-    def _table(self, memo: Memo) -> tuple[Reach, ProcessMemo | StoredMemo]:
-        if memo.reach == "run" or (memo.reach == "store" and self.lacks_store):
-            return "run", self._run
-        return ("process", self._process) if memo.reach == "process" else ("store", self._store_table())
+    def _table(self, reach: Reach) -> tuple[Reach, ProcessMemo | StoredMemo]:
+        found: tuple[Reach, ProcessMemo | StoredMemo]
+        if reach == "process":
+            found = reach, self._process
+        elif reach == "store" and not self.lacks_store:
+            found = reach, self._store_table()
+        else:
+            found = "run", self._run
+        self._tables[reach] = found
+        return found
 
     def _store_table(self) -> StoredMemo:
-        if self._stored is None:
-            store = self._store
-            assert store is not None, "it is not lacking"
-            assert store.outcomes is not None, "as above"
-            run = self.scheduler.reporter.run if self.is_at_home else ""
-            self._stored = StoredMemo(store, store.outcomes, classes_in(self.scheduler.plan), run)
-        return self._stored
+        store = self._store
+        assert store is not None, "it is not lacking"
+        assert store.outcomes is not None, "as above"
+        run = self.scheduler.reporter.run if self.is_at_home else ""
+        return StoredMemo(store, store.outcomes, classes_in(self.scheduler.plan), run)
 
 
 def _is_remembered(frame: Frame, index: int) -> bool:

@@ -177,7 +177,7 @@ class MemoSlots:
 
     outer: Mapping[int, int]  # of values from outside: own slot -> slot of the parent scope
     unread: frozenset[int]  # read by none but nodes whose outcomes may be in the store
-    reads: Mapping[int, tuple[tuple[str, int], ...]]  # port and slot, of nodes that need nothing but to read
+    reads: Mapping[int, tuple[tuple[str, ...], tuple[int, ...]]]  # ports and slots of nodes that only read
     digests: dict[int, bytes] = field(default_factory=dict)  # of plain constants, as far as they were needed
 
 
