@@ -66,7 +66,7 @@ def fingerprints(size: int) -> Work:
     """Take fingerprints, with the digests of two inputs."""
     call = call_of_add()
     return repeated(
-        lambda: fingerprint(call, {"left": digest(7), "right": digest("text")}),
+        lambda: fingerprint(call, ("left", "right"), (digest(7), digest("text"))),
         1,
         size,
     )

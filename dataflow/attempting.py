@@ -66,16 +66,16 @@ class Attempting:
 
     def begin(self, worker: Worker, frame: Frame, index: int) -> list[FiringId]:
         """Begin a firing, which the worker then has, or settle it at once; returns what became ready."""
-        scheduler, node = self._scheduler, frame.plan.nodes[index]
-        memoizing, settling, action = scheduler.memoizing, scheduler.settling, node.action
+        memoizing, settling = self._scheduler.memoizing, self._scheduler.settling
         if memoizing is not None and memoizing.has_slots(frame, index):
             return []  # another worker has it, and goes on now
-        is_overtaken = scheduler.live is not None and scheduler.live.is_overtaken(frame, index)
-        if frame.states[index] != READY or is_overtaken:
+        if frame.states[index] != READY or settling.is_overtaken(frame, index):
             return settling.passed_over(frame, index)
+        node = frame.plan.nodes[index]
+        action = node.action
         assert isinstance(action, Call), "only calls become ready"
         sought = None if memoizing is None else memoizing.seek(frame, node, action)
-        if type(sought) is Hit:
+        if isinstance(sought, Hit):
             return settling.remembered(frame, index, sought)
         frame.states[index] = RUNNING
         if action.bounds is not None:

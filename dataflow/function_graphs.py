@@ -109,10 +109,7 @@ class FunctionGraph:
 
     def is_same(self) -> bool:
         """Tell whether no function holds another object than it did."""
-        for one in self.seen:
-            if not one.is_same():
-                return False
-        return True
+        return all(map(_Seen.is_same, self.seen))
 
 
 class _Seen:

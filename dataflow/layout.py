@@ -150,8 +150,8 @@ def _call(
 ) -> Call:
     direct = None if has_more or keywords else _direct(positional, star)
     return Call(
-        action.type, action.policy, action, positional, keywords, star, direct, action.is_branch, action.bounds,
-        action.is_simple, action.is_single, action.memo,
+        action.type, action.policy, action, positional, keywords, star, direct, action.is_branch,
+        action.bounds, action.is_simple, action.is_single, action.memo,
     )  # fmt: skip
 
 

@@ -36,7 +36,8 @@ def input_digests(frame: Frame, node: PlanNode, call: Call) -> tuple[tuple[str, 
         ports = tuple([port for port, _ in given])
         return ports, [_within(port, frame, node, one) for port, one in given]
     ports, slots = reads
-    constant, known, digests = memo.digests.get, frame.digests.get, []
+    constant, known = memo.digests.get, frame.digests.get
+    digests: list[bytes] = []
     for slot in slots:
         found = constant(slot) or known(slot)
         if type(found) is not bytes:  # in a live session it may be known that there is none

@@ -12,7 +12,7 @@ from dataflow.plan import Call
 from dataflow.ports import SKIP
 from dataflow.releasing import tokens_of
 from dataflow.reporting import report_value
-from dataflow.separation import ATOMIC, separate
+from dataflow.separation import separate
 from dataflow.signature import Shape
 from dataflow.states import CANCELLED, DONE
 
@@ -134,8 +134,7 @@ class Settling:
         assert scheduler.memoizing is not None, "it has given the outcome"
         if scheduler.is_plain and plan.ends[index] is not None:
             scheduler.memoizing.tell_hit(frame, node, hit)
-            value = outputs.get("out", SKIP)
-            return self.succeed(frame, index, value if type(value) in ATOMIC else _own(plan, node, "out", value))
+            return self.succeed(frame, index, _own(plan, node, "out", outputs.get("out", SKIP)))
         scheduler.begin_step(frame, index)
         call = node.action
         assert isinstance(call, Call), "only calls have a memo"

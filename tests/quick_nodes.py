@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, NamedTuple, TypedDict
 
 from dataflow import SKIP, Config, Failure, Flow, Lazy, Maybe, NodeOutput, Ports, Signal, node
-from dataflow.plan import LoopOf, MapOf, PlanNode, QuickCall, ScopePlan
+from dataflow.plan import LoopOf, MapOf, PlanNode, QuickCall, QuickEnd, ScopePlan
 
 
 class Set(Config):
@@ -161,6 +161,12 @@ def quick_of(plan: ScopePlan, id: str) -> QuickCall:
     quick = plan.quick[node_in(plan, id).index]
     assert quick is not None
     return quick
+
+
+def end_of(plan: ScopePlan, id: str) -> QuickEnd:
+    end = plan.ends[node_in(plan, id).index]
+    assert end is not None
+    return end
 
 
 def calls_of(plan: ScopePlan, id: str) -> list[str] | None:

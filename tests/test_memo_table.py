@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from dataflow import EventKind, MemoStats, ProcessMemo
+from dataflow.hits import hit_of
 from dataflow.memo_table import Entry, Origin, Outcome
 from dataflow.memo_telling import Candidate, told_of_memo, why_missed
 
@@ -17,7 +18,7 @@ SECOND = timedelta(seconds=1)
 
 def known(value: object = 1, *, type: str = "t", after: float = 0) -> Entry:
     origin = Origin("run", "a", NOON + after * SECOND)
-    return Entry(type, {"input 'x'": str(value)}, Outcome({"out": value}, {}, origin))
+    return Entry(type, {"input 'x'": str(value)}, hit_of(Outcome({"out": value}, {}, origin), "run"))
 
 
 def keys_of(table: ProcessMemo, type: str = "t") -> list[str]:

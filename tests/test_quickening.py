@@ -20,6 +20,7 @@ from tests.quick_nodes import (
     calls_of,
     configured,
     defaulted,
+    end_of,
     fields,
     inc,
     is_big,
@@ -114,6 +115,36 @@ def test_a_call_that_takes_more_is_not_quick(wire: Wire) -> None:
     assert plan.quick[node_in(plan, "it").index] is None
 
 
+ENDS: dict[str, Wire] = {
+    "a memo": placed(node(inc).with_(memo="run"), x=1),
+    **{
+        kind: SLOW[kind]
+        for kind in (
+            "a parameter by keyword", "retries", "a timeout", "a deadline", "a partial", "a signal port",
+            "an object that is called", "a method that is no coroutine function", "a wait for a signal",
+            "a value of any type for a type",
+        )
+    },
+}  # fmt: skip
+LOOKED_AT_IN_THE_END: dict[str, Wire] = {
+    "an effect": placed(node(inc).with_(effect=True), x=1),
+    "a cutoff": placed(node(inc).with_(cutoff=lambda old, new: old == new), x=1),
+    **{kind: wire for kind, wire in SLOW.items() if kind not in ENDS},
+}
+
+
+@pytest.mark.parametrize("wire", [*QUICK.values(), *ENDS.values()], ids=[*QUICK, *ENDS])
+def test_what_a_call_returns_is_the_value_of_its_one_port(wire: Wire) -> None:
+    plan = plan_of(wire)
+    assert plan.ends[node_in(plan, "it").index] is not None
+
+
+@pytest.mark.parametrize("wire", LOOKED_AT_IN_THE_END.values(), ids=LOOKED_AT_IN_THE_END)
+def test_what_a_call_returns_is_looked_at(wire: Wire) -> None:
+    plan = plan_of(wire)
+    assert plan.ends[node_in(plan, "it").index] is None
+
+
 def test_several_edges_on_one_port_are_looked_at() -> None:
     def wire(f: Flow) -> None:
         parted = f.when(f.input("x", int), lambda x: x > 1)
@@ -127,12 +158,13 @@ def test_several_edges_on_one_port_are_looked_at() -> None:
 
 def test_a_branch_is_looked_at() -> None:
     plan = plan_of(lambda f: f.when(1, lambda x: x > 1))
-    assert plan.quick == [None]
+    assert (plan.quick, plan.ends) == ([None], [None])
 
 
 def test_nodes_in_a_loop_and_in_a_map_are_quick_as_any_other() -> None:
-    assert quick_of(body_of(plan_of(looped)), "inc").calls == ()
-    assert quick_of(body_of(plan_of(mapped)), "inc").is_collected
+    assert quick_of(body_of(plan_of(looped)), "inc").slot == quick_of(body_of(plan_of(mapped)), "inc").slot
+    assert end_of(body_of(plan_of(looped)), "inc").calls == ()
+    assert end_of(body_of(plan_of(mapped)), "inc").is_collected
 
 
 def looped(f: Flow) -> None:
@@ -256,8 +288,8 @@ def test_the_test_of_a_loop_is_looked_at() -> None:
 
 
 def test_a_value_that_a_map_collects_alone_is_told_it_alone() -> None:
-    quick = quick_of(body_of(plan_of(mapped)), "inc")
-    assert (quick.is_collected, quick.calls) == (True, None)
+    end = end_of(body_of(plan_of(mapped)), "inc")
+    assert (end.is_collected, end.calls) == (True, None)
 
 
 def test_a_value_that_a_map_collects_and_another_reads_is_looked_at() -> None:
@@ -266,8 +298,8 @@ def test_a_value_that_a_map_collects_and_another_reads_is_looked_at() -> None:
         f.output("o", collect(first.out))
         f.output("p", collect(f.add(inc, x=first.out).out))
 
-    quick = quick_of(body_of(plan_of(wire)), "inc")
-    assert (quick.is_collected, quick.calls) == (False, None)
+    end = end_of(body_of(plan_of(wire)), "inc")
+    assert (end.is_collected, end.calls) == (False, None)
 
 
 @pytest.mark.parametrize("port", ["done", "error"])
@@ -275,10 +307,11 @@ def test_a_node_of_which_another_port_is_read_has_no_one_slot(port: str) -> None
     def wire(f: Flow) -> None:
         f.output("o", getattr(f.add(inc, x=1), port))
 
-    assert quick_of(plan_of(wire), "inc").out is None
+    plan = plan_of(wire)
+    assert plan.ends[node_in(plan, "inc").index] is None
 
 
 @pytest.mark.parametrize("kind", ["a race", "a lazy port"])
 def test_where_nodes_may_be_withdrawn_or_never_asked_for_no_value_goes_its_own_way(kind: str) -> None:
     plan = plan_of(lambda f: LOOKED_AT[kind](f, f.add(one).out))
-    assert {quick.out for quick in plan.quick if quick is not None} == {None}
+    assert set(plan.ends) == {None}

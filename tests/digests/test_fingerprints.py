@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Any, TypedDict
 
@@ -59,11 +59,17 @@ def call_of(function: Any, **given: Any) -> Call:
     return found
 
 
+def mark_of(call: Call, inputs: Mapping[str, bytes], environment: tuple[str, ...] = ()) -> Fingerprint:
+    """Return the fingerprint of a call whose ports are given what has these digests."""
+    ports = tuple(sorted(inputs))
+    return fingerprint(call, ports, [inputs[port] for port in ports], environment)
+
+
 def of(function: Any, *, at: Any = None, environment: tuple[str, ...] = (), **inputs: Any) -> Fingerprint:
     """Return the fingerprint of a node that is given these inputs and the config `at`."""
     given = inputs if at is None else {**inputs, "config": at}
     call = call_of(function, **given)
-    return fingerprint(call, {name: digest(value) for name, value in inputs.items()}, environment)
+    return mark_of(call, {name: digest(value) for name, value in inputs.items()}, environment)
 
 
 def differing(one: Fingerprint, other: Fingerprint) -> set[str]:
@@ -191,14 +197,14 @@ def test_plain_global_variables_count(value: Any, body: str) -> None:
 
 def test_what_a_node_names_is_seen_at_each_firing(monkeypatch: pytest.MonkeyPatch) -> None:
     call, inputs = call_of(rated, x=1), {"x": digest(1)}
-    before = fingerprint(call, inputs)
-    assert fingerprint(call, inputs) == before
+    before = mark_of(call, inputs)
+    assert mark_of(call, inputs) == before
     monkeypatch.setitem(globals(), "RATE", 4)
-    assert differing(fingerprint(call, inputs), before) == {"global 'RATE'"}
+    assert differing(mark_of(call, inputs), before) == {"global 'RATE'"}
     monkeypatch.setitem(globals(), "RATE", OTHER)
-    assert differing(fingerprint(call, inputs), before) == {"global 'RATE'"}  # it is not told any more
+    assert differing(mark_of(call, inputs), before) == {"global 'RATE'"}  # it is not told any more
     monkeypatch.setitem(globals(), "RATE", 3)
-    assert fingerprint(call, inputs) == before
+    assert mark_of(call, inputs) == before
 
 
 def test_what_a_function_holds_is_seen_at_each_firing() -> None:
@@ -209,11 +215,11 @@ def test_what_a_function_holds_is_seen_at_each_firing() -> None:
         return held, count
 
     call = call_of(holding)
-    seen = [fingerprint(call, {})]
+    seen = [mark_of(call, {})]
 
     def changed() -> set[str]:
-        seen.append(fingerprint(call, {}))
-        assert fingerprint(call, {}) == seen[-1]
+        seen.append(mark_of(call, {}))
+        assert mark_of(call, {}) == seen[-1]
         return differing(*seen[-2:])
 
     held.append(2)
@@ -237,9 +243,9 @@ def test_what_a_function_holds_is_seen_at_each_firing() -> None:
 def test_an_object_is_seen_at_each_firing() -> None:
     adder = Adder(1)
     call = call_of(adder.add, x=1)
-    before = fingerprint(call, {})
+    before = mark_of(call, {})
     adder.by = 2
-    assert differing(fingerprint(call, {}), before) == {"object"}
+    assert differing(mark_of(call, {}), before) == {"object"}
 
 
 def test_declared_variables_of_the_environment_count(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -284,11 +290,11 @@ def test_the_names_of_ports_and_variables_count(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("x", "1")
     monkeypatch.setenv("y", "1")
     call, one = call_of(f), digest("1")
-    told = [fingerprint(call, {name: one}) for name in "xy"] + [fingerprint(call, {}, name) for name in "xy"]
+    told = [mark_of(call, {name: one}) for name in "xy"] + [mark_of(call, {}, (name,)) for name in "xy"]
     told += [
-        fingerprint(call, {"x": one, "y": one}),
-        fingerprint(call, {"x": one}, ["y"]),
-        fingerprint(call, {}),
+        mark_of(call, {"x": one, "y": one}),
+        mark_of(call, {"x": one}, ("y",)),
+        mark_of(call, {}),
     ]
     assert len({each.key for each in told}) == len(told)
 

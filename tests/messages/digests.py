@@ -73,7 +73,7 @@ def unmarked(function: object) -> Stimulus:
         call = call_of(takes)
         call.type = replace(call.type, call=function)
         try:
-            fingerprint(call, {})
+            fingerprint(call, (), ())
         except NoDigest as error:
             return str(error)
         return "it has one"
