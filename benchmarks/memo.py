@@ -2,73 +2,101 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final
 
-from benchmarks.question import Question, Way, timed
-from benchmarks.timing import Work
+from benchmarks.question import Question, Way
+from benchmarks.timing import Work, microseconds
 from dataflow import Flow, ProcessMemo, node
 from dataflow.digests import digest
 from dataflow.fingerprints import fingerprint
 from dataflow.plan import Call
 
-__all__ = ["QUESTION", "WORKS"]
+__all__ = ["QUESTIONS", "Shape", "fingerprints", "hits", "in_series", "side_by_side"]
 
 #: How many characters each node is given: a short document, or a prompt.
 LENGTH: Final = 4_000
 
+#: So many nodes with a memo, and the inputs of their flow.
+Shape = Callable[[int], tuple[Flow, Mapping[str, Any]]]
+
 
 @node(memo="process")
-async def shorten(text: str, length: int = 10) -> str:
+async def rewrite(text: str, number: int) -> str:
     """Be a node that is worth remembering."""
-    return text[:length]
+    return text_of(number)
 
 
 async def counted(*texts: str) -> int:
     return len(texts)
 
 
-def texts(size: int) -> dict[str, Any]:
-    """Return a text for each node, none like another."""
-    return {f"text{number}": f"{number:08}".ljust(LENGTH, "x") for number in range(size)}
+def text_of(number: int) -> str:
+    """Make a text like no other."""
+    return f"{number:08}".ljust(LENGTH, "x")
 
 
-def flow_of(size: int) -> Flow:
-    """Wire so many nodes side by side, each with a text of its own."""
-    with Flow("hits") as flow:
-        ends = [flow.add(shorten, text=flow.input(name, str)).out for name in texts(size)]
-        flow.output("count", flow.add(counted, *ends).out)
-    return flow.using(memo=ProcessMemo(most=size))
+def side_by_side(size: int) -> tuple[Flow, Mapping[str, Any]]:
+    """Wire nodes side by side, each with a text of its own."""
+    texts = {f"text{number}": text_of(number) for number in range(size)}
+    with Flow("side by side") as flow:
+        ends = [
+            flow.add(rewrite, text=flow.input(name, str), number=number).out
+            for number, name in enumerate(texts)
+        ]
+        flow.output("result", flow.add(counted, *ends).out)
+    return flow, texts
 
 
-def hits(size: int) -> Work:
-    """Run the flow again and again; the first run, which is not timed, computes."""
-    flow, given = flow_of(size), texts(size)
+def in_series(size: int) -> tuple[Flow, Mapping[str, Any]]:
+    """Wire nodes in series, each with a text like no other from the one before."""
+    with Flow("in series") as flow:
+        text = flow.input("text", str)
+        for number in range(size):
+            text = flow.add(rewrite, text=text, number=number).out
+        flow.output("result", text)
+    return flow, {"text": text_of(size)}
 
-    async def run() -> Any:
-        return (await flow.run(**given))["count"]
 
-    return Work(run, size, size)
+def hits(shape: Shape, size: int) -> Work:
+    """Run the flow again and again; only the first run, which is not timed, computes."""
+    flow, given = shape(size)
+    memo = ProcessMemo(most=size)
+    flow = flow.using(memo=memo)
+
+    async def run() -> tuple[Any, int]:
+        result = (await flow.run(**given))["result"]
+        return result, memo.stats().entries + memo.stats().misses
+
+    return Work(run, (text_of(size - 1) if shape is in_series else size, 2 * size), size)
 
 
-def fingerprints(size: int) -> Work:
+def fingerprints(shape: Shape, size: int) -> Work:
     """Take the fingerprint of each node, with the digests of what it is given."""
-    nodes = flow_of(size).compile().root.nodes
-    calls = [node.action for node in nodes if isinstance(node.action, Call) and node.action.memo is not None]
-    given = list(texts(size).values())
+    actions = [node.action for node in shape(size)[0].compile().root.nodes]
+    calls = [action for action in actions if isinstance(action, Call) and action.memo is not None]
+    given = [(number, text_of(number)) for number in range(size)]
 
     async def run() -> int:
-        for call, text in zip(calls, given, strict=True):
-            fingerprint(call, ("length", "text"), (digest(10), digest(text)))
+        for call, (number, text) in zip(calls, given, strict=True):
+            fingerprint(call, ("number", "text"), (digest(number), digest(text)))
         return size
 
     return Work(run, size, size)
 
 
-WORKS: Final = {Way.ASYNCIO: hits, Way.TRIO: hits, Way.BARE: fingerprints}
-QUESTION = Question(
-    "memo",
-    "{:,} nodes whose outcomes the process knows, beside their fingerprints alone",
-    "µs a hit",
-    (1_000,),
-    timed(WORKS),
+def times_its_fingerprint(shape: Shape, backend: str, size: int) -> float:
+    """Return how many times as long a hit takes as its fingerprint alone."""
+    return microseconds(hits(shape, size), backend) / microseconds(fingerprints(shape, size), backend)
+
+
+def _question(name: str, title: str, shape: Shape) -> Question:
+    ways = {way: partial(times_its_fingerprint, shape, str(way)) for way in (Way.ASYNCIO, Way.TRIO)}
+    return Question(name, title, "times its fingerprint", (1_000,), ways, 1.5)
+
+
+QUESTIONS = (
+    _question("memo", "a hit, of {:,} in series", in_series),
+    _question("memo-side", "a hit, of {:,} side by side", side_by_side),
 )

@@ -49,7 +49,7 @@ QUESTIONS: Final[dict[str, Question]] = {
         open_asks.QUESTION,
         *fingerprints.QUESTIONS,
         *live.QUESTIONS,
-        memo.QUESTION,
+        *memo.QUESTIONS,
         *importing.QUESTIONS,
     )
 }

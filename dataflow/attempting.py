@@ -44,15 +44,13 @@ LOG: Final = logging.getLogger("dataflow.attempting")
 
 
 class Attempting:
-    """Runs attempts for the workers of a run. `suspended` is called when one first waits.
-
-    `waiting` has the attempts that wait: no other can be stopped, since one that never waits is over at once.
-    """
+    """Runs attempts for the workers of a run. `suspended` is called when one first waits."""
 
     def __init__(self, scheduler: Scheduler, suspended: Callable[[], None]) -> None:
         self.is_leaving = False  # the task that owns the run is being cancelled itself
         self._scheduler = scheduler
         self.context = contextvars.copy_context()  # what every firing begins with
+        #: No other can be stopped, since one that never waits is over at once.
         self.waiting: dict[FiringId, CurrentFiring] = {}
         self._suspended = suspended
         self._is_on_asyncio = on_asyncio()

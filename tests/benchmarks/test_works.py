@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from typing import Final
 
 import pytest
@@ -17,7 +19,12 @@ from benchmarks.question import Question, Way, WorkOf
 from benchmarks.shapes import fan_out as fan_out_shape
 from benchmarks.timing import Work, WrongResult, run_on, seconds, sleep_on, whole
 
-WORKS: Final = {
+
+def hits_of(shape: memo.Shape) -> dict[Way, WorkOf]:
+    return {Way.ASYNCIO: partial(memo.hits, shape), Way.BARE: partial(memo.fingerprints, shape)}
+
+
+WORKS: Final[dict[str, tuple[Mapping[Way, WorkOf], int]]] = {
     "chain": (chain.WORKS, 20),
     "fan-out": (fan_out.WORKS, 20),
     "layered": (layered.WORKS, 100),
@@ -26,7 +33,8 @@ WORKS: Final = {
     "map": (mapping.WORKS, 20),
     "live": (live.WORKS, 3),
     "building": (building.WORKS, 20),
-    "memo": (memo.WORKS, 20),
+    "hits in series": (hits_of(memo.in_series), 20),
+    "hits side by side": (hits_of(memo.side_by_side), 20),
 }
 OURS: Final = [pytest.param(works[Way.ASYNCIO], size, id=name) for name, (works, size) in WORKS.items()]
 OTHERS: Final = [
