@@ -25,7 +25,7 @@ Shape = Callable[[int], tuple[Flow, Mapping[str, Any]]]
 @node(memo="process")
 async def rewrite(text: str, number: int) -> str:
     """Be a node that is worth remembering."""
-    return text_of(number)
+    return text_of(number) if text else ""
 
 
 async def counted(*texts: str) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dataflow.graph import Join
 from dataflow.plan import JoinOf
@@ -10,7 +10,7 @@ from dataflow.states import WAITING
 from dataflow.tokens import UNSETTLED, is_dead
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Sequence
 
     from dataflow.frames import Frame
     from dataflow.plan import PlanNode
@@ -36,8 +36,9 @@ class Activation:
     def activate(self, new: list[int], deferred: list[int]) -> None:
         """Put nodes where they stood before they settled; those that are deferred wait to be asked for."""
         root, nodes = self.root, self.root.plan.nodes
+        kept = [each for each in _kept(root) if each]
         for index in (*new, *deferred):
-            self._reset(index)
+            self._reset(index, kept)
         root.undemanded.update(deferred)
         root.unsettled += len(new)
         root.has_ended = root.has_ended and not new
@@ -48,7 +49,7 @@ class Activation:
         for index in self._disabled.intersection(new):  # before anything could make them ready
             self.scheduler.releasing.disabled(root, nodes[index])
 
-    def _reset(self, index: int) -> None:
+    def _reset(self, index: int, kept: Iterable[dict[int, Any]]) -> None:
         """Forget what a node has come to."""
         root = self.root
         self._begins(index)
@@ -56,11 +57,8 @@ class Activation:
         unsettle(root, root.plan.nodes[index])
         if index in root.attempts and (ends := root.attempts[index].ends) is not None:
             self.scheduler.timers.drop(ends)  # it bounds earlier attempts
-        for by_node in (
-            root.opened, root.reasons, root.attempts, root.metadata, root.memos, root.pulling, root.taken
-        ):  # fmt: skip
-            if by_node and index in by_node:
-                del by_node[index]
+        for by_node in kept:
+            by_node.pop(index, None)
         root.withdrawn.discard(index)
         if root.lost:
             root.lost = {edge for edge in root.lost if edge[0] != index}
@@ -92,6 +90,11 @@ class Activation:
             self.scheduler.releasing.consider(root, node)
         elif not root.waits[index]:
             self.scheduler.releasing.release(root, index)
+
+
+def _kept(root: Frame) -> Sequence[dict[int, Any]]:
+    """List what is kept of nodes, by node."""
+    return root.opened, root.reasons, root.attempts, root.metadata, root.memos, root.pulling, root.taken
 
 
 def _awaited(node: PlanNode) -> tuple[tuple[int, bool], ...]:

@@ -63,14 +63,16 @@ class LivePorts:
         """Have ports settle, in each revision that begins while the block runs."""
         makers = [maker for maker in map(self.maker, ports) if maker is not None]
         wanted = self._engine.freshness.wanted
-        wanted.update(makers)
+        for maker in makers:  # `update` of a counter takes ten times as long
+            wanted[maker] += 1
         try:
             self._engine.step(self._engine.freshness.demand)
             yield
         finally:
-            wanted.subtract(makers)
-            for maker in {maker for maker in makers if not wanted[maker]}:
-                del wanted[maker]
+            for maker in makers:
+                wanted[maker] -= 1
+                if not wanted[maker]:
+                    del wanted[maker]
 
     def look(self, port: RootPort) -> Seen:
         """Return what a port holds now."""

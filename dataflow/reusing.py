@@ -123,7 +123,7 @@ class Reusing:
         frame.unsettled -= 1
         function, given, known = self._begun.pop((frame, index))
         digests = {end.out: digest_of(result)} if end.calls else {}
-        frame.digests.update(digests)
+        frame.digests |= digests
         before = None if known is None else known.given
         known = Known(function, given, DONE, {end.out: result}, digests, self.revision, before)
         self.memory.note_own(index, known)

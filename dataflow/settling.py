@@ -182,8 +182,8 @@ class Settling:
 
     def _is_superseded(self, frame: Frame, index: int) -> bool:
         """Tell whether nobody in a live session waits any more for what a firing comes to."""
-        is_stopped = self.scheduler.live is not None and frame.has_stopped(index)
-        return is_stopped or self.is_overtaken(frame, index)
+        live = self.scheduler.live
+        return live is not None and (frame.has_stopped(index) or live.is_overtaken(frame, index))
 
     def is_overtaken(self, frame: Frame, index: int) -> bool:
         """Tell whether an update of a live session has made a firing stale that has not ended (S13.4)."""
