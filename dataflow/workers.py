@@ -164,11 +164,13 @@ class Workers:
                 ready.extend(scheduler.advance())
             elif firing is None and not ready:
                 ready.extend(scheduler.begin_items())
-            firing = self._inline.fire(worker, firing, until)
+            stop = self._inline.fire(worker, firing, until)
             if scheduler.to_act:
                 self.act()
+            newly = [] if stop is None else attempting.begin(worker, *stop)  # so each turn fires something
             if worker.current is not None:
-                firing = following(await attempting.finish(worker, worker.current), ready)
+                newly = await attempting.finish(worker, worker.current)
+            firing = following(newly, ready)
             if scheduler.to_act:
                 self.act()
             if worker.has_waited:  # other tasks have had their turn
