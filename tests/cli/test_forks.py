@@ -85,7 +85,7 @@ def test_what_a_fork_comes_from_is_shown(cli: Cli) -> None:
     }
 
 
-def test_a_flow_that_was_moved_is_forked_and_one_whose_file_was_renamed_is_told(cli: Cli, folder: Path) -> None:
+def test_a_flow_that_was_moved_is_forked_and_a_renamed_file_is_told(cli: Cli, folder: Path) -> None:
     text = (
         "from dataflow import Flow\n"
         "async def double(x: int) -> int: return 2 * x\n"
@@ -100,7 +100,7 @@ def test_a_flow_that_was_moved_is_forked_and_one_whose_file_was_renamed_is_told(
     assert cli("fork", source, "--flow", str(other)).out == "out: 6\n"
     other.rename(renamed)
     done = cli("fork", source, "--flow", str(renamed))
-    told = "changed: double (type); node types are called after their module, renamed: as_it_was -> renamed; give"
+    told = "double (type); node types are called after their module, renamed: as_it_was -> renamed; give"
     assert (done.code, told in done.last) == (1, True)
     assert cli("fork", source, "--flow", str(renamed), "--edited", "keep").out == "out: 6\n"
 
