@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from dataflow.activating import Activation, unsettle
 from dataflow.overtaking import overtake
 from dataflow.states import NOT_RUN
-from dataflow.uses import reach_of
+from dataflow.uses import links_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -49,7 +49,7 @@ class Freshness:
         self.scheduler = scheduler
         self._settled = settled  # told of each node that has become fresh
         self.root = root = scheduler.root
-        self.reach = reach_of(root.plan)
+        self.links = links_of(root.plan)
         self.stages = bytearray(len(root.plan.nodes))  # Stage.STALE
         self._activation = Activation(scheduler, begins)
         self.wanted: Counter[int] = Counter()  # nodes that somebody waits for
@@ -65,8 +65,8 @@ class Freshness:
 
     def change(self, slots: Iterable[int] = (), nodes: Iterable[int] = ()) -> None:
         """Let everything be stale that depends on slots whose values have changed, or on changed nodes."""
-        stages, reach, plan = self.stages, self.reach, self.root.plan
-        todo = [*nodes, *(index for slot in slots for index in reach.readers.get(slot, ()))]
+        stages, links, plan = self.stages, self.links, self.root.plan
+        todo = [*nodes, *(index for slot in slots for index in links.readers.get(slot, ()))]
         while todo:
             index = todo.pop()
             stage = stages[index]
@@ -77,7 +77,7 @@ class Freshness:
             else:
                 stages[index] = Stage.STALE
             for slot in plan.nodes[index].outputs.values():
-                todo.extend(reach.readers.get(slot, ()))
+                todo.extend(links.readers.get(slot, ()))
         if not self.root.unsettled and not self.root.has_ended:
             self.scheduler.has_emptied(self.root)
 
@@ -116,12 +116,12 @@ class Freshness:
 
     def _readers_of(self, index: int) -> Iterator[tuple[int, int]]:
         for slot in self.root.plan.nodes[index].outputs.values():
-            for reader in self.reach.readers.get(slot, ()):
+            for reader in self.links.readers.get(slot, ()):
                 yield slot, reader
 
     def _waits_for(self, reader: int, slot: int) -> bool:
         is_active = self.stages[reader] == Stage.ACTIVE and reader not in self.root.undemanded
-        return is_active and slot in self.reach.needs[reader]
+        return is_active and slot in self.links.needs[reader]
 
     def finished(self, index: int) -> None:
         """Note that a node of the root has come to its end."""
@@ -180,11 +180,11 @@ class Freshness:
 
     def _behind(self, nodes: Iterable[int]) -> tuple[set[int], set[int]]:
         """Find what is not fresh of some nodes and behind them: what has to run, and that with the lazy."""
-        now = self._spread(nodes, self.reach.needs)
-        return now, self._spread(now, self.reach.reads) if self.reach.has_lazy else now
+        now = self._spread(nodes, self.links.needs)
+        return now, self._spread(now, self.links.reads) if self.links.has_lazy else now
 
     def _spread(self, nodes: Iterable[int], read: tuple[tuple[int, ...], ...]) -> set[int]:
-        makers, stages, found = self.reach.makers, self.stages, set[int]()
+        makers, stages, found = self.links.makers, self.stages, set[int]()
         todo = list(nodes)
         while todo:
             index = todo.pop()

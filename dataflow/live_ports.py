@@ -51,7 +51,7 @@ class LivePorts:
         """Return the node of the root that a port is of, None for what stands from the start."""
         if port.slot is None:
             return None if port.node is None else port.node.index
-        return self._engine.freshness.reach.makers.get(port.slot)
+        return self._engine.freshness.links.makers.get(port.slot)
 
     def is_fresh(self, port: RootPort) -> bool:
         """Tell whether a port has settled for the inputs of now."""
