@@ -10,8 +10,8 @@ import anyio
 from dataflow.backend import caller, new_event
 from dataflow.errors import DataflowError
 from dataflow.events import Reporter
-from dataflow.given import digest_of
 from dataflow.live_ports import LivePorts
+from dataflow.read_digests import digest_of
 from dataflow.reusing import Reusing
 from dataflow.scheduler import Scheduler, memoizing_of
 from dataflow.starting import warn_of_memo, warn_of_settings

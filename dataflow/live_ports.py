@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dataflow.backend import new_event
 from dataflow.errors import DataflowError, Paused
-from dataflow.given import digest_of
 from dataflow.live_results import snapshot
+from dataflow.read_digests import digest_of
 from dataflow.result import special_token
 from dataflow.tokens import value_of
 

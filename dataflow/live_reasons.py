@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from dataflow.addressing import RootPort
-    from dataflow.given import Reads
     from dataflow.known import Known
     from dataflow.live_engine import LiveEngine
     from dataflow.plan import PlanNode
+    from dataflow.read_digests import Reads
 
 __all__ = ["explain"]
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dataflow.deciding import checked_answer
 from dataflow.freshness import Freshness, Stage
-from dataflow.given import Digests, digest_of
 from dataflow.known import Known, Memory
 from dataflow.plan import Call, JoinOf
 from dataflow.ports import MISSING, SKIP
+from dataflow.read_digests import Digests, digest_of
 from dataflow.separation import separate
 from dataflow.states import DONE, FAILED, READY, TIMED_OUT, WAITING
 from dataflow.tokens import UNSETTLED, is_dead
