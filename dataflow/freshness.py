@@ -30,7 +30,7 @@ class Stage(IntEnum):
     ACTIVE = 1  # it is to settle, and has not yet
     FRESH = 2  # it has settled
     LOST = 3  # only races that others have won needed it
-    LEAVING = 4  # an update has overtaken it while it ran or was about to; it is stale once it has ended
+    OVERTAKEN = 4  # by an update, while it ran or was about to; it is stale once it has ended
 
 
 #: Of a node that has to settle again if somebody waits for it.
@@ -53,7 +53,7 @@ class Freshness:
         self.stages = bytearray(len(root.plan.nodes))  # Stage.STALE
         self._activation = Activation(scheduler, begins)
         self.wanted: Counter[int] = Counter()  # nodes that somebody waits for
-        self._again: set[int] = set()  # nodes that others wait for, which were leaving when that was known
+        self._again: set[int] = set()  # nodes that others wait for, which were overtaken when that was known
         root.states[:] = bytes([NOT_RUN]) * len(root.states)
         root.unsettled, root.has_ended = 0, True
         root.undemanded, root.lost, root.withdrawn = set(), set(), set()
@@ -70,7 +70,7 @@ class Freshness:
         while todo:
             index = todo.pop()
             stage = stages[index]
-            if stage in (Stage.STALE, Stage.LEAVING):  # what depends on it has been told
+            if stage in (Stage.STALE, Stage.OVERTAKEN):  # what depends on it has been told
                 continue
             if stage == Stage.ACTIVE:
                 self._overtake(plan.nodes[index])
@@ -85,7 +85,7 @@ class Freshness:
         """Take a node back that has not settled yet; what runs, or is about to, leaves on its own."""
         unsettle(self.root, node)  # some of a map may have settled early
         if overtake(self.scheduler, node):
-            self.stages[node.index] = Stage.LEAVING
+            self.stages[node.index] = Stage.OVERTAKEN
         else:
             self._deactivate(node.index)
 
@@ -126,7 +126,7 @@ class Freshness:
     def finished(self, index: int) -> None:
         """Note that a node of the root has come to its end."""
         root, stages = self.root, self.stages
-        if stages[index] == Stage.LEAVING:
+        if stages[index] == Stage.OVERTAKEN:
             root.withdrawn.discard(index)
             root.states[index] = NOT_RUN
             stages[index] = Stage.STALE
@@ -149,7 +149,7 @@ class Freshness:
         now, lazily = self._behind({*self.wanted, *self._again})
         for index in now & root.withdrawn:  # it lost a race, is being cancelled, and is to run again
             if self.stages[index] == Stage.ACTIVE:
-                self.stages[index] = Stage.LEAVING
+                self.stages[index] = Stage.OVERTAKEN
                 unsettle(root, root.plan.nodes[index])
         asked = now & root.undemanded
         new, deferred = self._stale_of(now), self._stale_of(lazily - now)
@@ -174,7 +174,7 @@ class Freshness:
         """Have a node run that a lazy port has asked for, if it is stale, or once it has left."""
         if self.stages[index] in (Stage.STALE, Stage.LOST):
             self.scheduler.opening.do_later(self.demand)
-        elif self.stages[index] != Stage.LEAVING:
+        elif self.stages[index] != Stage.OVERTAKEN:
             return
         self._again.add(index)
 

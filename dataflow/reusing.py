@@ -79,7 +79,7 @@ class Reusing:
 
     def is_overtaken(self, frame: Frame, index: int) -> bool:
         """Tell whether an update has made a firing of the root stale that has not ended."""
-        return frame.parent is None and self.freshness.stages[index] == Stage.LEAVING
+        return frame.parent is None and self.freshness.stages[index] == Stage.OVERTAKEN
 
     def passed_over(self, frame: Frame, index: int) -> None:
         """Note that a firing will not be called; one that an update has overtaken is taken back."""
