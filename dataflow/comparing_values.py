@@ -7,7 +7,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from dataflow.values.kinds import BY_NAME
 from dataflow.values.places import step_into
+from dataflow.wording import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -145,7 +147,8 @@ def _is_context(stored: Any) -> bool:
 
 
 def shown(first: Any, second: Any) -> tuple[str, str]:
-    """Write two values that differ, shortened to where they do."""
+    """Write two values that differ, as somebody reads them, shortened to where they do."""
+    first, second = _readable(first), _readable(second)
     if isinstance(first, str) and isinstance(second, str):
         start = next(
             (at for at, pair in enumerate(zip(first, second, strict=False)) if pair[0] != pair[1]),
@@ -160,20 +163,37 @@ def _cut(text: str, begin: int) -> str:
     """Write what there is of a text from a place on, as much as is shown."""
     cut = text[begin : begin + MOST_SHOWN]
     left, right = "..." if begin else "", "..." if begin + MOST_SHOWN < len(text) else ""
-    return f"{left}{json.dumps(cut, ensure_ascii=False)}{right}"
+    return f"{left}{visible(json.dumps(cut, ensure_ascii=False))}{right}"
 
 
-def _text(stored: Any) -> str:
-    text = json.dumps(_readable(stored), ensure_ascii=False)
+def _text(value: Any) -> str:
+    text = visible(json.dumps(value, ensure_ascii=False))
     return text if len(text) <= MOST_SHOWN else f"{text[: MOST_SHOWN - 3]}..."
 
 
 def _readable(stored: Any) -> Any:
-    """Return a stored value without the marks of the codec, where they say no more than its type."""
+    """Return a stored value without the marks of the codec: what is no JSON is a text or a list."""
     if isinstance(stored, list):
         return [_readable(item) for item in stored]
     if not isinstance(stored, dict):
         return stored
-    if "$" in stored and stored.keys() == {"$", "v"}:
-        return _readable(stored["v"])
-    return {_key(key): _readable(part) for key, part in stored.items() if key != "$"}
+    if "$" in stored:
+        return _unmarked(stored["$"], stored["v"])
+    return {_key(key): _readable(part) for key, part in stored.items()}
+
+
+def _unmarked(name: str, stored: Any) -> Any:
+    match name:
+        case "secret":
+            return _readable(stored[0])
+        case "dict":
+            pairs = [(_readable(key), _readable(part)) for key, part in stored]
+            return {key if isinstance(key, str) else json.dumps(key): part for key, part in pairs}
+        case "str" | "float":
+            return BY_NAME[name].together(stored)
+        case "bytes":
+            return repr(BY_NAME[name].together(stored))
+        case "timedelta":
+            return str(BY_NAME[name].together(stored))
+        case _:  # dates and the like are stored as people write them, of a class its fields
+            return _readable(stored)

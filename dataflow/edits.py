@@ -10,7 +10,7 @@ from dataflow.errors import FlowEdited
 from dataflow.shape import NodeShape
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from dataflow.shape import FlowShape
 
@@ -25,13 +25,15 @@ class Edits:
     """What was edited, by address in the order of the flows.
 
     What was renamed, under its old address, stands neither under `added` nor under `removed`. Of a changed
-    node the parts are named that differ: type, version, config, wiring, code.
+    node the parts are named that differ: type, version, config, wiring, code. `modules` are those, by their
+    old names, that a node type was in whose function has the same name in another module now.
     """
 
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     renamed: Mapping[str, str] = field(default_factory=dict)
     changed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    modules: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_none(self) -> bool:
@@ -71,7 +73,16 @@ def compare(stored: FlowShape, present: FlowShape) -> Edits:
         tuple(address for address in removed if address not in renamed),
         renamed,
         changed,
+        dict(pair for address in changed for pair in _modules(old[address].type, new[address].type)),
     )
+
+
+def _modules(old: str, new: str) -> Iterator[tuple[str, str]]:
+    """Name the modules of node types that are in another one now, and that by its name."""
+    for was, now in zip(old.split(), new.split(), strict=False):
+        (module, colon, function), (other, _, same) = was.partition(":"), now.partition(":")
+        if colon and function == same and module != other:
+            yield module, other
 
 
 def check_edits(run: str, edits: Edits, settled: Collection[str]) -> list[str]:
@@ -86,6 +97,7 @@ def check_edits(run: str, edits: Edits, settled: Collection[str]) -> list[str]:
             edits.added,
             [*(f"{old} -> {new}" for old, new in edits.renamed.items()), *edits.removed],
             [f"{address} ({', '.join(parts)})" for address, parts in edits.changed.items()],
+            [f"{old} -> {new}" for old, new in edits.modules.items()],
         )
     known = frozenset(settled)
     return [

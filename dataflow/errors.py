@@ -263,16 +263,23 @@ class RunTaken(StoreError):
 class FlowEdited(DataflowError):
     """Raised when what a run has settled is no longer what the flow says (S11.4).
 
-    Each part is told as text: `added` and `removed` nodes, and `changed` ones with what differs.
+    Each part is told as text: `added` and `removed` nodes, `changed` ones with what differs, and `modules` of
+    node types that were renamed.
     """
 
     def __init__(
-        self, run: str, added: Sequence[str], removed: Sequence[str], changed: Sequence[str]
+        self,
+        run: str,
+        added: Sequence[str],
+        removed: Sequence[str],
+        changed: Sequence[str],
+        modules: Sequence[str] = (),
     ) -> None:
         self.run = run
         self.added = tuple(added)
         self.removed = tuple(removed)
         self.changed = tuple(changed)
+        self.modules = tuple(modules)
         super().__init__(
             f"run {run} stays as it was, since the flow was edited meanwhile: {self.edits}; say "
             "edited='keep' to let what was settled stand, or edited='recompute' to run it again"
@@ -282,7 +289,10 @@ class FlowEdited(DataflowError):
     def edits(self) -> str:
         """All that was edited, as text."""
         parts = {"added": self.added, "removed": self.removed, "changed": self.changed}
-        return "; ".join(f"{name}: {', '.join(some)}" for name, some in parts.items() if some)
+        told = [f"{name}: {', '.join(some)}" for name, some in parts.items() if some]
+        if self.modules:
+            told.append(f"node types are called after their module, renamed: {', '.join(self.modules)}")
+        return "; ".join(told)
 
 
 class AnswerRefused(DataflowError):

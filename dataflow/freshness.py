@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from dataflow.activating import Activation, unsettle
 from dataflow.overtaking import overtake
 from dataflow.states import NOT_RUN
-from dataflow.uses import reach_of
+from dataflow.uses import links_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -30,7 +30,7 @@ class Stage(IntEnum):
     ACTIVE = 1  # it is to settle, and has not yet
     FRESH = 2  # it has settled
     LOST = 3  # only races that others have won needed it
-    LEAVING = 4  # an update has overtaken it while it ran or was about to; it is stale once it has ended
+    OVERTAKEN = 4  # by an update, while it ran or was about to; it is stale once it has ended
 
 
 #: Of a node that has to settle again if somebody waits for it.
@@ -49,11 +49,11 @@ class Freshness:
         self.scheduler = scheduler
         self._settled = settled  # told of each node that has become fresh
         self.root = root = scheduler.root
-        self.reach = reach_of(root.plan)
+        self.links = links_of(root.plan)
         self.stages = bytearray(len(root.plan.nodes))  # Stage.STALE
         self._activation = Activation(scheduler, begins)
         self.wanted: Counter[int] = Counter()  # nodes that somebody waits for
-        self._again: set[int] = set()  # nodes that others wait for, which were leaving when that was known
+        self._again: set[int] = set()  # nodes that others wait for, which were overtaken when that was known
         root.states[:] = bytes([NOT_RUN]) * len(root.states)
         root.unsettled, root.has_ended = 0, True
         root.undemanded, root.lost, root.withdrawn = set(), set(), set()
@@ -65,19 +65,19 @@ class Freshness:
 
     def change(self, slots: Iterable[int] = (), nodes: Iterable[int] = ()) -> None:
         """Let everything be stale that depends on slots whose values have changed, or on changed nodes."""
-        stages, reach, plan = self.stages, self.reach, self.root.plan
-        todo = [*nodes, *(index for slot in slots for index in reach.readers.get(slot, ()))]
+        stages, links, plan = self.stages, self.links, self.root.plan
+        todo = [*nodes, *(index for slot in slots for index in links.readers.get(slot, ()))]
         while todo:
             index = todo.pop()
             stage = stages[index]
-            if stage in (Stage.STALE, Stage.LEAVING):  # what depends on it has been told
+            if stage in (Stage.STALE, Stage.OVERTAKEN):  # what depends on it has been told
                 continue
             if stage == Stage.ACTIVE:
                 self._overtake(plan.nodes[index])
             else:
                 stages[index] = Stage.STALE
             for slot in plan.nodes[index].outputs.values():
-                todo.extend(reach.readers.get(slot, ()))
+                todo.extend(links.readers.get(slot, ()))
         if not self.root.unsettled and not self.root.has_ended:
             self.scheduler.has_emptied(self.root)
 
@@ -85,7 +85,7 @@ class Freshness:
         """Take a node back that has not settled yet; what runs, or is about to, leaves on its own."""
         unsettle(self.root, node)  # some of a map may have settled early
         if overtake(self.scheduler, node):
-            self.stages[node.index] = Stage.LEAVING
+            self.stages[node.index] = Stage.OVERTAKEN
         else:
             self._deactivate(node.index)
 
@@ -116,17 +116,17 @@ class Freshness:
 
     def _readers_of(self, index: int) -> Iterator[tuple[int, int]]:
         for slot in self.root.plan.nodes[index].outputs.values():
-            for reader in self.reach.readers.get(slot, ()):
+            for reader in self.links.readers.get(slot, ()):
                 yield slot, reader
 
     def _waits_for(self, reader: int, slot: int) -> bool:
         is_active = self.stages[reader] == Stage.ACTIVE and reader not in self.root.undemanded
-        return is_active and slot in self.reach.needs[reader]
+        return is_active and slot in self.links.needs[reader]
 
     def finished(self, index: int) -> None:
         """Note that a node of the root has come to its end."""
         root, stages = self.root, self.stages
-        if stages[index] == Stage.LEAVING:
+        if stages[index] == Stage.OVERTAKEN:
             root.withdrawn.discard(index)
             root.states[index] = NOT_RUN
             stages[index] = Stage.STALE
@@ -149,7 +149,7 @@ class Freshness:
         now, lazily = self._behind({*self.wanted, *self._again})
         for index in now & root.withdrawn:  # it lost a race, is being cancelled, and is to run again
             if self.stages[index] == Stage.ACTIVE:
-                self.stages[index] = Stage.LEAVING
+                self.stages[index] = Stage.OVERTAKEN
                 unsettle(root, root.plan.nodes[index])
         asked = now & root.undemanded
         new, deferred = self._stale_of(now), self._stale_of(lazily - now)
@@ -174,17 +174,17 @@ class Freshness:
         """Have a node run that a lazy port has asked for, if it is stale, or once it has left."""
         if self.stages[index] in (Stage.STALE, Stage.LOST):
             self.scheduler.opening.do_later(self.demand)
-        elif self.stages[index] != Stage.LEAVING:
+        elif self.stages[index] != Stage.OVERTAKEN:
             return
         self._again.add(index)
 
     def _behind(self, nodes: Iterable[int]) -> tuple[set[int], set[int]]:
         """Find what is not fresh of some nodes and behind them: what has to run, and that with the lazy."""
-        now = self._spread(nodes, self.reach.needs)
-        return now, self._spread(now, self.reach.reads) if self.reach.has_lazy else now
+        now = self._spread(nodes, self.links.needs)
+        return now, self._spread(now, self.links.reads) if self.links.has_lazy else now
 
     def _spread(self, nodes: Iterable[int], read: tuple[tuple[int, ...], ...]) -> set[int]:
-        makers, stages, found = self.reach.makers, self.stages, set[int]()
+        makers, stages, found = self.links.makers, self.stages, set[int]()
         todo = list(nodes)
         while todo:
             index = todo.pop()

@@ -12,7 +12,7 @@ __all__ = ["FunctionReference"]
 
 
 def _check(value: object) -> object:
-    check_plain(value)
+    check_plain(value, "value")
     if callable(value) or (isinstance(value, str) and is_function_name(value)):
         return value
     raise ValueError(f"expected a function, written module:qualname, found {value!r}")

@@ -50,11 +50,27 @@ def is_function_name(text: str) -> bool:
     return _NAME.fullmatch(text) is not None
 
 
-def check_plain(function: object) -> None:
-    """Refuse an async function where a plain one is called; raises ValueError."""
+def check_plain(function: object, *values: str) -> None:
+    """Refuse an async function, or one that does not take these values, in this order; raises ValueError.
+
+    What is no function, and built-in types that tell nothing of their parameters, is let through.
+    """
     if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
         name = getattr(function, "__name__", "it")
         raise ValueError(f"expected a plain function, found the async function {name}; decide inside a node")
+    if not callable(function):
+        return
+    try:
+        signature = inspect.signature(function)
+    except ValueError:
+        return
+    try:
+        signature.bind(*values)
+    except TypeError:
+        name = getattr(function, "__name__", type(function).__name__)
+        bare = [one.replace(annotation=one.empty) for one in signature.parameters.values()]
+        found = f"{name}{signature.replace(parameters=bare, return_annotation=signature.empty)}"
+        raise ValueError(f"expected a function of the {' and the '.join(values)}, found {found}") from None
 
 
 def name_of_function(function: Callable[..., Any]) -> str | None:

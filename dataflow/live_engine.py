@@ -10,10 +10,11 @@ import anyio
 from dataflow.backend import caller, new_event
 from dataflow.errors import DataflowError
 from dataflow.events import Reporter
-from dataflow.given import digest_of
 from dataflow.live_ports import LivePorts
+from dataflow.read_digests import digest_of
 from dataflow.reusing import Reusing
-from dataflow.scheduler import Scheduler
+from dataflow.scheduler import Scheduler, memoizing_of
+from dataflow.starting import warn_of_memo, warn_of_settings
 from dataflow.tokens import UNSETTLED
 from dataflow.workers import Workers
 
@@ -45,6 +46,7 @@ class LiveEngine:
         self.changed_in: dict[int, int] = {}  # by slot of an input: the revision of its newest value
         self.changed = new_event()  # set, and replaced, with each revision
         self.ports = LivePorts(self)
+        warn_of_settings(scheduler, "session")
         for name, value in inputs.items():
             scheduler.root.values[plan.root.parameters[name]] = value
 
@@ -84,6 +86,8 @@ class LiveEngine:
 
         def change() -> None:
             scheduler.plan, root.plan = plan, plan.root
+            if plan.memos and scheduler.memoizing is None:
+                scheduler.memoizing = memoizing_of(scheduler)
             for slot, constant in enumerate(plan.root.initial):
                 if constant is not UNSETTLED:
                     root.values[slot] = constant
@@ -91,7 +95,10 @@ class LiveEngine:
             self.replaced_in.update(dict.fromkeys(changed, self.reusing.revision))
             self.reusing.replaced(changed)
 
+        lacked = scheduler.memoizing is not None and scheduler.memoizing.lacks_store
         self._begin_revision(change)
+        if not lacked:
+            warn_of_memo(scheduler, "session")
 
     def _begin_revision(self, change: Callable[[], None]) -> None:
         """Begin the next revision with a change, and have what is wanted settle again."""

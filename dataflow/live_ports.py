@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dataflow.backend import new_event
 from dataflow.errors import DataflowError, Paused
-from dataflow.given import digest_of
 from dataflow.live_results import snapshot
+from dataflow.read_digests import digest_of
 from dataflow.result import special_token
 from dataflow.tokens import value_of
 
@@ -51,7 +51,7 @@ class LivePorts:
         """Return the node of the root that a port is of, None for what stands from the start."""
         if port.slot is None:
             return None if port.node is None else port.node.index
-        return self._engine.freshness.reach.makers.get(port.slot)
+        return self._engine.freshness.links.makers.get(port.slot)
 
     def is_fresh(self, port: RootPort) -> bool:
         """Tell whether a port has settled for the inputs of now."""

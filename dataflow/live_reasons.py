@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from dataflow.addressing import RootPort
-    from dataflow.given import Reads
     from dataflow.known import Known
     from dataflow.live_engine import LiveEngine
     from dataflow.plan import PlanNode
+    from dataflow.read_digests import Reads
 
 __all__ = ["explain"]
 
@@ -85,7 +85,7 @@ def _computed(engine: LiveEngine, node: PlanNode) -> str:
 
 def _causes(engine: LiveEngine, node: PlanNode) -> Iterator[Reason]:
     """Go back from a node through the ports whose values had changed when it was computed."""
-    reach, plan = engine.freshness.reach, engine.scheduler.root.plan
+    links, plan = engine.freshness.links, engine.scheduler.root.plan
     memory, digests = engine.reusing.memory, engine.reusing.digests
     todo, seen = [node], {node.index}
     told = 0
@@ -99,7 +99,7 @@ def _causes(engine: LiveEngine, node: PlanNode) -> Iterator[Reason]:
             if port not in because or told == MOST_CAUSES:
                 continue
             told += 1
-            maker = reach.makers.get(slot)
+            maker = links.makers.get(slot)
             if maker is None:
                 yield _new_input(engine, slot)
             elif maker not in seen:
@@ -120,14 +120,14 @@ def _changed(reads: Reads, known: Known) -> tuple[str, ...]:
 
 def _changes(engine: LiveEngine, node: PlanNode) -> Iterator[Reason]:
     """Name the inputs and functions that have changed before a node since it was computed."""
-    reach, known = engine.freshness.reach, engine.reusing.memory.of_root(node.index)
+    links, known = engine.freshness.links, engine.reusing.memory.of_root(node.index)
     since = engine.replaced_in.get(node.index, 1) - 1 if known is None else known.revision
     todo, seen = [node.index], {node.index}
     for index in todo:  # grows while it is walked
         if engine.replaced_in.get(index, 0) > since:
             yield _replaced(engine, engine.scheduler.root.plan.nodes[index])
-        for slot in reach.reads[index]:
-            maker = reach.makers.get(slot)
+        for slot in links.reads[index]:
+            maker = links.makers.get(slot)
             if maker is None and engine.changed_in.get(slot, 0) > since:
                 yield _new_input(engine, slot)
             elif maker is not None and maker not in seen and not engine.freshness.is_fresh(maker):

@@ -86,15 +86,16 @@ class Lookup:
             told = write_place(f"{where}, flow {flow.name!r}: {text}", line, column)
             self._graph.problems.append(told)
 
-    def function(self, given: Callable[..., Any], where: Spot) -> Callable[..., Any]:
-        """Return a function; one that cannot be found by its name, or not be compiled, is a problem."""
+    def function(self, given: Callable[..., Any], where: Spot, takes: str = "value") -> Callable[..., Any]:
+        """Return a function; one that cannot be found by its name, or be compiled or called, is a problem."""
         try:
             if isinstance(given, ExpressionOf):
                 return given.compiled()
             if not isinstance(given, NamedFunction):
                 return given
             found = self._find_function(given.name)
-        except DataflowError as error:
+            check_plain(found, takes)
+        except (DataflowError, ValueError) as error:
             self._graph.problem(f"{where}: {error}", where)
             return given
         if found is None:
@@ -106,7 +107,7 @@ class Lookup:
         return (
             options
             if options.key is None
-            else replace(options, key=self.function(options.key, where.within("key")))
+            else replace(options, key=self.function(options.key, where.within("key"), "item"))
         )
 
     def policy(self, how: str | Callable[..., Any], where: Spot) -> Callable[..., Any]:
@@ -117,9 +118,9 @@ class Lookup:
                 known = f"{choices(POLICIES)}, or a function"
                 self._graph.problem(f"{where}: how of merge_contexts cannot be {how!r}; {known}", where)
             return found or POLICIES["pick"]
-        function = self.function(how, where.part(": how of merge_contexts"))
+        function = self.function(how, where.part(": how of merge_contexts"), "contexts")
         try:
-            check_plain(function)
+            check_plain(function, "contexts")
         except ValueError as error:
             self._graph.problem(f"{where}: how of merge_contexts: {error}", where)
         return function

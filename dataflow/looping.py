@@ -142,7 +142,7 @@ class Loop(Handle):
         if self._loop.test is not None:
             self._block.problem(f"{where} is given twice; a loop has one `until` or `while_`")
         try:
-            check_plain(predicate)
+            check_plain(predicate, "value")
         except ValueError as error:
             self._block.problem(f"{where}: {error}")
         self._block.changed()

@@ -55,7 +55,7 @@ class Entry(NamedTuple):
 
 
 class MemoStats(NamedTuple):
-    """How many outcomes a table holds, and how often it was asked for one that it had, or had not."""
+    """How many outcomes a table holds, and how many asks it has spared a call, or not; each counts once."""
 
     entries: int
     hits: int
@@ -83,16 +83,22 @@ class ProcessMemo:
     def recall(self, key: str, since: datetime | None = None, *, is_counted: bool = True) -> Entry | None:
         """Return what is known under a key, unless it was remembered before a time.
 
-        A miss is not counted where it was before, by whoever looks once more.
+        Whoever looks once more is not counted again, but says so by `has_come` if the outcome is there then.
         """
         with self._lock:
             entry = self._entries.get(key)
             if entry is None or (since is not None and entry.created < since):
                 self._misses += is_counted
                 return None
-            self._hits += 1
+            self._hits += is_counted
             self._entries.move_to_end(key)
             return entry
+
+    def has_come(self) -> None:
+        """Count an ask as a hit that was counted as a miss: what it needs has come meanwhile."""
+        with self._lock:
+            self._misses -= 1
+            self._hits += 1
 
     def remember(self, key: str, entry: Entry) -> None:
         """Remember an outcome in place of what was known under its key."""

@@ -11,13 +11,13 @@ from dataflow.declare import Node
 from dataflow.errors import DataflowError, FlowInvalid
 from dataflow.names import encode
 from dataflow.nodetype import NodeType, derive
-from dataflow.plan import LoopOf, MapOf
+from dataflow.plan import Call, FlowOf, LoopOf, MapOf
 from dataflow.steps import Step
 from dataflow.wiring import LoopBlock, MapBlock, PlacedNode
 from dataflow.wording import choices
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from dataflow.plan import PlanNode, ScopePlan
     from dataflow.wiring import Block, Nested, Placed, Wiring
@@ -84,13 +84,19 @@ def places_in(plan: ScopePlan, id: str) -> list[int]:
 
 
 def _has_inside(node: PlanNode, id: str) -> bool:
-    todo = [node]
+    return any(inner.id == id and inner.is_visible for inner in _all_inside(_body(node)))
+
+
+def _all_inside(nodes: Iterable[PlanNode]) -> Iterator[PlanNode]:
+    """Go through nodes and those in the blocks among them, these last."""
+    todo = list(nodes)
     for one in todo:  # grows while it is walked
-        if isinstance(one.action, LoopOf | MapOf) and (inside := one.action.body.nodes):
-            if any(inner.id == id and inner.is_visible for inner in inside):
-                return True
-            todo += inside
-    return False
+        yield one
+        todo += _body(one)
+
+
+def _body(node: PlanNode) -> Sequence[PlanNode]:
+    return node.action.body.nodes if isinstance(node.action, LoopOf | MapOf) else ()
 
 
 def _placed(block: Block, id: str, address: str) -> Placed:
@@ -100,14 +106,29 @@ def _placed(block: Block, id: str, address: str) -> Placed:
     return placed
 
 
-def check_layout(flow: str, address: str, kind: NodeType | Nested, old: ScopePlan, new: ScopePlan) -> None:
+def check_layout(
+    flow: str, address: Sequence[str], kind: NodeType | Nested, old: ScopePlan, new: ScopePlan
+) -> None:
     """Refuse a function that takes or gives other ports than the one it replaces; raises FlowInvalid."""
     if _laid_out(old) == _laid_out(new):
         return
     made = kind if isinstance(kind, NodeType) else kind.node_type
-    found = f"{', '.join(made.inputs) or 'nothing'} -> {', '.join(made.outputs)}"
-    told = f"node {address!r}: what replaces its function has to take and give the same ports"
-    raise FlowInvalid(flow, [f"{told}, with the same defaults; found {found}"])
+    told = f"node {'/'.join(map(encode, address))!r}: what replaces its function has to take and give"
+    found = f"expected {_ports_of(old, address[-1])}, found {_written(made.inputs, made.outputs)}"
+    raise FlowInvalid(flow, [f"{told} the same ports, with the same defaults; {found}"])
+
+
+def _written(inputs: Iterable[str], outputs: Iterable[str]) -> str:
+    return f"{', '.join(inputs) or 'nothing'} -> {', '.join(outputs) or 'nothing'}"
+
+
+def _ports_of(plan: ScopePlan, id: str) -> str:
+    """Write the ports of the first node of this id; maps and loops that no address names may be around it."""
+    actions = (node.action for node in _all_inside(plan.nodes) if node.id == id)
+    action = next(action for action in actions if isinstance(action, Call | FlowOf))
+    if isinstance(action, Call):
+        return _written(action.type.inputs, action.type.outputs)
+    return _written(action.plan.wiring.inputs, action.plan.outputs)
 
 
 def _laid_out(plan: ScopePlan) -> Any:

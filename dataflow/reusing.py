@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dataflow.deciding import checked_answer
 from dataflow.freshness import Freshness, Stage
-from dataflow.given import Digests, digest_of
 from dataflow.known import Known, Memory
 from dataflow.plan import Call, JoinOf
 from dataflow.ports import MISSING, SKIP
+from dataflow.read_digests import Digests, digest_of
 from dataflow.separation import separate
 from dataflow.states import DONE, FAILED, READY, TIMED_OUT, WAITING
 from dataflow.tokens import UNSETTLED, is_dead
@@ -79,7 +79,7 @@ class Reusing:
 
     def is_overtaken(self, frame: Frame, index: int) -> bool:
         """Tell whether an update has made a firing of the root stale that has not ended."""
-        return frame.parent is None and self.freshness.stages[index] == Stage.LEAVING
+        return frame.parent is None and self.freshness.stages[index] == Stage.OVERTAKEN
 
     def passed_over(self, frame: Frame, index: int) -> None:
         """Note that a firing will not be called; one that an update has overtaken is taken back."""

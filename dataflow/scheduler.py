@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from dataflow.reusing import Reusing
     from dataflow.timers import Timer
 
-__all__ = ["Scheduler"]
+__all__ = ["Scheduler", "memoizing_of"]
 
 #: How many steps of the work list are done before the event loop is given a chance.
 MOST_STEPS: Final = 1_000
@@ -93,7 +93,7 @@ class Scheduler:
         self.standing = Standing(self)
         self.timing = Timing(self, self.clock)
         self.settling = Settling(self)
-        self.memoizing = _memoizing(self) if plan.memos else None
+        self.memoizing = memoizing_of(self) if plan.memos else None
         self.admission: Admission | RunSlots | None = None
         if plan.has_limits:
             self.admission = Admission(settings, self.timers)
@@ -261,8 +261,9 @@ def _admitted(scheduler: Scheduler, admission: Admission | RunSlots, newly: list
     return admission.admit(newly) if memoizing is None else memoizing.admit(newly, admission)
 
 
-def _memoizing(scheduler: Scheduler) -> Memoizing:
-    from dataflow.memoizing import Memoizing  # few flows have a memo, and it loads a lot
+def memoizing_of(scheduler: Scheduler) -> Memoizing:
+    """Make the part by which nodes ask the memo, which those of most flows do not."""
+    from dataflow.memoizing import Memoizing  # loads a lot
 
     return Memoizing(scheduler)
 

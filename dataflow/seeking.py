@@ -63,6 +63,8 @@ class Sought:
             current.suspends()
             outcome = await waiting.outcome()
             if outcome is not None:
+                if not isinstance(self.table, StoredMemo):
+                    self.table.has_come()
                 return hit_of(outcome, self.reach)
         lead = _Lead(self, current)
         try:
@@ -119,6 +121,7 @@ class _Lead:
             since = memoizing.since(sought.memo)  # it may just have come
             known = table.recall(sought.mark.key, since, is_counted=False)
             if known is not None:
+                table.has_come()
                 return known.hit
             self.reason = memoizing.why_missed(sought, table)
             return None

@@ -14,7 +14,6 @@ from dataflow.freshness import Stage
 from dataflow.live_engine import LiveEngine
 from dataflow.live_reasons import explain
 from dataflow.live_results import failed
-from dataflow.names import encode
 from dataflow.replacing import address_in, check_layout, places_in, type_of, with_replaced
 from dataflow.result import no_value_text
 from dataflow.separation import separate
@@ -175,8 +174,8 @@ class Live:
         address = address_in(self._definition.wiring, node)
         kind = type_of(fn)
         replaced = with_replaced(wiring, address, kind)
-        plan, told = self._definition.compile_other(replaced), "/".join(map(encode, address))
-        check_layout(plan.name, told, kind, engine.scheduler.plan.root, plan.root)
+        plan = self._definition.compile_other(replaced)
+        check_layout(plan.name, address, kind, engine.scheduler.plan.root, plan.root)
         engine.replace(plan, places_in(plan.root, address[0]))
         self._wiring = replaced
 

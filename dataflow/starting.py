@@ -18,12 +18,9 @@ if TYPE_CHECKING:
     from dataflow.frames import FiringId
     from dataflow.scheduler import Scheduler
 
-__all__ = ["NewStart", "ResumeWarning", "ResumedStart", "Start"]
+__all__ = ["NewStart", "ResumeWarning", "ResumedStart", "Start", "warn_of_memo", "warn_of_settings"]
 
 LOG: Final = logging.getLogger("dataflow.engine")
-WITHOUT_STORE: Final = (
-    "their outcomes are remembered for this run alone; say using(store=...) or using(memo=...)"
-)
 
 
 class ResumeWarning(NamedTuple):
@@ -107,18 +104,27 @@ class ResumedStart:
         self.answers = {}
 
 
-def warn_of_settings(scheduler: Scheduler) -> None:
-    """Warn of what a flow sets in vain."""
+def warn_of_settings(scheduler: Scheduler, what: str = "run") -> None:
+    """Warn of what a flow sets in vain for a run, or for a live session."""
     plan, limits = scheduler.plan, scheduler.settings.limits
     unused = plan.unused_policies
     if unused:
         text = f"flow {plan.name!r} sets what counts only for whole runs: {', '.join(unused)}"
         LOG.warning("%s", text)
         scheduler.warn("", "without_effect", text)
-    if scheduler.memoizing is not None and scheduler.memoizing.lacks_store:
-        text = f"flow {plan.name!r} has nodes with memo 'store', but no store that remembers: {WITHOUT_STORE}"
-        LOG.warning("%s", text)
-        scheduler.warn("", "memo_without_store", text)
+    warn_of_memo(scheduler, what)
     if limits:
         for text in unused_limits(plan, limits):
             scheduler.warn("", "unused_limit", text)
+
+
+def warn_of_memo(scheduler: Scheduler, what: str) -> None:
+    """Warn if there is no store for what is to be remembered in one."""
+    if scheduler.memoizing is None or not scheduler.memoizing.lacks_store:
+        return
+    text = (
+        f"flow {scheduler.plan.name!r} has nodes with memo 'store', but no store that remembers: their "
+        f"outcomes are remembered for this {what} alone; say using(store=...) or using(memo=...)"
+    )
+    LOG.warning("%s", text)
+    scheduler.warn("", "memo_without_store", text)

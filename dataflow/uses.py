@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from dataflow.plan import PlanNode, ScopePlan
 
-__all__ = ["Reach", "Uses", "reach_of", "uses_of"]
+__all__ = ["Links", "Uses", "links_of", "uses_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Uses:
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class Links:
     """Who makes and who reads the values of a scope, and no more than that; see `Uses`."""
 
     makers: Mapping[int, int]
@@ -44,11 +44,11 @@ class Reach:
         return self.reads is not self.needs
 
 
-def reach_of(plan: ScopePlan) -> Reach:
+def links_of(plan: ScopePlan) -> Links:
     """Tell who makes and who reads the values of a scope; most have no lazy ports, nor races."""
     uses = plan.uses
     if uses is not None:
-        return Reach(uses.makers, uses.readers, uses.reads, uses.needs)
+        return Links(uses.makers, uses.readers, uses.reads, uses.needs)
     makers = {slot: node.index for node in plan.nodes for slot in node.outputs.values()}
     reads = [dict.fromkeys(slot for feed in node.feeds for slot in feed.slots) for node in plan.nodes]
     for slot, inner in plan.exports.items():
@@ -59,7 +59,7 @@ def reach_of(plan: ScopePlan) -> Reach:
         for slot in slots:
             readers.setdefault(slot, []).append(index)
     found = tuple(map(tuple, reads))
-    return Reach(makers, readers, found, found)
+    return Links(makers, readers, found, found)
 
 
 def uses_of(plan: ScopePlan, now: Iterable[int], later: Iterable[int] = ()) -> Uses:

@@ -119,15 +119,15 @@ MUTANTS: Final = (
     Mutant(
         "a port for what has been done is forgotten",
         "quickening.py",
-        "    if len(node.outputs) == 1 and plan.uses is None:\n",
-        "    if plan.uses is None:\n",
+        "    if not is_single or len(node.outputs) != 1 or plan.uses is not None:\n",
+        "    if not is_single or plan.uses is not None:\n",
         (QUICKENING.format("a_node_of_which_another_port_is_read_has_no_one_slot[done]"),),
     ),
     Mutant(
         "what may be withdrawn is settled as any other",
         "quickening.py",
-        "    if len(node.outputs) == 1 and plan.uses is None:\n",
-        "    if len(node.outputs) == 1:\n",
+        "    if not is_single or len(node.outputs) != 1 or plan.uses is not None:\n",
+        "    if not is_single or len(node.outputs) != 1:\n",
         (
             QUICKENING.format(
                 "where_nodes_may_be_withdrawn_or_never_asked_for_no_value_goes_its_own_way[a race]"
@@ -301,9 +301,9 @@ MUTANTS: Final = (
     ),
     Mutant(
         "the only reader of a hit has what is remembered itself",
-        "memoizing.py",
-        " is None or shared[slot] else separate(value)",
-        " is None or shared[slot] else value",
+        "settling.py",
+        " is None or plan.shared[slot] else separate(value)",
+        " is None or plan.shared[slot] else value",
         (
             MEMO.format(
                 "outcomes.py::TestCopies::"

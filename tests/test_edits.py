@@ -153,6 +153,24 @@ def test_a_settled_node_may_not_get_another(part: str) -> None:
     assert check_edits(RUN, edits, {"b"}) == []
 
 
+def test_a_module_that_was_renamed_is_told() -> None:
+    async def inc(x: int) -> int:
+        return x + 1
+
+    inc.__qualname__, inc.__module__ = "inc", "tests.renamed"
+    edits = edited(chain("a", "ask", "b", a=inc))
+    assert edits.changed["a"] == ("type", "code")
+    assert edits.modules == {"tests.quick_nodes": "tests.renamed"}
+    with pytest.raises(FlowEdited) as caught:
+        check_edits(RUN, edits, SETTLED)
+    told = "node types are called after their module, renamed: tests.quick_nodes -> tests.renamed"
+    assert f"changed: a (type, code); {told}; say edited='keep'" in str(caught.value)
+
+
+def test_another_function_is_no_module_that_was_renamed() -> None:
+    assert edited(chain("a", "ask", "b", a=dec)).modules == {}
+
+
 def test_a_refusal_says_which_run_stays_as_it_was_and_how_to_go_on() -> None:
     error = refused(chain("ask", "b", "c"), SETTLED)
     assert str(error).startswith(f"run {RUN} stays as it was")

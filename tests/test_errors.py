@@ -68,6 +68,14 @@ TEXTS = [
             "edited='keep' to let what was settled stand, or edited='recompute' to run it again"
         ),
     ),
+    (
+        FlowEdited("run-1", [], [], ["b (type)"], ["x -> y"]),
+        (
+            "run run-1 stays as it was, since the flow was edited meanwhile: changed: b (type); "
+            "node types are called after their module, renamed: x -> y; say "
+            "edited='keep' to let what was settled stand, or edited='recompute' to run it again"
+        ),
+    ),
     (AnswerRefused("ok", "it has expired"), "answer to 'ok' refused: it has expired"),
     (PackError("shots.ocr", "is missing"), "shots.ocr: is missing"),
     (FormatError("a.yaml", "is empty"), "a.yaml: is empty"),

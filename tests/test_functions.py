@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from pydantic import BaseModel, ValidationError
 from dataflow import PackError
 from dataflow.function_fields import FunctionReference
 from dataflow.functions import (
+    check_plain,
     import_function,
     importing,
     is_function_name,
@@ -29,8 +31,8 @@ class Holder:
         return 4
 
 
-def outer() -> int:
-    return 2
+def outer(value: int = 2, /) -> int:
+    return value
 
 
 class Model(BaseModel):
@@ -149,6 +151,47 @@ def test_a_function_of_the_main_module_is_named_after_its_file(
     assert name_of_function(outer) == f"{module}:outer"
 
 
+class Callable:
+    def __call__(self, value: int) -> int:
+        return value
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        outer,
+        str,  # a class that tells nothing of its parameters
+        str.upper,
+        operator.itemgetter(0),
+        Callable(),
+        Holder().__eq__,
+        functools.partial(max, 3),
+        lambda *values: values,
+        lambda value, _more=3, *, _key=4: value,
+        3,  # that this is no function is told elsewhere
+    ],
+)
+def test_what_takes_the_value_is_let_through(function: object) -> None:
+    check_plain(function, "value")
+
+
+@pytest.mark.parametrize(
+    ("function", "found"),
+    [
+        (lambda: 1, "<lambda>()"),
+        (lambda _, _more: 1, "<lambda>(_, _more)"),
+        (lambda _, *, _more: 1, "<lambda>(_, *, _more)"),
+        (Holder.inner, "inner()"),
+        (Callable.__call__, "__call__(self, value)"),
+        (functools.partial(Holder.inner), "partial()"),
+    ],
+)
+def test_what_does_not_take_the_value_is_refused(function: object, found: str) -> None:
+    with pytest.raises(ValueError) as caught:
+        check_plain(function, "value")
+    assert str(caught.value) == f"expected a function of the value, found {found}"
+
+
 @pytest.mark.parametrize("given", [outer, "module:function"])
 def test_a_config_takes_a_function_or_its_name(given: object) -> None:
     assert Model(predicate=given).predicate == given
@@ -173,4 +216,4 @@ def test_a_function_in_a_config_is_written_by_its_name(given: object, written: s
 
 
 def test_a_function_without_a_name_is_written_as_nothing() -> None:
-    assert Model(predicate=lambda: 1).model_dump() == {"predicate": None}
+    assert Model(predicate=lambda _: 1).model_dump() == {"predicate": None}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import signal
 import subprocess
 import sys
 from types import ModuleType
@@ -55,6 +56,16 @@ def played(*arguments: str, lines: str = "") -> subprocess.CompletedProcess[str]
     return subprocess.run(command, input=lines, capture_output=True, encoding="utf-8", check=True)
 
 
+def started() -> subprocess.Popen[str]:
+    """Start the example on pipes, and read until it waits for a line."""
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(PROGRAM, stdin=pipe, stdout=pipe, stderr=pipe, encoding="utf-8")
+    assert process.stdout is not None
+    while "nodes were stale" not in process.stdout.readline():
+        pass
+    return process
+
+
 def counts_in(text: str) -> list[tuple[int, int, int]]:
     return [(int(stale), int(called), int(stood)) for stale, called, stood in COUNTS.findall(text)]
 
@@ -89,6 +100,22 @@ def test_what_is_no_change_is_told_and_changes_nothing() -> None:
     assert counts_in(done.stdout) == [(200, 200, 0), (2, 2, 0)]
 
 
+def test_a_signal_ends_it_while_it_waits_for_a_line() -> None:
+    with started() as process:
+        process.send_signal(signal.SIGINT)
+        assert process.wait() == 130
+        assert process.stderr is not None
+        assert process.stderr.read() == ""
+
+
+def test_an_output_that_nobody_reads_ends_it() -> None:
+    with started() as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        _, told = process.communicate("sun 80\nsun 90\n")
+    assert (process.returncode, told) == (0, "")
+
+
 async def compare(changes: list[tuple[str, int]]) -> None:
     inputs: dict[str, int] = {}
     async with EXAMPLE.house.live() as session:
@@ -104,6 +131,14 @@ async def compare(changes: list[tuple[str, int]]) -> None:
 @given(changes=CHANGES)
 def test_after_any_changes_a_day_is_that_of_a_run(changes: list[tuple[str, int]]) -> None:
     anyio.run(compare, changes)
+
+
+def test_a_signal_ends_it_on_a_terminal() -> None:
+    with ExampleTerminal() as terminal:
+        terminal.read_until("of 200 nodes were stale")
+        terminal.process.send_signal(signal.SIGINT)
+        assert terminal.end() == 130
+    assert "Traceback" not in terminal.raw
 
 
 def test_arrow_keys_turn_the_knobs_of_a_terminal() -> None:

@@ -100,6 +100,18 @@ def test_a_limit_is_itself_only() -> None:
             "default must be a value, found SKIP; say on_error='skip' to skip",
         ),
         (lambda: EachOptions(key=decide), DECIDES),  # type: ignore[arg-type]
+        (
+            lambda: EachOptions(key=lambda: "a"),  # type: ignore[misc, arg-type]
+            "expected a function of the item, found <lambda>()",
+        ),
+        (
+            lambda: Retry(before=lambda: None),  # type: ignore[misc, arg-type]
+            "expected a function of the firing, found <lambda>()",
+        ),
+        (
+            lambda: policy_of(cutoff=lambda _: True),
+            "expected a function of the old and the new value, found <lambda>(_)",
+        ),
         (lambda: policy_of(on_error="stop"), "on_error cannot be 'stop'; choices: fail, skip, route"),
     ],
 )

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dataflow.cli.ages import read_age
-from dataflow.cli.exits import Problem, Refused
+from dataflow.cli.exits import ExitCode, Problem, Refused
 from dataflow.cli.storage import (
     JsonObjectOption,
     StoreOption,
     missing_store,
-    open_store,
+    read_store,
     refusing_runs,
     store_path,
 )
 from dataflow.cli.streams import tell, write
-from dataflow.cli.texts import moment, table
-from dataflow.wording import counted, visible
+from dataflow.cli.texts import moment, one_line, table
+from dataflow.wording import choices, counted, nearest, visible
 
 if TYPE_CHECKING:
     from dataflow.stores import OutcomeTable
@@ -79,7 +79,10 @@ def clear(
     if older_than is not None:
         before = datetime.now(UTC) - read_age("--older-than", older_than, unit="s")
     with refusing_runs():
-        count = _outcomes_in(store).clear(node_type, before)
+        table = _outcomes_in(store)
+        if node_type is not None:
+            _check_known(table, node_type, store)
+        count = table.clear(node_type, before)
     if as_json:
         from dataflow.cli.carrying import write_json  # as above
 
@@ -88,8 +91,23 @@ def clear(
         tell(f"forgot {counted(count, 'outcome')}")
 
 
+def _check_known(table: OutcomeTable, node_type: str, path: str | None) -> None:
+    """Refuse a node type of which nothing is remembered, which is most likely mistyped."""
+    known, where = [one.type for one in table.use()], store_path(path)
+    if node_type in known:
+        return
+    if missing := missing_store(path):
+        there = f": {missing}"
+    elif known:
+        there = f" in {where}; {choices(nearest(known, node_type))}"
+    else:
+        there = f": {where} remembers nothing"
+    text = f"nothing is remembered of node type {node_type!r}{there}"
+    raise Refused([Problem(one_line(text, 2000))], ExitCode.USAGE)
+
+
 def _outcomes_in(path: str | None) -> OutcomeTable:
-    place = open_store(path)
+    place = read_store(path)
     if place.outcomes is None:
         raise Refused([Problem(f"{place} remembers no outcomes")])
     return place.outcomes

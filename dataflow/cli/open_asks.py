@@ -17,6 +17,7 @@ from dataflow.cli.storage import (
     find_run,
     missing_store,
     open_store,
+    read_store,
     refusing_runs,
 )
 from dataflow.cli.streams import tell, write
@@ -34,7 +35,7 @@ def asks(as_json: JsonObjectOption = False, store: StoreOption = None) -> None:
     """List the open asks of all runs: run, ask, type of the answer, prompt, and below it what is shown."""
     from dataflow.cli.ask_texts import ask_lines, ask_object, asks_of  # only where it is needed
 
-    found = asks_of(open_store(store))
+    found = asks_of(read_store(store))
     if as_json:
         from dataflow.cli.carrying import write_json  # as above
 

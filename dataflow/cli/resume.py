@@ -41,8 +41,8 @@ EditedOption: TypeAlias = Annotated[
     str,
     typer.Option(
         metavar="HOW",
-        help="What becomes of settled nodes that were edited meanwhile: refuse the run, keep their "
-        "values, or recompute them.",
+        help="If the flow was edited since, and with it nodes that have settled: `refuse` to go on, `keep` "
+        "their values, or `recompute` them and what depends on them.",
     ),
 ]
 

@@ -17,6 +17,7 @@ from dataflow.cli.storage import (
     find_run,
     missing_store,
     open_store,
+    read_store,
     refusing_runs,
     store_path,
 )
@@ -52,7 +53,7 @@ def list_runs(context: typer.Context, as_json: JsonObjectOption = False, store: 
         return
     from collections import Counter
 
-    place = open_store(store)
+    place = read_store(store)
     with refusing_runs():
         found = place.runs()
         asks: Counter[str] = Counter(ask.run for ask in place.asks() if not ask.is_answered)
@@ -138,8 +139,9 @@ def prune(
     if unknown:
         text = f"--status {unknown[0]}: there is no such status to prune; choices: {', '.join(STATUSES)}"
         raise Refused([Problem(text)], ExitCode.USAGE)
+    place, age = read_store(store), read_age("--older-than", older_than)
     with refusing_runs():
-        deleted = prune_store(open_store(store), read_age("--older-than", older_than), status or ENDED)
+        deleted = prune_store(place, age, status or ENDED)
     _tell_deleted(deleted, as_json=as_json)
 
 

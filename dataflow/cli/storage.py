@@ -29,6 +29,7 @@ __all__ = [
     "find_run",
     "missing_store",
     "open_store",
+    "read_store",
     "refusing_runs",
     "store_path",
 ]
@@ -82,6 +83,16 @@ def open_store(path: str | None) -> Store:
     from dataflow.stores import Store  # brings sqlite3 when it is used
 
     return Store.sqlite(store_path(path))
+
+
+def read_store(path: str | None) -> Store:
+    """Return the store that is there to be read; raises Refused, as a usage error, if a path names none.
+
+    The store of the current folder may be missing: nothing has been run there yet.
+    """
+    if path is not None and (missing := missing_store(path)):
+        raise Refused([Problem(f"--store {path}: {missing}")], ExitCode.USAGE)
+    return open_store(path)
 
 
 def find_run(store: Store, part: str, path: str | None) -> StoredRun:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import signal
 import sys
 import termios
 import tty
@@ -16,6 +17,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import pi, sin
+from typing import NoReturn
 
 import anyio
 
@@ -210,12 +212,18 @@ async def play(changes: AsyncIterator[tuple[str, int]], values: dict[str, int], 
             draw(values, day, chosen and name)
 
 
+def interrupted(number: int, _: object) -> NoReturn:
+    """End at once, also while a line is waited for, with the exit code that a signal has in a shell."""
+    sys.exit(128 + number)
+
+
 def main() -> None:
     """Take changes from the arguments, from keys or from lines."""
     parser = argparse.ArgumentParser(description="Turn the knobs of a house with panels and a battery.")
     parser.add_argument("--script", metavar="CHANGES", help="such as 'sun=80 battery=6000'")
     script = parser.parse_args().script
     values = {name: knob.start for name, knob in KNOBS.items()}
+    signal.signal(signal.SIGINT, interrupted)
     if script is None and sys.stdin.isatty() and sys.stdout.isatty():
         with single_keys():
             anyio.run(play, keys(values), values, next(iter(KNOBS)))
@@ -224,4 +232,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except BrokenPipeError:  # whoever has read has seen enough; what is still in the buffer goes nowhere
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from datetime import date, timedelta
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -147,9 +150,14 @@ async def shown(x: Any) -> str:
         (None, "", ': null -> ""'),
         ("x" * 100 + "left", "x" * 100 + "right", ': ..."xxxxxxxxxxxxleft" -> ..."xxxxxxxxxxxxright"'),
         (["y" * 20_000], ["y" * 20_000 + "z"], '[0]: ..."yyyyyyyyyyyy" -> ..."yyyyyyyyyyyyz"'),
-        (b"\x00", b"\x01", ': "AA==" -> "AQ=="'),
+        (b"\x00", b"\x01", r""": "b'\\x00'" -> "b'\\x01'" """.rstrip()),
+        (timedelta(days=1), timedelta(hours=2), ': "1 day, 0:00:00" -> "2:00:00"'),
+        (math.inf, 1.0, ": Infinity -> 1.0"),
+        ({1: date(2026, 1, 2)}, {1: Decimal("1.50")}, ': {"1": "2026-01-02"} -> {"1": "1.50"}'),
+        ("a\ud800\\", "b\x1b", r""": "a\ud800\\" -> "b\u001b" """.rstrip()),
+        ({"$": {"v": (1, {2})}}, 3, ': {"$": {"v": [1, [2]]}} -> 3'),
     ],
-    ids=range(9),
+    ids=range(14),
 )
 async def test_the_place_that_differs_in_a_value_is_told(first: Any, second: Any, told: str) -> None:
     with Flow("drawn") as f:
@@ -162,6 +170,20 @@ async def test_the_place_that_differs_in_a_value_is_told(first: Any, second: Any
     assert cause.text == f"draw.out{told}"
     assert not any(one.is_cause for one in rest)
     assert found.causes == (cause,)
+
+
+async def test_answers_are_told_as_people_read_them() -> None:
+    with Flow("asked") as f:
+        f.output("o", f.ask(timedelta, "How long?", name="long").out)
+    flow = f.using(store=Store.memory())
+    run = await run_of(flow)
+    one, other = [
+        (await flow.fork(run, changes={"long": timedelta(minutes=count)})).run_id for count in (1, 2)
+    ]
+    assert (await lines(flow, one, other))[1:] == [
+        'cause    answer to long: "0:01:00" -> "0:02:00"',
+        'follows  output \'o\': "0:01:00" -> "0:02:00"',
+    ]
 
 
 async def test_what_does_not_count_is_no_difference() -> None:

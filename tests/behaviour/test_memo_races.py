@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,8 +12,9 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from dataflow import EventKind, Flow, NodeState, Retry, RunFailed, collect, each, node
+from dataflow import EventKind, Flow, MemoStats, NodeState, ProcessMemo, Retry, RunFailed, collect, each, node
 from dataflow.flights import Flights
+from dataflow.memo_table import Entry
 from tests.memo_flows import CALLS, PLACES, Place, called, one_node, place_of, told
 
 
@@ -58,6 +60,43 @@ async def settle() -> None:
 def flow_of(place: Place, **settings: Any) -> Flow:
     reach, where = place
     return one_node(where, node(memo=reach, **settings)(held), x=1)
+
+
+async def test_who_waits_for_the_outcome_of_another_counts_as_a_hit() -> None:
+    gates()
+    table = ProcessMemo()
+    async with anyio.create_task_group() as group:
+        for _ in range(3):
+            group.start_soon(flow_of(("process", table)).run)
+        await settle()
+        assert table.stats() == MemoStats(entries=0, hits=0, misses=3)
+        GATES["go"].set()
+    assert (table.stats(), called()) == (MemoStats(entries=1, hits=2, misses=1), [1])
+
+
+class LateMemo(ProcessMemo):
+    """A table in which an outcome stands just after it was asked for."""
+
+    def __init__(self, key: str, entry: Entry) -> None:
+        super().__init__()
+        self.late = key, entry
+
+    def recall(self, key: str, since: datetime | None = None, *, is_counted: bool = True) -> Entry | None:
+        found = super().recall(key, since, is_counted=is_counted)
+        self.remember(*self.late)
+        return found
+
+
+async def test_what_is_found_by_a_second_look_counts_as_a_hit() -> None:
+    gates()
+    GATES["go"].set()
+    table = ProcessMemo()
+    await flow_of(("process", table)).run()
+    [(key, entry)] = table.newest(f"{__name__}:held", 1)
+    late = LateMemo(key, entry)
+    result = await flow_of(("process", late)).run()
+    assert (result["out"], called()) == (2, [1])
+    assert late.stats() == MemoStats(entries=1, hits=1, misses=0)
 
 
 async def test_two_runs_that_miss_at_once_compute_once(place: Place) -> None:

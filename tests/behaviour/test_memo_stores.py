@@ -233,6 +233,28 @@ class TestDamage:
             assert (await chain(4).using(memo=store).run(x=1))["out"] == "1" + "é" * LONG + "!!!"
             assert called() == calls
 
+    async def test_what_is_gone_once_it_is_needed_fails_once(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Others may have had the store make room, after nodes that are known were settled with it."""
+        store = Counting(tmp_path)
+        await chain(3).using(memo=store).run(x=1)
+        blob = store.blob
+
+        def gone(digest: str) -> bytes:
+            with closing(sqlite3.connect(tmp_path / "runs.db")) as connection:
+                connection.executescript("DELETE FROM memo; DELETE FROM blobs")
+            return blob(digest)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(store, "blob", gone)
+            with pytest.raises(RunFailed, match="what was remembered is dropped: run the flow again"):
+                await chain(4).using(memo=store).run(x=1)
+        called()
+        for calls in (CHAIN[:4], []):
+            assert (await chain(4).using(memo=store).run(x=1))["out"] == "1" + "é" * LONG + "!!!"
+            assert called() == calls
+
 
 class TestSecrets:
     async def test_secrets_are_marked_and_filled_in_again(self, tmp_path: Path) -> None:

@@ -213,8 +213,9 @@ def test_an_ask_that_has_expired_says_so_and_takes_no_answer(cli: Cli, folder: P
     assert (done.code, done.err) == (2, f"error: ask 'publish' of run {run} {told}\n")
 
 
-def test_asks_of_a_store_that_is_not_there_say_so(cli: Cli, folder: Path) -> None:
-    assert cli("asks", "--store", "x.db").err == f"0 open asks: there is no store {folder / 'x.db'}\n"
+def test_asks_where_nothing_was_run_say_so(cli: Cli, folder: Path) -> None:
+    done = cli("asks")
+    assert (done.code, done.err) == (0, f"0 open asks: there is no store {folder / '.dataflow/runs.db'}\n")
 
 
 def test_an_edited_flow_is_refused_with_what_to_say(cli: Cli, folder: Path) -> None:

@@ -85,6 +85,26 @@ def test_what_a_fork_comes_from_is_shown(cli: Cli) -> None:
     }
 
 
+def test_a_flow_that_was_moved_is_forked_and_a_renamed_file_is_told(cli: Cli, folder: Path) -> None:
+    text = (
+        "from dataflow import Flow\n"
+        "async def double(x: int) -> int: return 2 * x\n"
+        "with Flow('moved') as moved:\n"
+        "    moved.output('out', moved.add(double, x=moved.input('x', int)).out)\n"
+    )
+    was, other, renamed = folder / "as_it_was.py", folder / "new" / "as_it_was.py", folder / "renamed.py"
+    was.write_text(text)
+    source = run_of(cli, str(was), "--input", "x=3")
+    other.parent.mkdir()
+    was.rename(other)
+    assert cli("fork", source, "--flow", str(other)).out == "out: 6\n"
+    other.rename(renamed)
+    done = cli("fork", source, "--flow", str(renamed))
+    told = "double (type); node types are called after their module, renamed: as_it_was -> renamed; give"
+    assert (done.code, told in done.last) == (1, True)
+    assert cli("fork", source, "--flow", str(renamed), "--edited", "keep").out == "out: 6\n"
+
+
 def test_two_runs_are_told_apart(cli: Cli) -> None:
     source = run_of(cli, ":review")
     cli("fork", source, "--change", "title=two", "--change", "publish=true")

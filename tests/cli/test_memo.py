@@ -62,13 +62,30 @@ def test_outcomes_are_forgotten_by_type_and_age(cli: Cli, folder: Path) -> None:
     assert table is not None
     table.remember(new_outcome("k1", type="old"), {})
     table.remember(new_outcome("k2", type="older"), {})
-    assert cli("memo", "clear", "nobody").err == "forgot 0 outcomes\n"
     assert cli("memo", "clear", "older", "--json").json == {"cleared": 1}
     assert cli("memo", "clear", "--older-than", "3600").err == "forgot 1 outcome\n"
     assert [one.type for one in table.use()] == ["numbers_flow:double"]
     assert cli("memo", "clear", "--older-than", "1h").err == "forgot 0 outcomes\n"
     assert cli("memo", "clear").err == "forgot 1 outcome\n"
     assert not table.use()
+
+
+def test_a_node_type_of_which_nothing_is_remembered_is_wrong_usage(cli: Cli, folder: Path) -> None:
+    def refused() -> str:
+        done = cli("memo", "clear", "numbers_flow:duoble")
+        assert (done.code, done.out) == (2, "")
+        return done.err
+
+    told = "error: nothing is remembered of node type 'numbers_flow:duoble'"
+    assert refused() == f"{told}: there is no store {folder / '.dataflow/runs.db'}\n"
+    run_of(cli, folder, 1)
+    table = Store.sqlite(folder / ".dataflow/runs.db").outcomes
+    assert table is not None
+    table.remember(new_outcome(type="another"), {})
+    assert refused() == f"{told} in .dataflow/runs.db; choices: numbers_flow:double, another\n"
+    assert [one.entries for one in table.use()] == [1, 1]
+    table.clear()
+    assert refused() == f"{told}: .dataflow/runs.db remembers nothing\n"
 
 
 def test_another_store_is_named(cli: Cli, folder: Path) -> None:

@@ -85,6 +85,27 @@ def test_a_store_that_is_not_there_is_told_with_its_whole_path(cli: Cli, folder:
     )
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("runs",),
+        ("runs", "prune", "--older-than", "1d"),
+        ("asks",),
+        ("memo", "stats"),
+        ("memo", "clear"),
+        ("memo", "clear", "numbers:double"),
+    ],
+)
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_a_store_that_is_named_and_not_there_is_wrong_usage(
+    cli: Cli, folder: Path, command: tuple[str, ...], form: tuple[str, ...]
+) -> None:
+    done = cli(*command, "--store", "x.db", *form)
+    told = f"error: --store x.db: there is no store {folder / 'x.db'}\n"
+    assert (done.code, done.out, done.err) == (2, "", told)
+    assert not list(folder.iterdir())
+
+
 def test_a_part_of_an_id_will_do(cli: Cli) -> None:
     run = run_of(cli, ":greet", "Ada")
     run_of(cli, ":several")

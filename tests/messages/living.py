@@ -49,8 +49,10 @@ def counting() -> Flow:
     return f
 
 
-def inner() -> Flow:
+def inner(**defaults: int) -> Flow:
     with Flow("inside") as f:
+        for name, default in defaults.items():
+            f.input(name, int, default)
         f.output("z", f.add(inc, x=f.input("x", int)).out)
     return f
 
@@ -119,8 +121,10 @@ ROWS = [
     Row("a loop to replace", in_session(lambda s: s.replace("rounds", inc)), "'rounds' is a loop or a map, which runs no function; replace a node inside it"),
     Row("a node inside a flow to replace", in_session(lambda s: s.replace("inside/inc", inc)), "'inside/inc' is inside node 'inside', which is no block: replace that node"),
     Row("a function with another port", in_session(lambda s: s.replace("inc", other)), "node 'inc' (tests.messages.living:other) has no input port 'x'; choices: y\nport 'inc.y' is required and has neither an edge nor a constant"),
-    Row("a function with one more port", in_session(lambda s: s.replace("inc", added)), "node 'inc': what replaces its function has to take and give the same ports, with the same defaults; found x, more -> out"),
+    Row("a function with one more port", in_session(lambda s: s.replace("inc", added)), "node 'inc': what replaces its function has to take and give the same ports, with the same defaults; expected x -> out, found x, more -> out"),
+    Row("a flow with one more port", in_session(lambda s: s.replace("inside", inner(more=1))), "node 'inside': what replaces its function has to take and give the same ports, with the same defaults; expected x -> z, found more, x -> z"),
     Row("a cutoff that is no function", lambda: node(cutoff=3)(inc), "cutoff must be a function of the old and the new value, found 3"),
+    Row("a cutoff of one value", cutting(lambda value: True), "expected a function of the old and the new value, found <lambda>(value)"),
     Row("a cutoff without an answer", in_session(_twice, cutting(lambda old, new: None)), "node 'inc' got None from its cutoff; expected a bool"),
     Row("a cutoff in a document", lambda: cutting(lambda old, new: True)().to_dict(), "node 'inc', policy: `cutoff` has no document form"),
     Row("why of what runs other code", in_session(_why_other_code), "output 'y' is stale, and nobody has asked for it since\n  because inc runs other code since revision 2"),

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any, Final
 
 from dataflow import SKIP, ExecutionContext, Flow, collect, each, flow, gather, merge, node
@@ -55,6 +56,13 @@ def async_test(f: Flow) -> None:
         c = it.carry(1)
         c.next(c.out)
         it.while_(c.out, inc)
+
+
+def test_of_two(f: Flow) -> None:
+    with f.loop(limit=2) as it:
+        c = it.carry(1)
+        c.next(c.out)
+        it.while_(c.out, operator.lt)
 
 
 def while_of_a_round(f: Flow) -> None:
@@ -239,6 +247,7 @@ ROWS: Final = [
     Row("a next value of another type", wired(another_type_next), "next value of '$carry.carry' of loop 'loop' is int, but the port began as str"),
     Row("two tests", wired(two_tests), "the test of loop 'loop' is given twice; a loop has one `until` or `while_`"),
     Row("an async test", wired(async_test), "the test of loop 'loop': expected a plain function, found the async function inc; decide inside a node"),
+    Row("a test of two values", wired(test_of_two), "the test of loop 'loop': expected a function of the value, found lt(a, b, /)"),
     Row("a test of an int", document("...\nnodes: {l: {loop: {carry: {c: {first: {value: 1}, next: n}}, nodes: {n: {type: 'tests.behaviour.flow_parts:inc', inputs: {x: $carry.c}}}, until: n}}}"), "2:139 the test of loop 'l' reads n.out, which is int; expected bool"),
     Row("while of what a round makes", wired(while_of_a_round), "the test of loop 'loop' reads inc.out; `while` tests a carried port before the round, use `until` for what a round makes"),
     Row("a function that returns no port", lambda: returns_an_int.check(), "@flow function 'returns_an_int' returned int; expected a port, or a NamedTuple of ports for several outputs"),

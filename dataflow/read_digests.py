@@ -1,4 +1,4 @@
-"""Given: the digests of what a node reads, by which a live session tells whether it is the same (S13.4)."""
+"""Read digests: those of what a node reads, by which a live session tells whether it is the same (S13.4)."""
 
 from __future__ import annotations
 

@@ -1,0 +1,77 @@
+"""What a live session remembers in a memo, and that it tells where it cannot (S13.1, S13.4)."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from dataflow import Flow, Store, node
+
+WITHOUT_STORE = (
+    "flow 'remembering' has nodes with memo 'store', but no store that remembers: their outcomes are "
+    "remembered for this session alone; say using(store=...) or using(memo=...)"
+)
+CALLED: list[int] = []
+
+
+async def inc(x: int) -> int:
+    CALLED.append(x)
+    return x + 1
+
+
+@pytest.fixture(autouse=True)
+def _told(caplog: pytest.LogCaptureFixture) -> None:
+    CALLED.clear()
+    caplog.set_level(logging.WARNING, logger="dataflow")
+
+
+def remembering(memo: str) -> Flow:
+    with Flow("remembering") as flow:
+        flow.output("y", flow.add(node(memo=memo)(inc), x=flow.input("x", int, 1)).out)  # type: ignore[call-overload]
+    return flow
+
+
+async def test_a_memo_without_a_store_is_told_as_a_run_tells_it(caplog: pytest.LogCaptureFixture) -> None:
+    flow = remembering("store")
+    async with flow.live() as session:
+        for x in (1, 2, 1):
+            await session.update(x=x)
+            assert await session.get("y") == x + 1
+    assert CALLED == [1, 2]
+    assert caplog.messages == [WITHOUT_STORE]
+    caplog.clear()
+    await flow.run()
+    assert caplog.messages == [WITHOUT_STORE.replace("this session", "this run")]
+
+
+@pytest.mark.parametrize("setting", ["store", "memo"])
+async def test_a_store_that_remembers_is_enough(setting: str, caplog: pytest.LogCaptureFixture) -> None:
+    flow = remembering("store").using(**{setting: Store.memory()})  # type: ignore[arg-type]
+    async with flow.live() as session:
+        assert await session.get("y") == 2
+    async with flow.live() as session:
+        assert await session.get("y") == 2
+    assert (CALLED, caplog.messages) == ([1], [])
+
+
+async def test_other_settings_without_an_effect_are_told_too(caplog: pytest.LogCaptureFixture) -> None:
+    with Flow("outer") as outer:
+        outer.output("y", outer.add(remembering("off").using(keep=False), x=1).out.y)
+    async with outer.live():
+        pass
+    assert [message[:50] for message in caplog.messages] == [
+        "flow 'outer' sets what counts only for whole runs:"
+    ]
+
+
+async def test_a_function_that_comes_later_remembers_too(caplog: pytest.LogCaptureFixture) -> None:
+    async with remembering("off").live() as session:
+        assert await session.get("y") == 2
+        await session.replace("inc", node(memo="store")(inc))
+        await session.replace("inc", node(memo="store", version="2")(inc))
+        assert caplog.messages == [WITHOUT_STORE]
+        for x in (1, 2, 1):
+            await session.update(x=x)
+            assert await session.get("y") == x + 1
+    assert CALLED == [1, 1, 2]
