@@ -86,7 +86,9 @@ class LiveEngine:
 
         def change() -> None:
             scheduler.plan, root.plan = plan, plan.root
-            if plan.memos and scheduler.memoizing is None:
+            if scheduler.memoizing is not None:
+                scheduler.memoizing.forget_plan()
+            elif plan.memos:
                 scheduler.memoizing = memoizing_of(scheduler)
             for slot, constant in enumerate(plan.root.initial):
                 if constant is not UNSETTLED:

@@ -60,6 +60,10 @@ class Memoizing:
         """Whether there is no store that remembers, though a node asks for one."""
         return "store" in self.scheduler.plan.memos and (self._store is None or self._store.outcomes is None)
 
+    def forget_plan(self) -> None:
+        """Ask tables anew: the plan is another, and may have other classes, which tables read."""
+        self._tables.clear()
+
     def admit(self, newly: list[FiringId], admission: Admission | RunSlots) -> list[FiringId]:
         """Return the firings that may start now; those that ask first need no slots for that (S15.1)."""
         asking = {firing for firing in newly if firing not in self._queued and _is_remembered(*firing)}

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
 from dataflow import Flow, Store, node
 
@@ -74,4 +76,31 @@ async def test_a_function_that_comes_later_remembers_too(caplog: pytest.LogCaptu
         for x in (1, 2, 1):
             await session.update(x=x)
             assert await session.get("y") == x + 1
+    assert CALLED == [1, 1, 2]
+
+
+class Point(BaseModel):
+    """Names a class that the flow did not know before."""
+
+    x: int
+
+
+async def test_a_function_that_comes_later_brings_its_classes() -> None:
+    async def anything(x: int) -> Any:
+        CALLED.append(x)
+        return x
+
+    async def point(x: int) -> Point:
+        CALLED.append(x)
+        return Point(x=x)
+
+    with Flow("remembering") as flow:
+        step = flow.add(node(name="it", memo="store")(anything), x=flow.input("x", int, 1))
+        flow.output("y", step.out)
+    async with flow.using(store=Store.memory()).live() as session:
+        assert await session.get("y") == 1
+        await session.replace("it", node(name="it", memo="store")(point))
+        for x in (1, 2, 1):
+            await session.update(x=x)
+            assert await session.get("y") == Point(x=x)
     assert CALLED == [1, 1, 2]
