@@ -17,7 +17,7 @@ __getattr__, __dir__, __all__ = _attach(
     submod_attrs={
         "asks": ["Ask"],
         "config": ["Config"],
-        "context": ["ExecutionContext", "Message", "Tools"],
+        "context": ["ExecutionContext", "Image", "Message", "ToolCall", "Tools"],
         "current": ["Firing", "this_firing"],
         "declare": ["Node", "node", "threaded"],
         "digests": ["digester"],

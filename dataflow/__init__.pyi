@@ -2,7 +2,7 @@
 
 from .asks import Ask
 from .config import Config
-from .context import ExecutionContext, Message, Tools
+from .context import ExecutionContext, Image, Message, ToolCall, Tools
 from .current import Firing, this_firing
 from .declare import Node, node, threaded
 from .differing import Difference, DifferenceKind, Differences, diff
@@ -71,6 +71,7 @@ __all__ = [
     "FlowEdited",
     "FlowInvalid",
     "FormatError",
+    "Image",
     "Lazy",
     "Limit",
     "Live",
@@ -106,6 +107,7 @@ __all__ = [
     "Store",
     "StoreError",
     "Template",
+    "ToolCall",
     "Tools",
     "TypedFlow",
     "ValueMismatch",

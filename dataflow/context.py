@@ -12,18 +12,43 @@ from dataflow.separation import separate
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["CONTEXT_ID", "ExecutionContext", "Message", "Tools", "history_of"]
+__all__ = ["CONTEXT_ID", "ExecutionContext", "Image", "Message", "ToolCall", "Tools", "history_of"]
 
 #: The id of the node type that begins a conversation.
 CONTEXT_ID: Final = "control.context"
 
 
 @dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call that a model asks for; `arguments` is JSON as the model wrote it, which may be invalid."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A picture in a message: its media type, as `image/png`, and the bytes of the file."""
+
+    media_type: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Message:
-    """One message of a conversation. What it holds is shared by all who read it: change nothing in it."""
+    """One message of a conversation. What it holds is shared by all who read it: change nothing in it.
+
+    `content` is a text, or a sequence of texts and images. An assistant's message may have `tool_calls`; the
+    message of a tool says in `tool_call_id` which call it answers. A message with a `pin`, the name under
+    which it was put into the conversation, stays when the conversation is trimmed (S10.5).
+    """
 
     role: Literal["system", "user", "assistant", "tool"]
     content: Any
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str = ""
+    pin: str = ""
 
 
 class Variables(Mapping[str, Any]):

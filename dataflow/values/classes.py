@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NewType, TypeVar, get_arg
 
 from pydantic import BaseModel
 
-from dataflow.context import ExecutionContext, Message
+from dataflow.context import ExecutionContext, Image, Message, ToolCall
 from dataflow.failure import Failure
 from dataflow.functions import module_name
 from dataflow.ports import Signal
@@ -28,7 +28,7 @@ __all__ = ["OWN", "Classes", "class_name", "classes_of"]
 #: Generic types that grow as they refer to themselves have no end.
 MOST_TYPES: Final = 100_000
 #: Classes of the engine; they have the names under which they are public, wherever they stand.
-OWN: Final = (ExecutionContext, Failure, Message, Secret, Signal)
+OWN: Final = (ExecutionContext, Failure, Image, Message, Secret, Signal, ToolCall)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dataflow import ExecutionContext, Message
+from dataflow import ExecutionContext, Image, Message, ToolCall
 from dataflow.context import history_of
 from dataflow.errors import ValueRefused
 from dataflow.values import Reader, Writer, classes_of
@@ -74,3 +74,23 @@ def test_what_was_refused_is_not_taken_for_written() -> None:
         writer.write(context, "a.context")
     content.clear()
     assert Reader(CLASSES, blobs.__getitem__, "runs.db").read(writer.write(context, "a.context")) == context
+
+
+def test_messages_that_were_stored_before_tool_calls_were_known_are_read() -> None:
+    stored = {"$": "dataflow:Message", "v": {"role": "assistant", "content": "hi"}}
+    read = Reader(CLASSES, lambda _: b"", "runs.db").read(stored)
+    assert read == Message("assistant", "hi", tool_calls=(), tool_call_id="", pin="")
+
+
+def test_a_turn_with_tool_calls_and_images_comes_back() -> None:
+    blobs: dict[str, bytes] = {}
+    picture = Image("image/png", bytes(range(256)) * 8)
+    context = ExecutionContext("c").append(
+        Message("user", ("what is this?", picture)),
+        Message("assistant", "", (ToolCall("c1", "look", '{"at": "it"}'),)),
+        Message("tool", ("a cat", picture), tool_call_id="c1"),
+        Message("assistant", "a cat"),
+    )
+    stored = json.loads(json.dumps(Writer(CLASSES, blobs.__setitem__).write(context, "a.context")))
+    assert Reader(CLASSES, blobs.__getitem__, "runs.db").read(stored) == context
+    assert picture.data in blobs.values()
