@@ -16,6 +16,7 @@ __getattr__, __dir__, __all__ = _attach(
     __name__,
     submod_attrs={
         "asks": ["Ask"],
+        "checking": ["check_json", "json_schema"],
         "config": ["Config"],
         "context": ["ExecutionContext", "Image", "Message", "ToolCall", "Tools"],
         "current": ["Firing", "this_firing"],
@@ -61,6 +62,7 @@ __getattr__, __dir__, __all__ = _attach(
         "states": ["NodeState"],
         "steps": ["Step"],
         "stores": ["Store"],
+        "type_fields": ["TypeField"],
         "typed_flows": ["TypedFlow", "flow"],
     },
 )

@@ -1,6 +1,7 @@
 # The public names, and where each of them is; imported when it is first used.
 
 from .asks import Ask
+from .checking import check_json, json_schema
 from .config import Config
 from .context import ExecutionContext, Image, Message, ToolCall, Tools
 from .current import Firing, this_firing
@@ -46,6 +47,7 @@ from .session import Counts, Live
 from .states import NodeState
 from .steps import Step
 from .stores import Store
+from .type_fields import TypeField
 from .typed_flows import TypedFlow, flow
 
 __all__ = [
@@ -109,10 +111,12 @@ __all__ = [
     "Template",
     "ToolCall",
     "Tools",
+    "TypeField",
     "TypedFlow",
     "ValueMismatch",
     "ValueRefused",
     "When",
+    "check_json",
     "collect",
     "diff",
     "digester",
@@ -120,6 +124,7 @@ __all__ = [
     "fallback",
     "flow",
     "gather",
+    "json_schema",
     "merge",
     "merge_contexts",
     "node",

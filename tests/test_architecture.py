@@ -158,6 +158,7 @@ ROWS: Final[list[set[str]]] = [
         "deciding",
         "mismatches",
         "schema_types",
+        "type_fields",
         "type_names",
         "type_shapes",
     },
