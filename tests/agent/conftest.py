@@ -6,18 +6,26 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
+import anyio
 import pytest
 
+from dataflow import Message, Secret
+from dataflow_agent import ModelRequest, Options
 from dataflow_agent.litellm_loading import load
+from dataflow_agent.litellm_provider import LITELLM
 from tests.agent.fake_openai import KEY, FakeServer, serving
 
 
 @pytest.fixture(scope="session")
 def litellm() -> Any:
-    """Load litellm, whose import takes seconds and warns, which is not ours to judge."""
-    with warnings.catch_warnings():
+    """Load litellm and call it once: that takes seconds, and warns, which is not ours to judge."""
+    with warnings.catch_warnings(), serving() as server:
         warnings.simplefilter("ignore")
-        return load("tests")
+        found = load("tests")
+        options = Options(base_url=server.url, key=Secret("KEY_OF_THE_TESTS", KEY))
+        request = ModelRequest("openai/plain", (Message("user", "hi"),), options=options)
+        anyio.run(LITELLM.answer, request, [].append)
+        return found
 
 
 @pytest.fixture
@@ -27,3 +35,10 @@ def server(litellm: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeServer
     monkeypatch.delenv("OPENAI_API_BASE", raising=False)
     with serving() as found:
         yield found
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let litellm warn, of what it does itself, in the tests that call it."""
+    for item in items:
+        if "litellm" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.filterwarnings("ignore:::litellm"))

@@ -77,9 +77,8 @@ def test_the_cost_is_told_for_a_model_that_has_a_price(server: FakeServer) -> No
 
 
 def test_options_and_messages_are_told_as_openai_names_them(server: FakeServer) -> None:
-    talk(
-        server, "plain", temperature=0.5, max_tokens=9, reasoning_effort="low", system="Be brief."
-    ).run_sync()
+    options = {"temperature": 0.5, "max_tokens": 9, "reasoning_effort": "low"}
+    talk(server, "plain", system="Be brief.", **options).run_sync()
     (asked,) = server.asked
     assert asked["messages"] == [
         {"role": "system", "content": "Be brief."},
@@ -234,7 +233,8 @@ def test_a_provider_that_nobody_knows_is_told(litellm: Any) -> None:
         flow.add(chat, prompt="hi", config=Chat(model="opnai/gpt"))
     error = failure_of(flow)
     assert type(error) is ModelUnknown
-    assert str(error) == "model 'opnai/gpt': litellm knows no provider 'opnai'; choices near it: openai"
+    told = "model 'opnai/gpt': litellm knows no provider 'opnai'; choices near it: openai"
+    assert str(error).startswith(told)
 
 
 def test_a_server_that_cannot_be_reached_is_told(server: FakeServer) -> None:
