@@ -18,7 +18,9 @@ __all__ = ["KEY", "FakeServer", "serving"]
 
 KEY: Final = "sk-right-key-of-the-test"
 USAGE: Final = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
-PIECES: Final = ("Hel", "lo, ", "there")
+TEXT: Final = "Hello, there"
+#: What it says to whoever wants JSON.
+JSON: Final = '{"is_good": true, "reason": "it rhymes"}'
 
 #: What refuses each request: status, text, header, code. The model `limited` does so only once.
 REFUSED: Final[dict[str, tuple[int, str, str, str | None]]] = {
@@ -105,8 +107,6 @@ class FakeServer:
                 await stream(writer, [delta(content="Hel"), delta(content="lo")])
             case "lengthy":
                 await self.give(body, writer, "Hello, th", reason="length")
-            case "json":
-                await self.give(body, writer, '{"is_approved": true}')
             case "tools":
                 await stream(writer, [*CALL, delta("tool_calls"), usage()])
             case "gated":
@@ -115,7 +115,7 @@ class FakeServer:
                 await self.reached.wait()
                 await self.give(body, writer, str(body["messages"][-1]["content"]))
             case _:
-                await self.give(body, writer, "".join(PIECES))
+                await self.give(body, writer, JSON if "response_format" in body else TEXT)
 
     async def give(
         self, body: dict[str, Any], writer: asyncio.StreamWriter, text: str, reason: str = "stop"

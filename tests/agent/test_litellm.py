@@ -35,7 +35,8 @@ from tests.agent.fake_openai import KEY, FakeServer
 
 
 class Verdict(BaseModel):
-    is_approved: bool
+    is_good: bool
+    reason: str
 
 
 def talk(server: FakeServer, model: str, *, policy: dict[str, Any] | None = None, **config: Any) -> Flow:
@@ -89,12 +90,12 @@ def test_options_and_messages_are_told_as_openai_names_them(server: FakeServer) 
 
 def test_an_answer_of_a_type_is_asked_for_by_its_schema(server: FakeServer) -> None:
     with Flow("f") as flow:
-        config = Chat(model="openai/json", base_url=server.url, answer=Verdict)
+        config = Chat(model="openai/plain", base_url=server.url, answer=Verdict)
         flow.output("verdict", flow.add(chat, prompt="Good?", config=config).out.answer)
-    assert flow.run_sync()["verdict"] == Verdict(is_approved=True)
+    assert flow.run_sync()["verdict"] == Verdict(is_good=True, reason="it rhymes")
     told = server.asked[0]["response_format"]["json_schema"]
     assert told["name"] == "answer"
-    assert told["schema"]["properties"]["is_approved"]["type"] == "boolean"
+    assert told["schema"]["properties"]["is_good"]["type"] == "boolean"
 
 
 def test_a_streamed_call_of_a_tool_is_put_together(server: FakeServer) -> None:
