@@ -16,6 +16,8 @@ __all__ = ["FIELD", "AnswerField", "AnswerType", "is_in_a_field"]
 
 #: The field that holds an answer which is no object by itself: providers take schemas of objects only.
 FIELD: Final = "answer"
+#: Where a schema has what it refers to.
+DEFINITIONS: Final = ("$defs", "definitions")
 #: How many characters of an answer that does not fit are told.
 MOST_SHOWN: Final = 200
 
@@ -32,10 +34,10 @@ class AnswerType:
     @property
     def asked(self) -> dict[str, Any]:
         """The schema that a model is given: always that of an object."""
-        schema = dict(self.schema)
+        schema: dict[str, Any] = dict(self.schema)
         if schema.get("type") == "object":
             return schema
-        shared = {name: schema.pop(name) for name in ("$defs", "definitions") if name in schema}
+        shared: dict[str, Any] = {name: schema.pop(name) for name in DEFINITIONS if name in schema}
         return {"type": "object", "properties": {FIELD: schema}, "required": [FIELD], **shared}
 
     def read(self, model: str, text: str) -> object:
@@ -54,7 +56,7 @@ class AnswerType:
 
 def is_in_a_field(schema: Mapping[str, Any]) -> bool:
     """Tell whether a schema that a model is given has the answer in a field of its own."""
-    return set(schema) <= {"type", "properties", "required", "$defs", "definitions"} and [
+    return set(schema) <= {"type", "properties", "required", *DEFINITIONS} and [
         *schema.get("properties", {})
     ] == [FIELD]
 

@@ -24,7 +24,8 @@ def litellm() -> Any:
         found = load("tests")
         options = Options(base_url=server.url, key=Secret("KEY_OF_THE_TESTS", KEY))
         request = ModelRequest("openai/plain", (Message("user", "hi"),), options=options)
-        anyio.run(LITELLM.answer, request, [].append)
+        pieces: list[str] = []
+        anyio.run(LITELLM.answer, request, pieces.append)
         return found
 
 

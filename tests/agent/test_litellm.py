@@ -78,7 +78,7 @@ def test_the_cost_is_told_for_a_model_that_has_a_price(server: FakeServer) -> No
 
 
 def test_options_and_messages_are_told_as_openai_names_them(server: FakeServer) -> None:
-    options = {"temperature": 0.5, "max_tokens": 9, "reasoning_effort": "low"}
+    options: dict[str, Any] = {"temperature": 0.5, "max_tokens": 9, "reasoning_effort": "low"}
     talk(server, "plain", system="Be brief.", **options).run_sync()
     (asked,) = server.asked
     assert asked["messages"] == [
@@ -106,7 +106,9 @@ def test_a_streamed_call_of_a_tool_is_put_together(server: FakeServer) -> None:
         Message("tool", "0", tool_call_id="x"),
     )
     request = ModelRequest("openai/tools", history, (spec,), options=Options(base_url=server.url))
-    answer = anyio.run(LITELLM.answer, request, [].append)
+    pieces: list[str] = []
+    answer = anyio.run(LITELLM.answer, request, pieces.append)
+    assert pieces == []
     assert answer.tool_calls == (ToolCall("call_1", "add", '{"a": 1}'),)
     assert (answer.text, answer.finish_reason, answer.usage) == ("", "tool_calls", Usage(11, 7))
     asked = server.asked[0]
@@ -280,6 +282,8 @@ def test_no_task_but_the_one_of_litellm_outlives_a_run(server: FakeServer) -> No
     async def main() -> list[str]:
         await talk(server, "plain").run()
         own = asyncio.current_task()
-        return [task.get_coro().__qualname__ for task in asyncio.all_tasks() if task is not own]
+        return [
+            getattr(task.get_coro(), "__qualname__", "") for task in asyncio.all_tasks() if task is not own
+        ]
 
     assert set(anyio.run(main)) <= {"LoggingWorker._worker_loop"}

@@ -1,4 +1,5 @@
 # ruff: noqa: E501 - a row is a line, and messages are compared whole
+# mypy: disable-error-code="arg-type, list-item"
 """What is said of models: of their names, of keys and options before a call, and of answers that do not fit."""
 
 from __future__ import annotations
@@ -38,16 +39,16 @@ def litellm(*missing: str, params: tuple[str, ...] = ()) -> Any:
     """Stand in for litellm, in what it tells of a model."""
     return SimpleNamespace(
         provider_list=["openai", "anthropic"],
-        validate_environment=lambda model, api_base: {"missing_keys": [*missing]},
-        get_supported_openai_params=lambda model, custom_llm_provider: [*params],
+        validate_environment=lambda **_: {"missing_keys": [*missing]},
+        get_supported_openai_params=lambda **_: [*params],
     )
 
 
-def chatting(answer: Any, **config: Any) -> Stimulus:
+def chatting(given: Any, **config: Any) -> Stimulus:
     """Chat with a script that gives one answer."""
 
     def stimulus() -> object:
-        with scripted(answer):
+        with scripted(given):
             return anyio.run(chat, {"prompt": "hi"}, None, Chat(**{"model": "openai/gpt", **config}))
 
     return stimulus
