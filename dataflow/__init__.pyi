@@ -3,13 +3,15 @@
 from .asks import Ask
 from .checking import check_json, json_schema
 from .config import Config
-from .context import ExecutionContext, Image, Message, ToolCall, Tools
+from .context import ExecutionContext, Tools
 from .current import Firing, this_firing
 from .declare import Node, node, threaded
 from .differing import Difference, DifferenceKind, Differences, diff
 from .digests import digester
 from .errors import (
     AnswerRefused,
+    BudgetExceeded,
+    ConversationInvalid,
     DataflowError,
     ExpressionError,
     FlowEdited,
@@ -35,6 +37,8 @@ from .flows import Flow
 from .joins import collect, each, fallback, gather, merge, merge_contexts, race
 from .looping import Carry, Loop, When
 from .memo_table import MemoStats, ProcessMemo, process_memo
+from .merging import merged_context
+from .messages import Image, Message, ToolCall
 from .node_output import NodeOutput
 from .packs import Pack
 from .policy import Limit, Memo, Retry
@@ -54,8 +58,10 @@ __all__ = [
     "SKIP",
     "AnswerRefused",
     "Ask",
+    "BudgetExceeded",
     "Carry",
     "Config",
+    "ConversationInvalid",
     "Counts",
     "DataflowError",
     "Difference",
@@ -127,6 +133,7 @@ __all__ = [
     "json_schema",
     "merge",
     "merge_contexts",
+    "merged_context",
     "node",
     "process_memo",
     "race",

@@ -171,10 +171,12 @@ ROWS: Final[list[set[str]]] = [
         "history",
         "log_records",
         "markers",
+        "messages",
         "node_output",
         "redaction",
         "secret_forms",
         "separation",
+        "turns",
         "wording",
     },
 ]

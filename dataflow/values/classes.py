@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NewType, TypeVar, get_arg
 
 from pydantic import BaseModel
 
-from dataflow.context import ExecutionContext, Image, Message, ToolCall
+from dataflow.context import ExecutionContext
 from dataflow.failure import Failure
 from dataflow.functions import module_name
+from dataflow.messages import Image, Message, ToolCall
 from dataflow.ports import Signal
 from dataflow.secret import Secret
 from dataflow.type_shapes import bare, behind_alias, is_alias, is_typed_dict, keys_of

@@ -172,20 +172,28 @@ class Writer:
         return written
 
     def _history(self, history: History[Any], levels: int) -> str:
-        """Write the parts of a history that are new, each a blob that names the one before it."""
-        new = []
-        before = None
-        for part in history.last.backwards():
-            before = self._digests.get(part)
-            if before is not None:
-                break
-            new.append(part)
-        for part in reversed(new):
-            items = self._items(part.items, history, levels, start=part.start)
-            data = json.dumps({"before": before, "items": items}, separators=(",", ":")).encode()
-            before = self._digests[part] = self._leaves.blob(data)
-        assert before is not None, "a history has at least one part"
-        return before
+        """Write the parts of a history that are new, each a blob that names those it needs."""
+        waiting = [history.last]
+        while waiting:
+            part = waiting[-1]
+            needed = [one for one in (part.before, part.source) if one is not None]
+            new = [one for one in needed if one not in self._digests]
+            waiting += new
+            if not new:
+                waiting.pop()
+                if part not in self._digests:
+                    self._digests[part] = self._part(part, history, levels)
+        return self._digests[history.last]
+
+    def _part(self, part: Part[Any], history: History[Any], levels: int) -> str:
+        items = self._items(part.items, history, levels, start=part.start)
+        written: dict[str, Json] = {
+            "before": None if part.before is None else self._digests[part.before],
+            "items": items,
+        }
+        if part.source is not None:
+            written["of"] = self._digests[part.source]
+        return self._leaves.blob(json.dumps(written, separators=(",", ":")).encode())
 
 
 def _taken_apart(apart: Callable[[Any], Any], value: object) -> Any:

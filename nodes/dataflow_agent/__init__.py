@@ -1,4 +1,4 @@
-"""The agent pack: node types that call models.
+"""The agent pack: node types for conversations with models.
 
 Each name is imported when it is first used; the stub beside this file tells type checkers where they are.
 """
@@ -11,6 +11,16 @@ __getattr__, __dir__, __all__ = _attach(
     __name__,
     submod_attrs={
         "chatting": ["Chat", "chat"],
+        "conversations": [
+            "Conversation",
+            "Inject",
+            "Merge",
+            "Trim",
+            "context",
+            "inject_messages",
+            "merge_contexts",
+            "trim_context",
+        ],
         "listing": ["pack"],
         "model_errors": [
             "AnswerCut",

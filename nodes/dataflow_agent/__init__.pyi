@@ -1,6 +1,16 @@
 # The public names, and where each of them is; imported when it is first used.
 
 from .chatting import Chat, chat
+from .conversations import (
+    Conversation,
+    Inject,
+    Merge,
+    Trim,
+    context,
+    inject_messages,
+    merge_contexts,
+    trim_context,
+)
 from .listing import pack
 from .model_errors import (
     AnswerCut,
@@ -26,7 +36,10 @@ __all__ = [
     "AnswerUnfit",
     "Chat",
     "ContextWindowExceeded",
+    "Conversation",
+    "Inject",
     "KeyRefused",
+    "Merge",
     "MissingKey",
     "ModelAnswer",
     "ModelFailed",
@@ -45,9 +58,14 @@ __all__ = [
     "ScriptedCall",
     "StreamInterrupted",
     "ToolSpec",
+    "Trim",
     "Usage",
     "answered_by",
     "chat",
+    "context",
+    "inject_messages",
+    "merge_contexts",
     "pack",
     "scripted",
+    "trim_context",
 ]

@@ -54,9 +54,11 @@ async def chat(
     `answer` in the config the model is to answer by its JSON Schema, and a port `answer` has the value. The
     metadata of the firing tell the model, its tokens and the cost in US dollars.
 
-    Raises ModelFailed, as AnswerUnfit for an answer that is not of the type.
+    Raises ModelFailed, as AnswerUnfit for an answer that is not of the type, and ConversationInvalid for a
+    conversation that has calls without results.
     """
     conversation = context or ExecutionContext(this_firing().key or "chat")
+    conversation.check()
     name = model_of(config.model, conversation)
     prompt = Message("user", inputs["prompt"])
     request = _request(name, conversation, prompt, config)
@@ -69,7 +71,7 @@ async def chat(
     turn = (prompt, Message("assistant", answer.text))
     return NodeOutput(
         {TEXT: answer.text, **typed},
-        context=replace(conversation.append(*turn), current_output=answer.text),
+        context=replace(conversation.append_turn(*turn), current_output=answer.text),
         metadata=_told(answer, request),
     )
 
@@ -80,10 +82,10 @@ def _request(name: ModelName, conversation: ExecutionContext, prompt: Message, c
     system = [Message("system", "\n\n".join(instructions))] if instructions else []
     return ModelRequest(
         str(name),
-        (*system, *conversation.message_history, prompt),
+        (*system, *conversation.messages, prompt),
         schema=None if config.typed is None else config.typed.asked,
         options=config.options,
-        session_id=conversation.session_id or conversation.context_id,
+        session_id=conversation.session_id,
     )
 
 

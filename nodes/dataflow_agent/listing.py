@@ -11,6 +11,10 @@ pack = Pack(
     version="0.1.0",
     api=1,
     nodes={
+        "context": "dataflow_agent.conversations:context",
+        "inject_messages": "dataflow_agent.conversations:inject_messages",
+        "merge_contexts": "dataflow_agent.conversations:merge_contexts",
+        "trim_context": "dataflow_agent.conversations:trim_context",
         "chat": "dataflow_agent.chatting:chat",
     },
 )

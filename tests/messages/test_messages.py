@@ -10,6 +10,7 @@ import pytest
 from dataflow import errors
 from tests.messages import (
     asking,
+    conversing,
     declaring,
     digests,
     documents,
@@ -34,6 +35,7 @@ TABLES = {
     module.__name__.rpartition(".")[2]: module.ROWS
     for module in (
         asking,
+        conversing,
         declaring,
         digests,
         documents,

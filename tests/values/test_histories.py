@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dataflow import ExecutionContext, Image, Message, ToolCall
+from dataflow import ExecutionContext, Image, Message, ToolCall, merged_context
 from dataflow.context import history_of
 from dataflow.errors import ValueRefused
 from dataflow.values import Reader, Writer, classes_of
@@ -46,6 +46,19 @@ def test_what_is_read_shares_its_parts() -> None:
     one, other = [reader.read(writer.write(branch, "a.context")) for branch in branches]
     assert history_of(one).last.before is history_of(other).last.before
     assert (one, other) == tuple(branches)
+
+
+def test_what_was_taken_over_is_stored_with_what_it_comes_from() -> None:
+    blobs: dict[str, bytes] = {}
+    start = ExecutionContext("c").append(Message("user", "hi"))
+    one, other = (start.append(Message("assistant", name)) for name in ("a", "b"))
+    merged = merged_context([one, other], "append")
+    stored = Writer(CLASSES, blobs.__setitem__).write(merged, "a.context")
+    read = Reader(CLASSES, blobs.__getitem__, "runs.db").read(stored)
+    assert read == merged
+    taken = history_of(read).last
+    assert taken.source is not None
+    assert (taken.source.items, taken.source.before) == (taken.items, history_of(read).first(1).last)
 
 
 def test_each_writer_puts_all_that_its_store_needs() -> None:
