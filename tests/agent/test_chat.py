@@ -8,7 +8,20 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from dataflow import ExecutionContext, Flow, Limit, Message, Retry, RunFailed, collect, each, fallback, node
+from dataflow import (
+    ConversationInvalid,
+    ExecutionContext,
+    Flow,
+    Limit,
+    Message,
+    Retry,
+    RunFailed,
+    ToolCall,
+    collect,
+    each,
+    fallback,
+    node,
+)
 from dataflow_agent import (
     AnswerUnfit,
     Chat,
@@ -109,6 +122,28 @@ async def test_the_model_of_a_node_wins_over_that_of_the_context(
     with scripted("hello") as script:
         await talk(Chat(model=own), ExecutionContext("c", provider, model)).run()
     assert [request.model for request in script.requests] == [called]
+
+
+async def test_pinned_messages_are_sent_and_trimmed_ones_are_not() -> None:
+    before = ExecutionContext("c").append(
+        Message("user", "old"),
+        Message("assistant", "older"),
+        Message("user", "new"),
+        Message("assistant", "ok"),
+        Message("user", "Only tea.", pin="rule"),
+    )
+    with scripted("hello") as script:
+        result = await talk(context=before.trimmed(3, size=lambda _: 1)).run()
+    assert [message.content for message in script.requests[0].messages] == ["Only tea.", "new", "ok", "hi"]
+    assert len(result["context"].message_history) == 6
+
+
+async def test_a_conversation_with_a_call_that_has_no_result_is_not_sent() -> None:
+    asking = Message("assistant", "", (ToolCall("t", "look", "{}"),))
+    with scripted("hello") as script:
+        failure = await failed(talk(context=ExecutionContext("c").append(Message("user", "a"), asking)))
+    assert isinstance(failure.__cause__, ConversationInvalid)
+    assert script.requests == []
 
 
 @pytest.mark.parametrize("model", ["", "gpt"])

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dataflow import Image, Message
-from dataflow_agent import ModelRequest, Options, RateLimited
+from dataflow_agent import ModelRequest, ModelUnavailable, Options, RateLimited, StreamInterrupted
 from dataflow_agent.litellm_errors import retry_after, translated
 from dataflow_agent.litellm_requests import arguments_of, options_of
 
@@ -50,6 +50,21 @@ class RateLimitError(Exception):
     def __init__(self, message: str) -> None:
         super().__init__(message)
         self.litellm_response_headers = {"Retry-After": "2"}
+
+
+class APIConnectionError(Exception):
+    """As litellm's."""
+
+
+@pytest.mark.parametrize(
+    ("has_begun", "kind", "told"),
+    [(False, ModelUnavailable, "gone"), (True, StreamInterrupted, "the answer broke off: gone")],
+)
+def test_what_breaks_after_the_answer_began_is_an_interruption(
+    has_begun: bool, kind: type[Exception], told: str
+) -> None:
+    found = translated("a/b", APIConnectionError("AException - gone"), has_begun=has_begun)
+    assert (type(found), str(found)) == (kind, f"model 'a/b': {told}")
 
 
 def test_the_headers_may_stand_elsewhere() -> None:
