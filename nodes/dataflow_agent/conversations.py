@@ -55,10 +55,13 @@ class Inject(StrictConfig):
     pin: str = Field(min_length=1, description="the name of what is put in: a name stands for it once")
 
 
-def _unlike(branches: list[str]) -> list[str]:
-    twice = next((name for name in branches if branches.count(name) > 1), None)
-    if twice is not None:
-        raise ValueError(f"{twice!r} is there twice; expected names that differ")
+def _names(branches: list[str]) -> list[str]:
+    for place, name in enumerate(branches):
+        if not name.isidentifier() or name == "config":
+            expected = "letters, digits and _, and not config"
+            raise ValueError(f"{name!r} is no name of an input; expected {expected}")
+        if name in branches[:place]:
+            raise ValueError(f"{name!r} is there twice; expected names that differ")
     return branches
 
 
@@ -66,7 +69,7 @@ class Merge(StrictConfig):
     """Config of `agent.merge_contexts`."""
 
     how: Literal["pick", "append", "results"] = Field(description="what becomes of the conversations")
-    branches: Annotated[list[str], AfterValidator(_unlike)] = Field(
+    branches: Annotated[list[str], AfterValidator(_names)] = Field(
         min_length=1, description="the names of the inputs, in the order in which they count"
     )
 

@@ -57,6 +57,20 @@ def said(context: ExecutionContext) -> list[tuple[str, object]]:
     return [(message.role, message.content) for message in context.message_history]
 
 
+@pytest.mark.parametrize(("config", "more"), [(Chat(), {}), (Chat(answer=int), {"answer": int})])
+def test_its_ports_are_prompt_and_context_text_context_and_a_typed_answer(
+    config: Chat, more: dict[str, object]
+) -> None:
+    found = chat.type.configured(config)
+    assert {port.name: port.type for port in found.inputs.values()} == {
+        "context": ExecutionContext,
+        "prompt": str,
+    }
+    assert [port.name for port in found.inputs.values() if port.required] == ["prompt"]
+    outputs = {port.name: port.type for port in found.outputs.values()}
+    assert outputs == {"context": ExecutionContext, "text": str, **more}
+
+
 async def failed(flow: Flow) -> RunFailed:
     with pytest.raises(RunFailed) as caught:
         await flow.run()
