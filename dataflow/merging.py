@@ -15,7 +15,7 @@ from dataflow.history import new_parts, shared_length
 from dataflow.wording import choices
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from dataflow.history import History, Part
     from dataflow.messages import Message
@@ -53,17 +53,25 @@ def _results(contexts: Sequence[ExecutionContext]) -> ExecutionContext:
     first = contexts[0]
     common = history_of(first).first(min(_shared(first, context) for context in contexts))
     roots, head = common.roots(), first.head
-    answers: list[Message] = []
+    answers: dict[tuple[Part[Message], int], Message] = {}  # by where they come from: each is taken once
     for context in contexts:
         is_first = context.context_id == first.context_id
         new = new_parts(history_of(context), roots if is_first else (), [common] if is_first else ())
-        said = (message for part in reversed(new) for message in reversed(part.items))
-        answers += islice((one for one in said if one.role == "assistant" and not one.tool_calls), 1)
+        answers |= islice(_answers(reversed(new)), 1)
         head = _with_new_pins(head, context)
-    merged = replace(first, message_history=common.extended(answers), head=head)
+    merged = replace(first, message_history=common.extended(answers.values()), head=head)
     if first.left_out <= len(common):
         return merged
     return replace(merged, head=tuple(message for message in head if message.pin), left_out=0)
+
+
+def _answers(parts: Iterable[Part[Message]]) -> Iterator[tuple[tuple[Part[Message], int], Message]]:
+    """Yield the answers in these parts, from the end of each, with where they come from."""
+    for part in parts:
+        for place in reversed(range(len(part.items))):
+            message = part.items[place]
+            if message.role == "assistant" and not message.tool_calls:
+                yield (part.root, place), message
 
 
 def _shared(one: ExecutionContext, other: ExecutionContext) -> int:

@@ -178,3 +178,10 @@ def test_a_message_that_two_branches_append_each_is_there_twice() -> None:
         "hello",
         "b",
     ]
+
+
+def test_an_answer_is_a_result_once_however_many_have_it() -> None:
+    start = ExecutionContext("main")
+    answered = start.append(*messages(["user", "assistant"]))
+    merged = merged_context([start, answered, answered, merged_context([answered], "append")], "results")
+    assert same(merged, [list(answered.message_history)[1]])

@@ -26,6 +26,7 @@ __all__ = ["Reader"]
 
 _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
 _TAGGED: Final = {"$", "v"}
+_PART: Final = {"before", "items"}
 
 
 class Reader:
@@ -160,7 +161,7 @@ class Reader:
 
     def _stored_part(self, name: Json) -> dict[str, Json]:
         stored = json.loads(self._blob(name))
-        if type(stored) is not dict or not {"before", "items"} <= stored.keys() <= {"before", "items", "of"}:
+        if type(stored) is not dict or not _PART <= stored.keys() <= _PART | {"of", "twin"}:
             raise Unreadable("a part of a history is none")
         if type(stored["items"]) is not list:
             raise Unreadable("a part of a history has no list of messages")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
@@ -38,13 +39,14 @@ class Writer:
     One thread at a time may use it. What it has written of a history is not written again.
     """
 
-    __slots__ = ("_digests", "_forms", "_leaves", "_names", "_secrets")
+    __slots__ = ("_alike", "_digests", "_forms", "_leaves", "_names", "_secrets")
 
     def __init__(self, classes: Classes, put_blob: Callable[[str, bytes], None]) -> None:
         self._names = classes.names
         self._forms = classes.forms
         self._leaves = Leaves(put_blob)
         self._digests: WeakKeyDictionary[Part[Any], str] = WeakKeyDictionary()
+        self._alike: Counter[str] = Counter()  # parts of histories that are written alike, by their digest
         self._secrets: Secrets | None = None
 
     def write(self, value: object, place: str) -> Json:
@@ -193,6 +195,14 @@ class Writer:
         }
         if part.source is not None:
             written["of"] = self._digests[part.source]
+        digest = self._blob_of(written)
+        twin = self._alike[digest]
+        self._alike[digest] += 1
+        if twin and items:  # appended apart: what is said twice is there twice when it is read
+            digest = self._blob_of(written | {"twin": twin})
+        return digest
+
+    def _blob_of(self, written: dict[str, Json]) -> str:
         return self._leaves.blob(json.dumps(written, separators=(",", ":")).encode())
 
 

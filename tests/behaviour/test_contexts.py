@@ -249,7 +249,7 @@ async def test_of_two_chats_at_once_one_that_fails_leaves_the_other_as_it_is() -
     assert (said(result["b"]), result.states["a"], result.states["c"]) == (["b", "re:b"], "failed", "not_run")
 
 
-# How conversations are trimmed: B18.
+# A conversation that is trimmed (B18)
 
 
 async def test_what_is_trimmed_in_a_flow_is_whole_turns() -> None:

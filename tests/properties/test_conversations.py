@@ -26,20 +26,24 @@ Texts = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Talk:
-    """One conversation, as the model has it: the texts of its turns, of what is pinned, and what is left out.
+    """One conversation, as the model has it: what was said, what is pinned, and which messages are left out.
 
-    `said` has each turn, or the answers of a merge, as the texts of its messages; the text tells the role.
+    `said` has each turn, or the answers of a merge, by a number of its own, as the texts of its messages; a
+    text tells the role. `left_out` are places in all that was said.
     """
 
-    said: tuple[Texts, ...] = ()
+    said: tuple[tuple[int, Texts], ...] = ()
     pins: tuple[tuple[str, str], ...] = ()
-    left_out: frozenset[str] = field(default_factory=frozenset)
+    left_out: frozenset[int] = field(default_factory=frozenset)
+
+    def texts(self) -> list[str]:
+        return [text for _, turn in self.said for text in turn]
+
+    def unpinned(self) -> list[tuple[int, str]]:
+        return [(place, text) for place, text in enumerate(self.texts()) if place not in self.left_out]
 
     def sent(self) -> list[str]:
-        return [text for _, text in self.pins] + self.unpinned()
-
-    def unpinned(self) -> list[str]:
-        return [text for turn in self.said for text in turn if text not in self.left_out]
+        return [text for _, text in self.pins] + [text for _, text in self.unpinned()]
 
 
 def trimmed(talk: Talk, budget: int) -> Talk | None:
@@ -47,16 +51,16 @@ def trimmed(talk: Talk, budget: int) -> Talk | None:
     room = budget - len(talk.pins)
     sent = talk.unpinned()
     while len(sent) > room:
-        begins = [place for place, text in enumerate(sent) if text.startswith("user") and place]
+        begins = [at for at, (_, text) in enumerate(sent) if text.startswith("user") and at]
         if begins:
             sent = sent[begins[0] :]
             continue
-        answers = [place for place, text in enumerate(sent) if text.startswith("assistant")]
+        answers = [at for at, (_, text) in enumerate(sent) if text.startswith("assistant")]
         if len(answers) < 2:
             return None
         sent = sent[: answers[0]] + sent[answers[1] :]
-    left_out = frozenset(talk.unpinned()) - set(sent)
-    return replace(talk, left_out=talk.left_out | left_out)
+    kept = {place for place, _ in sent}
+    return replace(talk, left_out=frozenset(range(len(talk.texts()))) - kept)
 
 
 def appended(talks: list[Talk]) -> Talk:
@@ -66,30 +70,24 @@ def appended(talks: list[Talk]) -> Talk:
     return replace(talks[0], said=tuple(said), pins=all_pins(talks))
 
 
-def results(talks: list[Talk]) -> Talk:
-    common: list[Texts] = []
+def results(talks: list[Talk], number: int) -> Talk:
+    common = []
     for turn in talks[0].said:
         if not all(turn in talk.said for talk in talks):
             break
         common.append(turn)
-    answers = tuple(
-        answer
-        for talk in talks
-        if (
-            answer := next(
-                (
-                    text
-                    for turn in reversed(talk.said)
-                    if turn not in common
-                    for text in reversed(turn)
-                    if text.startswith("assistant answers")
-                ),
-                "",
-            )
-        )
-    )
-    said = (*common, answers) if answers else tuple(common)
-    is_within = talks[0].left_out <= {text for turn in common for text in turn}
+    found: list[tuple[int, str]] = []
+    for talk in talks:
+        answers = [
+            (turn, text)
+            for turn, texts in talk.said
+            if (turn, texts) not in common
+            for text in texts
+            if text.startswith("assistant answers")
+        ]
+        found += [answer for answer in answers[-1:] if answer not in found]
+    said = (*common, (number, tuple(text for _, text in found))) if found else tuple(common)
+    is_within = all(place < sum(len(texts) for _, texts in common) for place in talks[0].left_out)
     return Talk(said, all_pins(talks), talks[0].left_out if is_within else frozenset())
 
 
@@ -147,27 +145,28 @@ class Conversations(RuleBasedStateMachine):
     def add(self, context: ExecutionContext, talk: Talk) -> None:
         self.made = [*self.made[-7:], (context, talk)]
 
-    def turn(self, exchanges: list[int]) -> Texts:
+    def turn(self, exchanges: list[int]) -> tuple[int, Texts]:
         texts = [f"user asks {self.number()}"]
         for calls in exchanges:
             ids = [f"c{self.number()}" for _ in range(calls)]
             texts.append(" ".join([f"assistant calls {self.number()}", *ids]))
             texts += [f"tool {one}" for one in reversed(ids)]
-        return (*texts, f"assistant answers {self.number()}")
+        texts.append(f"assistant answers {self.number()}")
+        return self.number(), tuple(texts)
 
     @initialize(turns=st.integers(0, 3))
     def begin(self, turns: int) -> None:
         said = tuple(self.turn([1]) for _ in range(turns))
         context = ExecutionContext("c")
-        for one in said:
-            context = context.append(*map(as_message, one))
+        for _, texts in said:
+            context = context.append(*map(as_message, texts))
         self.add(context, Talk(said))
 
     @rule(which=st.integers(0, 7), exchanges=st.lists(st.integers(1, 2), max_size=3))
     def append(self, which: int, exchanges: list[int]) -> None:
         context, talk = self.pick(which)
         turn = self.turn(exchanges)
-        self.add(context.append_turn(*map(as_message, turn)), replace(talk, said=(*talk.said, turn)))
+        self.add(context.append_turn(*map(as_message, turn[1])), replace(talk, said=(*talk.said, turn)))
 
     @rule(which=st.integers(0, 7), pin=st.sampled_from(PINS), times=st.integers(1, 2))
     def inject(self, which: int, pin: str, times: int) -> None:
@@ -195,7 +194,7 @@ class Conversations(RuleBasedStateMachine):
     def merge(self, which: list[int], how: Any) -> None:
         contexts, talks = zip(*map(self.pick, which), strict=True)
         self.has_results |= how == "results"
-        expected = appended(list(talks)) if how == "append" else results(list(talks))
+        expected = appended(list(talks)) if how == "append" else results(list(talks), self.number())
         self.add(merged_context(contexts, how), expected)
 
     @rule()
@@ -213,9 +212,7 @@ class Conversations(RuleBasedStateMachine):
         if not self.made:
             return
         context, talk = self.made[-1]
-        assert [message.content for message in context.message_history] == [
-            text for turn in talk.said for text in turn
-        ]
+        assert [message.content for message in context.message_history] == talk.texts()
         assert [message.content for message in context.messages] == talk.sent()
 
     @invariant()

@@ -9,7 +9,9 @@ import pytest
 
 from dataflow import ExecutionContext, Image, Message, ToolCall, merged_context
 from dataflow.context import history_of
+from dataflow.copying import blobs_in
 from dataflow.errors import ValueRefused
+from dataflow.stores.store import Record
 from dataflow.values import Reader, Writer, classes_of
 
 CLASSES = classes_of([])
@@ -59,6 +61,25 @@ def test_what_was_taken_over_is_stored_with_what_it_comes_from() -> None:
     taken = history_of(read).last
     assert taken.source is not None
     assert (taken.source.items, taken.source.before) == (taken.items, history_of(read).first(1).last)
+
+
+def test_equal_messages_that_were_appended_apart_are_two_when_they_are_read() -> None:
+    blobs: dict[str, bytes] = {}
+    start = ExecutionContext("c").append(Message("user", "hi"))
+    branches = [start.append(Message("assistant", "same")) for _ in range(3)]
+    writer = Writer(CLASSES, blobs.__setitem__)
+    reader = Reader(CLASSES, blobs.__getitem__, "runs.db")
+    read = [reader.read(writer.write(branch, "a.context")) for branch in branches]
+    assert [m.content for m in merged_context(read, "append").message_history] == ["hi", *["same"] * 3]
+
+
+def test_what_is_copied_brings_what_a_merge_has_taken_over_from_where() -> None:
+    blobs: dict[str, bytes] = {}
+    start = ExecutionContext("c").append(Message("user", "hi"))
+    merged = merged_context([start.append(Message("assistant", name)) for name in ("a", "b")], "append")
+    stored = Writer(CLASSES, blobs.__setitem__).write(merged, "a.context")
+    record = Record(1, "node_finished", "a", json.dumps(stored))
+    assert blobs_in([record], blobs.__getitem__) == blobs
 
 
 def test_each_writer_puts_all_that_its_store_needs() -> None:
