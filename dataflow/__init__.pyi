@@ -1,14 +1,17 @@
 # The public names, and where each of them is; imported when it is first used.
 
 from .asks import Ask
+from .checking import check_json, json_schema
 from .config import Config
-from .context import ExecutionContext, Message, Tools
+from .context import ExecutionContext, Tools
 from .current import Firing, this_firing
 from .declare import Node, node, threaded
 from .differing import Difference, DifferenceKind, Differences, diff
 from .digests import digester
 from .errors import (
     AnswerRefused,
+    BudgetExceeded,
+    ConversationInvalid,
     DataflowError,
     ExpressionError,
     FlowEdited,
@@ -34,6 +37,8 @@ from .flows import Flow
 from .joins import collect, each, fallback, gather, merge, merge_contexts, race
 from .looping import Carry, Loop, When
 from .memo_table import MemoStats, ProcessMemo, process_memo
+from .merging import merged_context
+from .messages import Image, Message, ToolCall
 from .node_output import NodeOutput
 from .packs import Pack
 from .policy import Limit, Memo, Retry
@@ -46,14 +51,17 @@ from .session import Counts, Live
 from .states import NodeState
 from .steps import Step
 from .stores import Store
+from .type_fields import TypeField
 from .typed_flows import TypedFlow, flow
 
 __all__ = [
     "SKIP",
     "AnswerRefused",
     "Ask",
+    "BudgetExceeded",
     "Carry",
     "Config",
+    "ConversationInvalid",
     "Counts",
     "DataflowError",
     "Difference",
@@ -71,6 +79,7 @@ __all__ = [
     "FlowEdited",
     "FlowInvalid",
     "FormatError",
+    "Image",
     "Lazy",
     "Limit",
     "Live",
@@ -106,11 +115,14 @@ __all__ = [
     "Store",
     "StoreError",
     "Template",
+    "ToolCall",
     "Tools",
+    "TypeField",
     "TypedFlow",
     "ValueMismatch",
     "ValueRefused",
     "When",
+    "check_json",
     "collect",
     "diff",
     "digester",
@@ -118,8 +130,10 @@ __all__ = [
     "fallback",
     "flow",
     "gather",
+    "json_schema",
     "merge",
     "merge_contexts",
+    "merged_context",
     "node",
     "process_memo",
     "race",

@@ -21,6 +21,9 @@ __all__ = ["Attempts", "Bounds", "bounds_of", "wait_before_next"]
 #: No wait is doubled more often than this: it is longer than any run.
 MOST_DOUBLINGS: Final = 60
 
+#: No wait is longer than this, whatever a server asks for: three years, so that a clock can tell its end.
+LONGEST: Final = 1e8
+
 #: HTTP statuses of the kinds of errors that `on=` knows by name (S9.1).
 STATUSES: Final = {"timeout": (408, 504), "ratelimit": (429,)}
 #: Words of a class or message that tell the kind, as `_plain` gives them.
@@ -75,12 +78,17 @@ def wait_before_next(
 ) -> float | None:
     """Return the seconds between a failed attempt, counted from 1, and the next; None if none follows.
 
-    What is no Exception is never repeated: it is a cancellation, or is meant for the whole process.
+    What is no Exception is never repeated: it is a cancellation, or is meant for the whole process. An error
+    that calls itself lasting is repeated only where `on` names it, and none before its `retry_after`.
     """
     if retry is None or attempt > retry.retries or not isinstance(error, Exception):
         return None
-    if retry.on and not any(_is_match(one, error) for one in retry.on):
+    if not (any(_is_match(one, error) for one in retry.on) if retry.on else _may_pass(error)):
         return None
+    return max(_backoff(retry, attempt, chance), _asked_for(error))
+
+
+def _backoff(retry: Retry, attempt: int, chance: Callable[[], float]) -> float:
     match retry.backoff:
         case "none":
             return 0.0
@@ -89,6 +97,27 @@ def wait_before_next(
         case "exponential":
             wait = retry.first * 2.0 ** min(attempt - 1, MOST_DOUBLINGS)
     return wait * (1 + chance()) / 2 if retry.jitter else wait
+
+
+def _may_pass(error: Exception) -> bool:
+    """Tell whether an error does not say that it comes again whenever the call is repeated."""
+    return _attribute(error, "is_lasting") is not True
+
+
+def _asked_for(error: Exception) -> float:
+    """Return the seconds that whoever was called asks to be left alone; what is no such number counts not."""
+    seconds = _attribute(error, "retry_after")
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0:
+        return 0.0
+    return 0.0 if seconds == math.inf else float(min(seconds, LONGEST))
+
+
+def _attribute(error: Exception, name: str) -> Any:
+    """Return what an error has of a name; one that cannot be asked has nothing."""
+    try:
+        return getattr(error, name, None)
+    except Exception:  # noqa: BLE001 - a property of somebody's error may raise anything
+        return None
 
 
 def _is_match(one: type[BaseException] | str, error: Exception) -> bool:

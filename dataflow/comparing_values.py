@@ -21,6 +21,7 @@ CONTEXT: Final = "dataflow:ExecutionContext"
 HISTORY: Final = "message_history"
 #: Where it names itself, and how ids of runs begin that.
 ID: Final = "context_id"
+SESSION: Final = "session_id"
 _RUN: Final = re.compile(r"\A\d{8}T\d{6}Z-[0-9a-f]{8}/")
 #: How many characters of a value are shown, and around the first that differ.
 MOST_SHOWN: Final = 60
@@ -59,7 +60,7 @@ def expanded(stored: Any, blob: Callable[[str], bytes]) -> Any:
         case _:
             told = {key: expanded(part, blob) for key, part in stored.items()}
             if _is_context(stored):
-                told["v"][ID] = _RUN.sub("", told["v"][ID])
+                told["v"] |= {name: _RUN.sub("", told["v"][name]) for name in (ID, SESSION)}
             return told
 
 

@@ -172,6 +172,7 @@ def blobs_in(records: Iterable[Record], read: Callable[[str], bytes]) -> dict[st
                     found[value] = read(value)
                     if name == "history":
                         stored = json.loads(found[value])
-                        todo += [stored["items"], {"$": "history", "v": stored["before"]}]
+                        needed = (stored["before"], stored.get("of"))
+                        todo += [stored["items"], *({"$": "history", "v": digest} for digest in needed)]
                 todo += part.values()
     return found

@@ -9,6 +9,8 @@ DataflowError
 ├── NodeTimeout        a node, or a whole run, took longer than it may; also a TimeoutError
 ├── RunFailed          a run ended as failed; carries the result and every failure
 ├── Paused             a run has paused where its value was asked for; carries the result with its asks
+├── ConversationInvalid  a conversation has a call without a result, or a result without a call
+├── BudgetExceeded     what has to stay of a conversation does not fit the budget
 ├── ValueRefused       a value cannot be stored so that the same value comes back
 ├── SecretMissing      a secret cannot be looked up, or is too short to be one
 ├── StoreError         a store cannot be read or written, or has no such run
@@ -218,6 +220,33 @@ class FormatError(DataflowError):
         self.column = column
         where = [place, *(str(number) for number in (line, column) if number is not None)]
         super().__init__(f"{':'.join(where)}: {reason}")
+
+
+class ConversationInvalid(DataflowError):
+    """Raised for a conversation, or a part of one, in which calls and results do not belong together (S10.2).
+
+    `position` is the number of the message at fault, from 0, among those that are sent.
+    """
+
+    def __init__(self, context_id: str, position: int, reason: str, part: str = "") -> None:
+        self.context_id = context_id
+        self.position = position
+        self.reason = reason
+        self.part = part
+        super().__init__(f"message {position} of {part}conversation {context_id!r} {reason}")
+
+
+class BudgetExceeded(DataflowError):
+    """Raised where a conversation cannot be trimmed any further, and is still too large (S10.5)."""
+
+    def __init__(self, context_id: str, needed: int, budget: int) -> None:
+        self.context_id = context_id
+        self.needed = needed
+        self.budget = budget
+        super().__init__(
+            f"conversation {context_id!r} does not fit a budget of {budget:,}: its system text, pinned "
+            f"messages and last turn come to {needed:,}"
+        )
 
 
 class ValueRefused(DataflowError):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, takewhile
 from operator import is_
 from typing import Any, ClassVar, Generic, TypeVar, overload
 
-__all__ = ["History", "Part", "shared_length"]
+__all__ = ["History", "Part", "new_parts", "shared_length"]
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -16,11 +16,20 @@ T_co = TypeVar("T_co", covariant=True)
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Part(Generic[T_co]):
-    """What was appended at once, from the place `start` on, and what it was appended to."""
+    """What was appended at once, from the place `start` on, and what it was appended to.
+
+    `source` is the part of another history that it stands for.
+    """
 
     items: tuple[T_co, ...]
     start: int = 0
     before: Part[T_co] | None = None
+    source: Part[T_co] | None = None
+
+    @property
+    def root(self) -> Part[T_co]:
+        """The part that was appended first with these items."""
+        return self.source or self
 
     @property
     def end(self) -> int:
@@ -60,6 +69,31 @@ class History(Sequence[T_co]):
                 return History(Part(part.items[: count - part.start], part.start, part.before))
         return History()
 
+    def taken_over(self, parts: Iterable[Part[T_co]]) -> History[T_co]:
+        """Return a history that goes on with the items of parts of others, which stay known as theirs."""
+        last = self.last
+        for part in parts:
+            if part.items:
+                last = Part(part.items, last.end, last, part.root)
+        return self if last is self.last else History(last)
+
+    def parts(self) -> list[Part[T_co]]:
+        """List what was appended at once, each time, the oldest first."""
+        return list(self.last.backwards())[::-1]
+
+    def roots(self) -> set[Part[T_co]]:
+        """Collect where the items come from."""
+        return {part.root for part in self.parts()}
+
+    def since(self, count: int) -> tuple[T_co, ...]:
+        """Return what comes behind the first `count` items, at the cost of what is returned."""
+        found: list[tuple[T_co, ...]] = []
+        for part in self.last.backwards():
+            if part.end <= count:
+                break
+            found.append(part.items[max(count - part.start, 0) :])
+        return tuple(chain.from_iterable(reversed(found)))
+
     def __len__(self) -> int:
         return self.last.end
 
@@ -97,22 +131,32 @@ def _equal(left: Any, right: Any) -> bool:
     return left is right or bool(left == right)
 
 
+def new_parts(history: History[T], known: Collection[Part[T]], others: Sequence[History[T]]) -> list[Part[T]]:
+    """List the parts of a history that do not come from those known, which are the roots of the others.
+
+    Parts are told apart by where they come from, however equal their items are. A history that was made anew
+    shares with the others what it begins with of the same objects.
+    """
+    parts = history.parts()
+    new = [part for part in parts if part.root not in known]
+    if len(new) < len(parts):
+        return new
+    shared = max((_same_objects(other, history) for other in others), default=0)
+    if not shared:
+        return new
+    rest = history.since(shared)
+    return [Part(rest)] if rest else []
+
+
 def shared_length(one: History[T], other: History[T]) -> int:
-    """Count the items that two histories both begin with since both go on from the same history.
+    """Count the items, from the start of one history, that the other has too, by where they come from.
 
     Items that were appended to each are not among them, however equal. Histories that were made anew share
     what they begin with of the same objects.
     """
-    left: Part[T] | None = one.last
-    right: Part[T] | None = other.last
-    while left is not right:
-        if left is None or right is None:
-            return _same_objects(one, other)
-        if left.end >= right.end:
-            left = left.before
-        else:
-            right = right.before
-    return 0 if left is None else left.end
+    known = other.roots()
+    shared = list(takewhile(lambda part: part.root in known, one.parts()))
+    return shared[-1].end if shared else _same_objects(one, other)
 
 
 def _same_objects(one: History[T], other: History[T]) -> int:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable
 from contextvars import copy_context
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from dataflow.context import ExecutionContext, history_of
+from dataflow.context import ExecutionContext, history_of, with_pinned
 from dataflow.errors import NodeFailed
-from dataflow.history import shared_length
+from dataflow.history import new_parts, shared_length
+from dataflow.wording import choices
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-__all__ = ["POLICIES", "MergeFunction", "MergePolicy", "merge_live"]
+    from dataflow.history import History, Part
+    from dataflow.messages import Message
+
+__all__ = ["POLICIES", "MergeFunction", "MergePolicy", "merge_live", "merged_context"]
 
 MergePolicy: TypeAlias = Literal["pick", "append", "results"]
 #: Makes one context of the live ones, in the order of their edges.
@@ -30,29 +35,56 @@ def _pick(contexts: Sequence[ExecutionContext]) -> ExecutionContext:
 def _append(contexts: Sequence[ExecutionContext]) -> ExecutionContext:
     """Go on from the first with the messages of each other that no earlier one has."""
     first = contexts[0]
-    merged = history_of(first)
-    for position, context in enumerate(contexts[1:], start=1):
-        known = max(_shared(earlier, context) for earlier in contexts[:position])
-        merged = merged.extended(islice(context.message_history, known, None))
-    return replace(first, message_history=merged)
+    history, head = history_of(first), first.head
+    earlier: defaultdict[str, list[History[Message]]] = defaultdict(list)
+    known: defaultdict[str, set[Part[Message]]] = defaultdict(set)
+    for context in contexts:  # of different ids nothing is known (S10.5)
+        told, roots = history_of(context), known[context.context_id]
+        if context is not first:
+            history = history.taken_over(new_parts(told, roots, earlier[context.context_id]))
+            head = _with_new_pins(head, context)
+        earlier[context.context_id].append(told)
+        roots.update(told.roots())
+    return replace(first, message_history=history, head=head)
 
 
 def _results(contexts: Sequence[ExecutionContext]) -> ExecutionContext:
     """Go on from what all have in common with the last answer that each got."""
     first = contexts[0]
-    common = min(_shared(first, context) for context in contexts)
-    answers = []
+    common = history_of(first).first(min(_shared(first, context) for context in contexts))
+    roots, head = common.roots(), first.head
+    answers: dict[tuple[Part[Message], int], Message] = {}  # by where they come from: each is taken once
     for context in contexts:
-        new = islice(reversed(context.message_history), len(context.message_history) - common)
-        answers += [message for message in new if message.role == "assistant"][:1]
-    return replace(first, message_history=history_of(first).first(common).extended(answers))
+        is_first = context.context_id == first.context_id
+        new = new_parts(history_of(context), roots if is_first else (), [common] if is_first else ())
+        answers |= islice(_answers(reversed(new)), 1)
+        head = _with_new_pins(head, context)
+    merged = replace(first, message_history=common.extended(answers.values()), head=head)
+    if first.left_out <= len(common):
+        return merged
+    return replace(merged, head=tuple(message for message in head if message.pin), left_out=0)
+
+
+def _answers(parts: Iterable[Part[Message]]) -> Iterator[tuple[tuple[Part[Message], int], Message]]:
+    """Yield the answers in these parts, from the end of each, with where they come from."""
+    for part in parts:
+        for place in reversed(range(len(part.items))):
+            message = part.items[place]
+            if message.role == "assistant" and not message.tool_calls:
+                yield (part.root, place), message
 
 
 def _shared(one: ExecutionContext, other: ExecutionContext) -> int:
-    """Count the messages that two contexts have in common; of different ids they have none (S10.5)."""
+    """Count the messages, from the start of one, that another has too; of different ids none (S10.5)."""
     if one.context_id != other.context_id:
         return 0
     return shared_length(history_of(one), history_of(other))
+
+
+def _with_new_pins(head: tuple[Message, ...], context: ExecutionContext) -> tuple[Message, ...]:
+    """Add what a context has pinned, under names that the head does not have."""
+    pins = {message.pin for message in head}
+    return with_pinned(head, [message for message in context.head if message.pin and message.pin not in pins])
 
 
 POLICIES: Final[dict[MergePolicy, MergeFunction]] = {
@@ -60,6 +92,18 @@ POLICIES: Final[dict[MergePolicy, MergeFunction]] = {
     "append": _append,
     "results": _results,
 }
+
+
+def merged_context(contexts: Sequence[ExecutionContext], how: MergePolicy) -> ExecutionContext:
+    """Make one conversation of these, as `merge_contexts` does of ports (S10.4).
+
+    Raises ValueError for a policy that there is not, or no context at all.
+    """
+    if how not in POLICIES:
+        raise ValueError(f"how is {how!r}; {choices(list(POLICIES))}")
+    if not contexts:
+        raise ValueError("there is no context to merge; expected at least one")
+    return POLICIES[how](list(contexts))
 
 
 def merge_live(node: str, labels: Sequence[str], live: list[object], how: MergeFunction) -> ExecutionContext:

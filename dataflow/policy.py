@@ -77,9 +77,12 @@ class Retry:
     """How a failed call is to be repeated: extra attempts, waits in seconds (S9.1).
 
     `on` are the errors that are repeated, all if it is empty: by type, or by a text that is part of the
-    class's name or the message, where `timeout` and `rate_limit` match every error of that kind. `backoff`
-    waits not at all, `first` seconds each time (`fixed`), or twice as long each time (`exponential`); with
-    `jitter` between half and the whole of it. `before` is called before each extra attempt, and what it
+    class's name or the message, where `timeout` and `rate_limit` match every error of that kind. An error
+    that has the attribute `is_lasting`, and it is true, is repeated only if `on` matches it.
+
+    `backoff` waits not at all, `first` seconds each time (`fixed`), or twice as long each time
+    (`exponential`); with `jitter` between half and the whole of it; and no less than the seconds that the
+    error has as `retry_after`. `before` is called before each extra attempt, and what it
     raises is the failure. Raises ValueError for a value that cannot be.
     """
 

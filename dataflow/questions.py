@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from pydantic import (
-    AfterValidator,
-    Field,
-    PlainSerializer,
-    ValidationInfo,
-    WithJsonSchema,
-    field_validator,
-    model_serializer,
-)
+from pydantic import Field, ValidationInfo, field_validator, model_serializer
 
 from dataflow.asks import ASK, ASK_ID, MOST_SECONDS, USER_INPUT_ID
-from dataflow.checking import check_json, check_value, json_schema
+from dataflow.checking import check_json, check_value
 from dataflow.config import Config
 from dataflow.context import ExecutionContext  # noqa: TC001 - a hint that is read when the type is made
 from dataflow.errors import ValueMismatch
 from dataflow.node_output import NodeOutput
 from dataflow.nodetype import derive
 from dataflow.ports import MISSING, InPort, Port, PortKind, Ports
-from dataflow.schema_types import TYPE_NAMES, type_of_schema
+from dataflow.type_fields import TypeField
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,29 +29,11 @@ SHOW: Final = "show"
 TYPE: Final = "the type of the answer: a JSON Schema, or the name of a type"
 
 
-def _read_type(given: object) -> object:
-    return type_of_schema(given) if isinstance(given, str | dict) else given
-
-
-def _write_type(given: object) -> object:
-    schema = json_schema(given)
-    return schema["type"] if set(schema) == {"type"} else schema
-
-
-#: A Python type, or in documents its JSON Schema or the name of a JSON type.
-AnswerType = Annotated[
-    Any,
-    AfterValidator(_read_type),
-    PlainSerializer(_write_type),
-    WithJsonSchema({"anyOf": [{"enum": list(TYPE_NAMES)}, {"type": "object"}]}),
-]
-
-
 class Question(Config):
     """Config of `control.ask`: what is asked, and the type of the answer."""
 
     prompt: str = Field(description="what is asked")
-    type: AnswerType = Field(default={}, validate_default=True, description=TYPE)
+    type: TypeField = Field(default={}, validate_default=True, description=TYPE)
     expires: float | None = Field(
         default=None,
         gt=0,
@@ -94,7 +68,7 @@ class UserInput(Question):
     """Config of `control.user_input`: what is asked, and the type of the answer, text unless it is given."""
 
     prompt: str = Field(default="", description="what is asked")
-    type: AnswerType = Field(default="string", validate_default=True, description=TYPE)
+    type: TypeField = Field(default="string", validate_default=True, description=TYPE)
 
 
 def _fitting(value: object, expected: object) -> object:

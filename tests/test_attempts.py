@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+import math
+from typing import Any, get_args
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dataflow import NodeTimeout, Retry
 from dataflow.attempts import Bounds, bounds_of, wait_before_next
-from dataflow.policy import policy_of
+from dataflow.policy import Backoff, policy_of
 
 
 class RateLimitError(Exception):
@@ -81,6 +84,69 @@ def test_a_wait_that_was_doubled_very_often_is_still_a_number() -> None:
 def test_with_jitter_a_wait_is_between_half_and_the_whole(chance: float, expected: float) -> None:
     retry = Retry(3, backoff="exponential", jitter=True)
     assert wait_before_next(retry, 3, ValueError("no"), lambda: chance) == expected
+
+
+class Busy(Exception):
+    """Says when to come again."""
+
+    def __init__(self, retry_after: object = None, is_lasting: object = False) -> None:
+        super().__init__("busy")
+        self.retry_after = retry_after
+        self.is_lasting = is_lasting
+
+
+class Unaskable(Exception):
+    @property
+    def retry_after(self) -> float:
+        raise ValueError("no number")
+
+    @property
+    def is_lasting(self) -> bool:
+        raise ValueError("no answer")
+
+
+@pytest.mark.parametrize(
+    ("retry_after", "expected"),
+    [
+        (0.5, [1, 2]),
+        (1.5, [1.5, 2]),
+        (7, [7, 7]),
+        (1e300, [1e8, 1e8]),
+        (10**400, [1e8, 1e8]),
+        *((odd, [1, 2]) for odd in (None, "7", True, -7, 0, math.nan, math.inf)),
+    ],
+)
+def test_no_attempt_begins_before_the_error_allows_it(retry_after: object, expected: list[float]) -> None:
+    assert waits(Retry(2, backoff="exponential"), Busy(retry_after)) == expected
+    assert waits(Retry(2, backoff="exponential", on=("busy",)), Busy(retry_after)) == expected
+
+
+@given(
+    st.floats(min_value=0, max_value=1e8),
+    st.sampled_from(get_args(Backoff)),
+    st.floats(min_value=1e-3, max_value=1e3),
+    st.booleans(),
+    st.integers(1, 100),
+    st.floats(0, 1),
+)
+def test_the_wait_is_the_longer_of_the_two(
+    retry_after: float, backoff: Backoff, first: float, jitter: bool, attempt: int, chance: float
+) -> None:
+    retry = Retry(100, backoff=backoff, first=first, jitter=jitter)
+    own = wait_before_next(retry, attempt, Busy(), lambda: chance)
+    assert own is not None
+    assert wait_before_next(retry, attempt, Busy(retry_after), lambda: chance) == max(own, retry_after)
+
+
+def test_what_lasts_is_repeated_only_where_it_is_named() -> None:
+    assert waits(Retry(2), Busy(is_lasting=True)) == []
+    assert waits(Retry(2, on=("rate_limit",)), Busy(is_lasting=True)) == []
+    assert waits(Retry(2, on=(Busy,)), Busy(is_lasting=True)) == [0, 0]
+    assert waits(Retry(2), Busy(is_lasting="perhaps")) == [0, 0]
+
+
+def test_an_error_that_cannot_be_asked_is_repeated_at_once() -> None:
+    assert waits(Retry(1), Unaskable()) == [0]
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(1), asyncio.CancelledError()])

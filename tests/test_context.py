@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dataflow import ExecutionContext, Message
+from dataflow import ExecutionContext, Image, Message, ToolCall
 from dataflow.context import history_of
 from dataflow.separation import separate
 
@@ -54,3 +54,10 @@ def test_readers_are_given_the_context_itself() -> None:
     context = ExecutionContext("main", variables={"names": ["a"]}).append(HELLO)
     given: Any = separate([context])
     assert given[0] is context
+
+
+def test_readers_are_given_messages_with_calls_and_images_themselves() -> None:
+    asked = Message("assistant", ("look", Image("image/png", b"x")), (ToolCall("c1", "look", "{}"),))
+    given: Any = separate([asked, (asked,)])
+    assert given[0] is asked
+    assert given[1][0] is asked

@@ -6,6 +6,8 @@ import pytest
 
 from dataflow import (
     AnswerRefused,
+    BudgetExceeded,
+    ConversationInvalid,
     DataflowError,
     ExpressionError,
     Failure,
@@ -53,6 +55,14 @@ TEXTS = [
     (ExpressionError("a >", "is no expression"), "expression 'a >': is no expression"),
     (ExpressionError("{{ a", "is open", "template"), "template '{{ a': is open"),
     (ExpressionError("a" * 101, "is long"), f"expression '{'a' * 97}...': is long"),
+    (ConversationInvalid("c", 1, "is wrong"), "message 1 of conversation 'c' is wrong"),
+    (
+        BudgetExceeded("c", 2_000, 1_000),
+        (
+            "conversation 'c' does not fit a budget of 1,000: its system text, pinned messages and last turn "
+            "come to 2,000"
+        ),
+    ),
     (
         ValueRefused('a.out["h"][1]', "object", "it has no fields"),
         'a.out["h"][1]: object cannot be stored: it has no fields',

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dataflow.history import History, Part, shared_length
+from dataflow.history import History, Part, new_parts, shared_length
 
 #: What is appended, to which of the histories made so far.
 growths = st.lists(st.tuples(st.integers(0, 30), st.lists(st.integers(), max_size=3)), max_size=30)
@@ -61,6 +61,33 @@ def test_two_histories_share_what_they_both_went_on_from(growth: list[tuple[int,
             assert plain[:shared] == others[:shared]
             assert shared == shared_length(other, history)
     assert [shared_length(history, history) for history, _ in made] == [len(plain) for _, plain in made]
+
+
+@given(growths, st.integers(0, 40))
+def test_what_comes_behind_the_first_items_is_a_slice(
+    growth: list[tuple[int, list[int]]], count: int
+) -> None:
+    history, plain = grown(growth)[-1]
+    assert history.since(count) == plain[count:]
+
+
+def test_what_was_taken_over_is_known_as_what_it_was() -> None:
+    start = History(["a"])
+    one, other = start.extended(["b"]), start.extended(["b"])
+    merged = one.taken_over(new_parts(other, one.roots(), [one]))
+    assert merged == ("a", "b", "b")
+    longer = other.extended(["c"])
+    assert [part.items for part in new_parts(longer, merged.roots(), [merged])] == [("c",)]
+    assert new_parts(merged, merged.roots(), [merged]) == []
+
+
+def test_what_was_made_anew_is_new_but_for_the_objects_it_begins_with() -> None:
+    first, second = [1], [2]
+    anew = History([first, second])
+    old = History([first])
+    assert [part.items for part in new_parts(anew, old.roots(), [old])] == [([2],)]
+    assert new_parts(History([first]), old.roots(), [old]) == []
+    assert [part.items for part in new_parts(History([[3]]), old.roots(), [old])] == [([3],)]
 
 
 def test_what_was_appended_to_each_is_not_shared_however_equal() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dataflow import ExecutionContext, Message, NodeFailed
+from dataflow import ExecutionContext, Message, NodeFailed, ToolCall, merged_context
 from dataflow.merging import POLICIES, merge_live
 
 roles = st.sampled_from(["user", "assistant"])
@@ -107,3 +107,81 @@ def test_what_is_no_context_is_refused(live: list[object], how: Any, text: str) 
     with pytest.raises(NodeFailed) as caught:
         merge_live("m", ["a.out"], live, how)
     assert str(caught.value) == text
+
+
+def test_merges_that_are_merged_repeat_nothing() -> None:
+    start = ExecutionContext("main").append(*messages(["user", "assistant"]))
+    one, other = (start.append(*messages(["user", "assistant"])) for _ in "ab")
+    both = merged_context([one, other], "append")
+    longer = other.append(*messages(["user", "assistant"]))
+    expected = [*longer.message_history, *list(one.message_history)[2:]]
+    assert same(merged_context([longer, both], "append"), expected)
+    assert same(merged_context([both, both, one, other], "append"), list(both.message_history))
+
+
+def test_an_answer_that_only_calls_is_no_result() -> None:
+    start = ExecutionContext("main")
+    asked = Message("user", "look")
+    calls = Message("assistant", "I look", (ToolCall("c1", "look", "{}"),))
+    found = Message("tool", "a cat", tool_call_id="c1")
+    told = [start.append(asked, *rest) for rest in ([calls, found], [Message("assistant", "a dog")])]
+    assert [m.content for m in merged_context(told, "results").message_history] == ["a dog"]
+
+
+@pytest.mark.parametrize(("how", "said"), [("append", ["a", "b"]), ("results", [])])
+def test_what_each_has_pinned_is_there_once(how: Any, said: list[str]) -> None:
+    start = ExecutionContext("main").append(Message("user", "rule", pin="rules"))
+    one, other = (start.append(Message("user", text)) for text in "ab")
+    other = other.append(Message("user", "fact", pin="facts"), Message("user", "other rule", pin="rules"))
+    merged = merged_context([one, other], how)
+    assert [message.content for message in merged.head] == ["rule", "fact"]
+    assert [message.content for message in merged.message_history] == said
+
+
+def test_what_the_first_has_trimmed_stays_away_and_what_another_has_comes_back() -> None:
+    start = ExecutionContext("main").append(*(Message("user", text) for text in "ab"))
+    short = start.trimmed(1, lambda _: 1)
+    long = start.append(Message("user", "c"))
+    first, second = (merged_context(both, "append") for both in ([short, long], [long, short]))
+    assert [message.content for message in first.messages] == ["b", "c"]
+    assert [message.content for message in second.messages] == ["a", "b", "c"]
+
+
+def test_results_forget_a_trimming_inside_what_they_leave_out() -> None:
+    start = ExecutionContext("main").append(Message("user", "a"), Message("assistant", "re:a"))
+    short = start.append(Message("user", "b"), Message("assistant", "re:b")).trimmed(2, lambda _: 1)
+    longer = short.append(Message("user", "c"), Message("assistant", "re:c")).trimmed(2, lambda _: 1)
+    assert [m.content for m in merged_context([short, longer], "results").messages] == ["b", "re:b", "re:c"]
+    other = start.append(Message("user", "d"), Message("assistant", "re:d"))
+    merged = merged_context([longer, other], "results")
+    assert [m.content for m in merged.messages] == ["a", "re:a", "re:c", "re:d"]
+
+
+@pytest.mark.parametrize(
+    ("contexts", "how", "text"),
+    [
+        ([], "append", "there is no context to merge; expected at least one"),
+        ([ExecutionContext("a")], "all", "how is 'all'; choices: pick, append, results"),
+    ],
+)
+def test_a_merge_of_nothing_or_without_a_policy_is_refused(contexts: Any, how: Any, text: str) -> None:
+    with pytest.raises(ValueError, match=f"^{text}$"):
+        merged_context(contexts, how)
+
+
+def test_a_message_that_two_branches_append_each_is_there_twice() -> None:
+    start, hello = ExecutionContext("main"), Message("user", "hello")
+    branches = [start.append(hello, Message("assistant", name)) for name in ("a", "b")]
+    assert [m.content for m in merged_context(branches, "append").message_history] == [
+        "hello",
+        "a",
+        "hello",
+        "b",
+    ]
+
+
+def test_an_answer_is_a_result_once_however_many_have_it() -> None:
+    start = ExecutionContext("main")
+    answered = start.append(*messages(["user", "assistant"]))
+    merged = merged_context([start, answered, answered, merged_context([answered], "append")], "results")
+    assert same(merged, [list(answered.message_history)[1]])

@@ -47,7 +47,10 @@ def test_a_wheel_has_the_entry_points(wheel: dict[str, str]) -> None:
     points = ConfigParser()
     points.read_string(recorded(wheel, "entry_points.txt"))
     assert points["console_scripts"]["dataflow"] == "dataflow.cli:main"
-    assert points["dataflow.packs"]["control"] == "dataflow_control:pack"
+    assert dict(points["dataflow.packs"]) == {
+        "control": "dataflow_control:pack",
+        "agent": "dataflow_agent:pack",
+    }
 
 
 def test_a_wheel_carries_the_licence(wheel: dict[str, str]) -> None:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NewType, TypeVar, get_arg
 
 from pydantic import BaseModel
 
-from dataflow.context import ExecutionContext, Message
+from dataflow.context import ExecutionContext
 from dataflow.failure import Failure
 from dataflow.functions import module_name
+from dataflow.messages import Image, Message, ToolCall
 from dataflow.ports import Signal
 from dataflow.secret import Secret
 from dataflow.type_shapes import bare, behind_alias, is_alias, is_typed_dict, keys_of
@@ -28,7 +29,7 @@ __all__ = ["OWN", "Classes", "class_name", "classes_of"]
 #: Generic types that grow as they refer to themselves have no end.
 MOST_TYPES: Final = 100_000
 #: Classes of the engine; they have the names under which they are public, wherever they stand.
-OWN: Final = (ExecutionContext, Failure, Message, Secret, Signal)
+OWN: Final = (ExecutionContext, Failure, Image, Message, Secret, Signal, ToolCall)
 
 
 @dataclass(frozen=True, slots=True)

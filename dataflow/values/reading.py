@@ -26,6 +26,7 @@ __all__ = ["Reader"]
 
 _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
 _TAGGED: Final = {"$", "v"}
+_PART: Final = {"before", "items"}
 
 
 class Reader:
@@ -137,26 +138,39 @@ class Reader:
         return filled(marked, spans, look_up)
 
     def _part(self, digest: Json) -> Part[Any]:
-        """Read the parts of a history that were not read before, back to the first one that was."""
-        unread: list[tuple[str, list[Json]]] = []
-        ahead: set[str] = set()
-        before: Json = digest
-        while before is not None and before not in self._parts:
-            stored = json.loads(self._blob(before))
-            if before in ahead or type(stored) is not dict or stored.keys() != {"before", "items"}:
-                raise Unreadable("a part of a history is none")
-            if type(stored["items"]) is not list:
-                raise Unreadable("a part of a history has no list of messages")
-            ahead.add(before)
-            unread.append((before, stored["items"]))
-            before = stored["before"]
-        part = None if before is None else self._parts[before]
-        for name, items in reversed(unread):
-            values = tuple(map(self._value, items))
-            part = self._parts[name] = Part(values, 0 if part is None else part.end, part)
-        if part is None:
+        """Read the parts of a history that were not read before, those first that others need."""
+        if digest is None:
             raise Unreadable("a history has no part")
-        return part
+        opened: dict[str, dict[str, Json]] = {}
+        waiting: list[Json] = [digest]
+        while waiting:
+            name = waiting[-1]
+            if name in self._parts:
+                waiting.pop()
+                continue
+            is_open = name in opened
+            stored = opened[name] if is_open else opened.setdefault(name, self._stored_part(name))
+            needed = [stored[key] for key in ("before", "of") if stored.get(key) is not None]
+            new = [one for one in needed if one not in self._parts]
+            if new and is_open:
+                raise Unreadable("a part of a history is none")
+            waiting += new
+            if not new:
+                self._parts[name] = self._made_part(stored)
+        return self._parts[digest]
+
+    def _stored_part(self, name: Json) -> dict[str, Json]:
+        stored = json.loads(self._blob(name))
+        if type(stored) is not dict or not _PART <= stored.keys() <= _PART | {"of", "twin"}:
+            raise Unreadable("a part of a history is none")
+        if type(stored["items"]) is not list:
+            raise Unreadable("a part of a history has no list of messages")
+        return stored
+
+    def _made_part(self, stored: dict[str, Json]) -> Part[Any]:
+        before, source = self._parts.get(stored["before"]), self._parts.get(stored.get("of", ""))
+        items = tuple(map(self._value, stored["items"]))
+        return Part(items, 0 if before is None else before.end, before, source)
 
 
 def _key(key: str) -> str:

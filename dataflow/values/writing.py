@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
@@ -38,13 +39,14 @@ class Writer:
     One thread at a time may use it. What it has written of a history is not written again.
     """
 
-    __slots__ = ("_digests", "_forms", "_leaves", "_names", "_secrets")
+    __slots__ = ("_alike", "_digests", "_forms", "_leaves", "_names", "_secrets")
 
     def __init__(self, classes: Classes, put_blob: Callable[[str, bytes], None]) -> None:
         self._names = classes.names
         self._forms = classes.forms
         self._leaves = Leaves(put_blob)
         self._digests: WeakKeyDictionary[Part[Any], str] = WeakKeyDictionary()
+        self._alike: Counter[str] = Counter()  # parts of histories that are written alike, by their digest
         self._secrets: Secrets | None = None
 
     def write(self, value: object, place: str) -> Json:
@@ -172,20 +174,36 @@ class Writer:
         return written
 
     def _history(self, history: History[Any], levels: int) -> str:
-        """Write the parts of a history that are new, each a blob that names the one before it."""
-        new = []
-        before = None
-        for part in history.last.backwards():
-            before = self._digests.get(part)
-            if before is not None:
-                break
-            new.append(part)
-        for part in reversed(new):
-            items = self._items(part.items, history, levels, start=part.start)
-            data = json.dumps({"before": before, "items": items}, separators=(",", ":")).encode()
-            before = self._digests[part] = self._leaves.blob(data)
-        assert before is not None, "a history has at least one part"
-        return before
+        """Write the parts of a history that are new, each a blob that names those it needs."""
+        waiting = [history.last]
+        while waiting:
+            part = waiting[-1]
+            needed = [one for one in (part.before, part.source) if one is not None]
+            new = [one for one in needed if one not in self._digests]
+            waiting += new
+            if not new:
+                waiting.pop()
+                if part not in self._digests:
+                    self._digests[part] = self._part(part, history, levels)
+        return self._digests[history.last]
+
+    def _part(self, part: Part[Any], history: History[Any], levels: int) -> str:
+        items = self._items(part.items, history, levels, start=part.start)
+        written: dict[str, Json] = {
+            "before": None if part.before is None else self._digests[part.before],
+            "items": items,
+        }
+        if part.source is not None:
+            written["of"] = self._digests[part.source]
+        digest = self._blob_of(written)
+        twin = self._alike[digest]
+        self._alike[digest] += 1
+        if twin and items:  # appended apart: what is said twice is there twice when it is read
+            digest = self._blob_of(written | {"twin": twin})
+        return digest
+
+    def _blob_of(self, written: dict[str, Json]) -> str:
+        return self._leaves.blob(json.dumps(written, separators=(",", ":")).encode())
 
 
 def _taken_apart(apart: Callable[[Any], Any], value: object) -> Any:

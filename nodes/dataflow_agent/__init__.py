@@ -1,1 +1,44 @@
-"""The agent pack: its node types come with a later release."""
+"""The agent pack: node types for conversations with models.
+
+Each name is imported when it is first used; the stub beside this file tells type checkers where they are.
+"""
+
+from __future__ import annotations
+
+from lazy_loader import attach as _attach
+
+__getattr__, __dir__, __all__ = _attach(
+    __name__,
+    submod_attrs={
+        "chatting": ["Chat", "chat"],
+        "conversations": [
+            "Conversation",
+            "Inject",
+            "Merge",
+            "Trim",
+            "context",
+            "inject_messages",
+            "merge_contexts",
+            "trim_context",
+        ],
+        "listing": ["pack"],
+        "model_errors": [
+            "AnswerCut",
+            "AnswerUnfit",
+            "ContextWindowExceeded",
+            "KeyRefused",
+            "MissingKey",
+            "ModelFailed",
+            "ModelTimeout",
+            "ModelUnavailable",
+            "ModelUnknown",
+            "OptionUnsupported",
+            "RateLimited",
+            "RequestRefused",
+            "StreamInterrupted",
+        ],
+        "providers": ["answered_by"],
+        "requests": ["ModelAnswer", "ModelRequest", "Options", "Provider", "ToolSpec", "Usage"],
+        "scripts": ["Script", "ScriptEnded", "ScriptedAnswer", "ScriptedCall", "scripted"],
+    },
+)

@@ -89,6 +89,47 @@ def test_a_node_that_always_fails_is_attempted_so_often_with_these_waits(
     assert [(one.path, one.attempt) for one in failed.value.failures] == [("flaky", len(starts))]
 
 
+class Busy(Exception):
+    """What a server says that asks to be left alone for 5 seconds."""
+
+    retry_after = 5
+    is_lasting = False
+
+
+@pytest.mark.parametrize(
+    ("settings", "starts"),
+    [
+        ({"retries": 2}, [0, 5, 10]),
+        ({"retries": Retry(3, backoff="exponential", first=2)}, [0, 5, 10, 18]),
+        ({"retries": 3, "deadline": 11}, [0, 5, 10]),
+        ({"retries": 3, "deadline": 5}, [0]),
+    ],
+    ids=[
+        "no backoff",
+        "the longer wait counts",
+        "as long as the deadline allows",
+        "the deadline allows none",
+    ],
+)
+def test_the_next_attempt_waits_as_long_as_the_error_asks(
+    settings: dict[str, Any], starts: list[float]
+) -> None:
+    flaky = Flaky(error=Busy("busy"))
+    with pytest.raises(RunFailed) as failed:
+        jumping(flaky.flow(**settings).run)
+    assert flaky.starts == starts
+    assert failed.value.failures[0].type == "Busy"
+
+
+def test_an_error_that_lasts_ends_the_attempts_at_once() -> None:
+    lasting = Busy("no key")
+    lasting.is_lasting = True
+    flaky = Flaky(error=lasting)
+    with pytest.raises(RunFailed):
+        jumping(flaky.flow(retries=Retry(3, backoff="fixed")).run)
+    assert flaky.starts == [0]
+
+
 def test_the_record_lists_every_attempt_with_its_error_and_start() -> None:
     flaky = Flaky(2)
     events, result = jumping(partial(events_of, flaky.flow(retries=Retry(2, backoff="exponential"))))

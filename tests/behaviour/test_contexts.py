@@ -18,6 +18,7 @@ from dataflow import (
     Message,
     Result,
     RunFailed,
+    ToolCall,
     collect,
     each,
     merge_contexts,
@@ -202,6 +203,69 @@ async def test_contexts_in_a_document() -> None:
     assert nodes["main"] == {"type": "control.context", "config": {"system": "S", "model": "p/m"}}
     merged = {"merge_contexts": ["a", "b"], "how": "tests.behaviour.test_contexts:shortest"}
     assert nodes["c"]["inputs"] == {"context": merged}
+
+
+# Two chats on one context at the same time (B15)
+
+
+def chats(texts: tuple[str, str], requests: list[list[Any]], *, first_fails: bool = False) -> Flow:
+    """Let two chats go on from one conversation at once, the first slower, and a third from both."""
+    has_ended = Event()
+
+    async def asks(context: ExecutionContext, text: str, waits: bool = False) -> ExecutionContext:
+        requests.append([context.system_instructions, *said(context), text])
+        if waits:
+            await has_ended.wait()
+            if first_fails:
+                raise ValueError("the first fails")
+        answered = context.append_turn(Message("user", text), Message("assistant", f"re:{text}"))
+        has_ended.set()
+        return answered
+
+    with Flow("chats") as f:
+        main, other = f.context("main", system="S"), f.context("other")
+        a = f.add(named("a", asks), main, texts[0], waits=True)
+        b = f.add(named("b", asks), main, texts[1])
+        f.output("b", b.out)
+        f.output("other", f.add(named("d", asks), other, "d").out)
+        f.output("last", f.add(named("c", asks), merge_contexts(a.out, b.out, how="append"), "c").out)
+    return f
+
+
+@pytest.mark.parametrize("texts", [("a", "b"), ("same", "same")])
+async def test_of_two_chats_at_once_each_question_has_its_own_answer(texts: tuple[str, str]) -> None:
+    requests: list[list[Any]] = []
+    result = await chats(texts, requests).run()
+    pairs = [part for text in texts for part in (text, f"re:{text}")]
+    assert said(result["last"]) == [*pairs, "c", "re:c"]
+    assert requests[-1] == ["S", *pairs, "c"]
+    assert said(result["other"]) == ["d", "re:d"]
+
+
+async def test_of_two_chats_at_once_one_that_fails_leaves_the_other_as_it_is() -> None:
+    with pytest.raises(RunFailed) as caught:
+        await chats(("a", "b"), [], first_fails=True).using(errors="continue").run()
+    result = caught.value.result
+    assert (said(result["b"]), result.states["a"], result.states["c"]) == (["b", "re:b"], "failed", "not_run")
+
+
+# A conversation that is trimmed (B18)
+
+
+async def test_what_is_trimmed_in_a_flow_is_whole_turns() -> None:
+    async def trims(context: ExecutionContext) -> ExecutionContext:
+        return context.trimmed(4, lambda _: 1)
+
+    async def calls(context: ExecutionContext) -> ExecutionContext:
+        call = Message("assistant", "", (ToolCall("t", "look", "{}"),))
+        return context.append(Message("user", "u"), call, Message("tool", "found", tool_call_id="t"))
+
+    with Flow() as f:
+        first = f.add(calls, f.add(chat, f.context("main", system="S"), "a").out)
+        f.output("out", f.add(trims, first.out).out)
+    trimmed = (await f.run())["out"]
+    assert [message.role for message in trimmed.messages] == ["user", "assistant", "tool"]
+    assert len(trimmed.message_history) == 5
 
 
 # A hundred runs of one flow at once (B14)

@@ -26,7 +26,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from pydantic import BaseModel, ConfigDict, HttpUrl, PrivateAttr, SecretStr, TypeAdapter
 
-from dataflow import ExecutionContext, Failure, Message, Secret, Signal, Tools, digester
+from dataflow import ExecutionContext, Failure, Image, Message, Secret, Signal, ToolCall, Tools, digester
 from dataflow.digests import NoDigest, digest
 from tests.processes import printed_with
 from tests.values.examples import VALUES
@@ -216,6 +216,9 @@ DIFFERENT: list[Any] = [
     TypeAdapter(datetime).validate_json('"2024-10-27T02:30:00+01:00"'),
     Signal(), Secret("KEY"), Secret("OTHER"), Failure("n", "p", 1, "E", "m", "t"), Failure("n", "p", 2, "E", "m", "t"),
     Message("user", "a"), Message("user", ["a"]), Message("system", "a"), conversation(), conversation("a"),
+    ToolCall("a", "b", "{}"), ToolCall("b", "a", "{}"), Image("image/png", b"1"), Image("image/gif", b"1"), Image("image/png", b"2"),
+    Message("assistant", "a"), Message("assistant", "a", (ToolCall("a", "b", "{}"),)), Message("tool", "a"),
+    Message("tool", "a", tool_call_id="a"), Message("user", "a", pin="a"), Message("user", "a", pin="b"),
     conversation("a", "b"), conversation("ab"), conversation("a", model="m"), conversation("a", variables={"a": 1}),
     int, str, Point, list[int], list[str], int | None, len, str.upper, [].append, [1].append,
 ]  # fmt: skip

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import anyio
 
-from dataflow import DataflowError, Flow, Secret, node
+from dataflow import DataflowError, ExecutionContext, Flow, Message, Secret, node
 from dataflow.checking import check_value
 from dataflow.expressions import Expression
 from dataflow.loading import read_document
@@ -128,6 +128,8 @@ ROWS: Final = [
     Row("RunTaken", whole('RunTaken', held_twice), "store in memory: run run is being executed by somebody else"),
     Row("SecretMissing", whole('SecretMissing', Secret("DATAFLOW_NO_SUCH_SECRET").reveal), "secret 'DATAFLOW_NO_SUCH_SECRET' is missing: set the environment variable of that name"),
     Row("StoreError", whole('StoreError', lambda: Store.memory().find("run")), "store in memory: has no run 'run'; there are none"),
+    Row("ConversationInvalid", whole("ConversationInvalid", lambda: ExecutionContext("c", message_history=[Message("tool", "3", tool_call_id="t1")]).check()), "message 0 of conversation 'c' is the result of the call 't1', which is not made before it; no call waits for a result"),
+    Row("BudgetExceeded", whole("BudgetExceeded", lambda: ExecutionContext("c", message_history=[Message("user", "u" * 8_000)]).trimmed(1_000)), "conversation 'c' does not fit a budget of 1,000: its system text, pinned messages and last turn come to 2,004"),
     Row("ValueRefused", whole('ValueRefused', lambda: Writer(classes_of([]), {}.__setitem__).write([open], "a.out")), "a.out[0]: builtin_function_or_method cannot be stored: it is a function; make it inside the node that needs it, or pass what it would return"),
     Row("PackError", whole('PackError', lambda: find_type('inc')), "inc: is no node type: write pack.name, prefix.function or module:qualname"),
     Row("FormatError", whole('FormatError', lambda: read_document('nowhere.yaml', Flow.from_wiring)), "nowhere.yaml: cannot be read: No such file or directory"),

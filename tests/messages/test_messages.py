@@ -10,6 +10,7 @@ import pytest
 from dataflow import errors
 from tests.messages import (
     asking,
+    conversing,
     declaring,
     digests,
     documents,
@@ -17,6 +18,7 @@ from tests.messages import (
     forks,
     living,
     memos,
+    models,
     raised_by,
     running,
     saving,
@@ -33,6 +35,7 @@ TABLES = {
     module.__name__.rpartition(".")[2]: module.ROWS
     for module in (
         asking,
+        conversing,
         declaring,
         digests,
         documents,
@@ -40,6 +43,7 @@ TABLES = {
         forks,
         living,
         memos,
+        models,
         raised_by,
         running,
         saving,

@@ -9,9 +9,9 @@ from typing import Any, Literal, NamedTuple, TypedDict, TypeVar, assert_type
 
 from dataflow import (
     SKIP, Carry, Config, Event, EventKind, ExecutionContext, Expression, Failure, Firing, Flow, FlowInvalid,
-    FormatError, Lazy, Limit, Loop, LoopLimit, Maybe, Memo, Message, Node, NodeFailed, NodeOutput, NodeState,
-    Pack, PackError, Port, PortMisuse, Ports, Result, Retry, Run, RunFailed, Signal, Step, Template, Tools,
-    TypedFlow, ValueMismatch, When, collect, each, fallback, flow, gather, merge, merge_contexts, node, this_firing, threaded,
+    FormatError, Image, Lazy, Limit, Loop, LoopLimit, Maybe, Memo, Message, Node, NodeFailed, NodeOutput,
+    NodeState, Pack, PackError, Port, PortMisuse, Ports, Result, Retry, Run, RunFailed, Signal, Step, Template, ToolCall, Tools,
+    TypedFlow, ValueMismatch, When, collect, each, fallback, flow, gather, merge, merge_contexts, merged_context, node, this_firing, threaded,
 )
 
 
@@ -250,6 +250,13 @@ async def running(f: Flow, port: str, numbers: list[int]) -> None:
 def values(context: ExecutionContext) -> None:
     assert_type(context.append(Message("user", "hello")), ExecutionContext)
     assert_type(context.message_history, Sequence[Message])
+    answer = Message("assistant", ("look", Image("image/png", b"")), (ToolCall("c1", "look", "{}"),))
+    assert_type(answer.tool_calls, tuple[ToolCall, ...])
+    assert_type(answer.pin, str)
+    assert_type(context.messages, tuple[Message, ...])
+    assert_type(context.append_turn(answer).trimmed(1_000, lambda message: len(message.role)), ExecutionContext)
+    assert_type(context.turns(), list[tuple[Message, ...]])
+    assert_type(merged_context([context], "append"), ExecutionContext)
     assert_type(context.system_instructions, str | None)
     firing = this_firing()
     assert_type(firing, Firing)

@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, ConfigDict, PrivateAttr, field_validator
 
-from dataflow import ExecutionContext, Failure, Message, Secret, Signal
+from dataflow import ExecutionContext, Failure, Image, Message, Secret, Signal, ToolCall
 from dataflow.values import Classes, classes_of
 
 T = TypeVar("T")
@@ -201,6 +201,10 @@ VALUES: Final[dict[str, Any]] = {
     "named tuples": [Point(1.5), named(1)],
     "models": [person(), Address.model_construct(), Wrapped[int](inner=1), Wrapped(inner="a")],
     "a context": conversation(),
+    "tool calls": Message("assistant", "", (ToolCall("c1", "add", '{"a": 1, ('), ToolCall("c2", "sub", ""))),
+    "the result of a tool": Message("tool", "3", tool_call_id="c1"),
+    "images": Message("user", ("what?", Image("image/png", b"x"), Image("image/jpeg", bytes(2_000)))),
+    "a pinned message": Message("system", "ok", pin="rules"),
     "own classes": [Failure("n", "p", 1, "E", "m", "t"), Signal(), Secret("TOKEN"), Message("user", [1])],
 }
 

@@ -103,7 +103,7 @@ def test_a_field_whose_type_cannot_be_found_hides_itself_only() -> None:
 
 def test_any_leads_to_the_classes_of_the_engine_only() -> None:
     names = set(classes_of([Any, object, int]).forms)
-    own = ("ExecutionContext", "Failure", "Message", "Secret", "Signal")
+    own = ("ExecutionContext", "Failure", "Image", "Message", "Secret", "Signal", "ToolCall")
     assert names == {f"dataflow:{name}" for name in own}
 
 

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
-from dataflow import ExecutionContext, Message
+from dataflow import ExecutionContext, Image, Message, ToolCall, merged_context
 from dataflow.context import history_of
+from dataflow.copying import blobs_in
 from dataflow.errors import ValueRefused
+from dataflow.stores.store import Record
 from dataflow.values import Reader, Writer, classes_of
 
 CLASSES = classes_of([])
@@ -48,6 +50,38 @@ def test_what_is_read_shares_its_parts() -> None:
     assert (one, other) == tuple(branches)
 
 
+def test_what_was_taken_over_is_stored_with_what_it_comes_from() -> None:
+    blobs: dict[str, bytes] = {}
+    start = ExecutionContext("c").append(Message("user", "hi"))
+    one, other = (start.append(Message("assistant", name)) for name in ("a", "b"))
+    merged = merged_context([one, other], "append")
+    stored = Writer(CLASSES, blobs.__setitem__).write(merged, "a.context")
+    read = Reader(CLASSES, blobs.__getitem__, "runs.db").read(stored)
+    assert read == merged
+    taken = history_of(read).last
+    assert taken.source is not None
+    assert (taken.source.items, taken.source.before) == (taken.items, history_of(read).first(1).last)
+
+
+def test_equal_messages_that_were_appended_apart_are_two_when_they_are_read() -> None:
+    blobs: dict[str, bytes] = {}
+    start = ExecutionContext("c").append(Message("user", "hi"))
+    branches = [start.append(Message("assistant", "same")) for _ in range(3)]
+    writer = Writer(CLASSES, blobs.__setitem__)
+    reader = Reader(CLASSES, blobs.__getitem__, "runs.db")
+    read = [reader.read(writer.write(branch, "a.context")) for branch in branches]
+    assert [m.content for m in merged_context(read, "append").message_history] == ["hi", *["same"] * 3]
+
+
+def test_what_is_copied_brings_what_a_merge_has_taken_over_from_where() -> None:
+    blobs: dict[str, bytes] = {}
+    start = ExecutionContext("c").append(Message("user", "hi"))
+    merged = merged_context([start.append(Message("assistant", name)) for name in ("a", "b")], "append")
+    stored = Writer(CLASSES, blobs.__setitem__).write(merged, "a.context")
+    record = Record(1, "node_finished", "a", json.dumps(stored))
+    assert blobs_in([record], blobs.__getitem__) == blobs
+
+
 def test_each_writer_puts_all_that_its_store_needs() -> None:
     context = grown(3)[-1]
     counts = []
@@ -74,3 +108,23 @@ def test_what_was_refused_is_not_taken_for_written() -> None:
         writer.write(context, "a.context")
     content.clear()
     assert Reader(CLASSES, blobs.__getitem__, "runs.db").read(writer.write(context, "a.context")) == context
+
+
+def test_messages_that_were_stored_before_tool_calls_were_known_are_read() -> None:
+    stored = {"$": "dataflow:Message", "v": {"role": "assistant", "content": "hi"}}
+    read = Reader(CLASSES, lambda _: b"", "runs.db").read(stored)
+    assert read == Message("assistant", "hi", tool_calls=(), tool_call_id="", pin="")
+
+
+def test_a_turn_with_tool_calls_and_images_comes_back() -> None:
+    blobs: dict[str, bytes] = {}
+    picture = Image("image/png", bytes(range(256)) * 8)
+    context = ExecutionContext("c").append(
+        Message("user", ("what is this?", picture)),
+        Message("assistant", "", (ToolCall("c1", "look", '{"at": "it"}'),)),
+        Message("tool", ("a cat", picture), tool_call_id="c1"),
+        Message("assistant", "a cat"),
+    )
+    stored = json.loads(json.dumps(Writer(CLASSES, blobs.__setitem__).write(context, "a.context")))
+    assert Reader(CLASSES, blobs.__getitem__, "runs.db").read(stored) == context
+    assert picture.data in blobs.values()

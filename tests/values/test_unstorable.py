@@ -25,7 +25,7 @@ import pytest
 from pydantic import BaseModel, EmailStr
 from typing_extensions import TypeAliasType
 
-from dataflow import ExecutionContext, Failure, Message, Secret, Signal, Tools
+from dataflow import ExecutionContext, Failure, Image, Message, Secret, Signal, ToolCall, Tools
 from dataflow.values import unstorable
 from tests.values.examples import TYPES, Item, Note
 
@@ -87,8 +87,8 @@ TELLING = [
 OPEN = [
     Any, object, T, Reads, int, str, None, list, list[int], list[Any], dict, dict[str, int], tuple[()],
     set[str], Plain | None, int | Plain, Iterable[int], Sequence[int], Mapping[str, int], Shape, Circle, Node,
-    Nested, Keys, Literal["a"], datetime, Path, EmailStr, ExecutionContext, Failure, Message, Secret, Signal,
-    Tools, Item, Note, "Unknown", *TYPES,
+    Nested, Keys, Literal["a"], datetime, Path, EmailStr, ExecutionContext, Failure, Image, Message, Secret,
+    Signal, ToolCall, Tools, Item, Note, "Unknown", *TYPES,
 ]  # fmt: skip
 
 

@@ -1,0 +1,94 @@
+"""The node type `agent.chat`: one turn of a conversation with a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from typing import Any, Final
+
+from pydantic import Field
+
+from dataflow import ExecutionContext, Message, NodeOutput, Ports, node, this_firing
+from dataflow_agent.configs import ModelConfig
+from dataflow_agent.model_errors import AnswerUnfit
+from dataflow_agent.model_names import ModelName, model_of
+from dataflow_agent.providers import provider_of
+from dataflow_agent.requests import ModelAnswer, ModelRequest
+from dataflow_agent.typed_answers import AnswerField, AnswerType
+
+__all__ = ["Chat", "chat"]
+
+TEXT: Final = "text"
+ANSWER: Final = "answer"
+
+
+class Chat(ModelConfig):
+    """Config of `agent.chat`."""
+
+    answer: AnswerField | None = Field(
+        default=None, description="the type of a port `answer`: a JSON Schema, or the name of a JSON type"
+    )
+
+    @property
+    def typed(self) -> AnswerType | None:
+        """The type of the port `answer`, if there is to be one."""
+        found: AnswerType | None = self.answer
+        return found
+
+
+def _ports(config: Chat) -> Ports:
+    typed = {} if config.typed is None else {ANSWER: config.typed.type}
+    return Ports({"prompt": str}, {TEXT: str, **typed})
+
+
+@node(ports=_ports)
+async def chat(
+    inputs: Mapping[str, Any],
+    context: ExecutionContext | None,
+    config: Chat = Chat(),  # noqa: B008 - frozen
+) -> NodeOutput:
+    """Ask a model, in a conversation if one is wired to `context`, else in a new one.
+
+    `text` is the answer, and passes on the pieces of it as they come. `context` is the conversation with
+    the whole turn, prompt and answer, which is there only when the answer is whole (S10.3). With a type as
+    `answer` in the config the model is to answer by its JSON Schema, and a port `answer` has the value. The
+    metadata of the firing tell the model, its tokens and the cost in US dollars.
+
+    Raises ModelFailed, as AnswerUnfit for an answer that is not of the type, and ConversationInvalid for a
+    conversation that has calls without results.
+    """
+    conversation = context or ExecutionContext(this_firing().key or "chat")
+    conversation.check()
+    name = model_of(config.model, conversation)
+    prompt = Message("user", inputs["prompt"])
+    request = _request(name, conversation, prompt, config)
+    firing = this_firing()
+    provider = await provider_of(name)
+    answer = await provider.answer(request, lambda piece: firing.emit(piece, port=TEXT))
+    if answer.tool_calls:
+        raise AnswerUnfit(request.model, f"expected an answer, found a call of {answer.tool_calls[0].name!r}")
+    typed = {} if config.typed is None else {ANSWER: config.typed.read(request.model, answer.text)}
+    turn = (prompt, Message("assistant", answer.text))
+    return NodeOutput(
+        {TEXT: answer.text, **typed},
+        context=replace(conversation.append_turn(*turn), current_output=answer.text),
+        metadata=_told(answer, request),
+    )
+
+
+def _request(name: ModelName, conversation: ExecutionContext, prompt: Message, config: Chat) -> ModelRequest:
+    """Say the whole conversation, with the instructions once, at its head (S10.2)."""
+    instructions = [text for text in (conversation.system_instructions, config.system) if text]
+    system = [Message("system", "\n\n".join(instructions))] if instructions else []
+    return ModelRequest(
+        str(name),
+        (*system, *conversation.messages, prompt),
+        schema=None if config.typed is None else config.typed.asked,
+        options=config.options,
+        session_id=conversation.session_id,
+    )
+
+
+def _told(answer: ModelAnswer, request: ModelRequest) -> dict[str, Any]:
+    model = answer.model or request.model
+    return {"model": model, "finish_reason": answer.finish_reason, "usage": asdict(answer.usage)}

@@ -1,0 +1,45 @@
+"""The settings that all node types share that call a model."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AfterValidator, ConfigDict, Field
+
+from dataflow import Config, Secret
+from dataflow_agent.model_names import model_name
+from dataflow_agent.requests import Effort, Options
+
+__all__ = ["ModelConfig"]
+
+
+def _check_model(text: str) -> str:
+    if text:
+        model_name(text)
+    return text
+
+
+class ModelConfig(Config):
+    """Which model is called, what it is told besides the conversation, and how it is to answer."""
+
+    model_config = ConfigDict(strict=True)
+
+    model: Annotated[str, AfterValidator(_check_model)] = Field(
+        default="", description="the model, written provider/model; without one that of the context"
+    )
+    system: str = Field(default="", description="instructions, told behind those of the context")
+    temperature: float | None = Field(default=None, ge=0, allow_inf_nan=False, description="how free it is")
+    max_tokens: int | None = Field(default=None, ge=1, description="the longest answer, in tokens")
+    reasoning_effort: Effort | None = Field(default=None, description="how much it thinks beforehand")
+    web_search: bool = Field(default=False, description="whether the provider may search the web")
+    stream: bool = Field(default=True, description="whether the answer comes in pieces")
+    base_url: str = Field(default="", description="the address of a server in place of the provider's own")
+    key: Secret | None = Field(default=None, description="the secret in place of the provider's own variable")
+
+    @property
+    def options(self) -> Options:
+        """How the model is to answer."""
+        return Options(
+            self.temperature, self.max_tokens, self.reasoning_effort, self.web_search, self.stream,
+            self.base_url, self.key,
+        )  # fmt: skip

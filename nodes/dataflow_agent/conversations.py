@@ -1,0 +1,135 @@
+"""Node types that begin conversations, and make others of them (S10)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, ConfigDict, Field
+
+from dataflow import (
+    Config,
+    ExecutionContext,
+    Message,
+    Port,
+    Ports,
+    merged_context,
+    node,
+    this_firing,
+)
+
+__all__ = [
+    "Conversation",
+    "Inject",
+    "Merge",
+    "Trim",
+    "context",
+    "inject_messages",
+    "merge_contexts",
+    "trim_context",
+]
+
+
+class StrictConfig(Config):
+    """A config that takes its values as they are: no text becomes a number, nor the other way round."""
+
+    model_config = ConfigDict(strict=True)
+
+
+class Conversation(StrictConfig):
+    """Config of `agent.context`: what the conversation begins with."""
+
+    system: str | None = Field(
+        default=None, description="the system text, where the input of that name has none"
+    )
+    model: str = Field(default="", description="the model, as provider/model")
+    provider: str = Field(default="", description="the provider, where the model does not name it")
+    session_id: str = Field(
+        default="", description="what the provider knows the conversation by; the context_id unless set"
+    )
+    variables: dict[str, Any] = Field(default={}, description="the variables of the conversation")
+
+
+class Inject(StrictConfig):
+    """Config of `agent.inject_messages`."""
+
+    pin: str = Field(min_length=1, description="the name of what is put in: a name stands for it once")
+
+
+def _names(branches: list[str]) -> list[str]:
+    for place, name in enumerate(branches):
+        if not name.isidentifier() or name == "config":
+            expected = "letters, digits and _, and not config"
+            raise ValueError(f"{name!r} is no name of an input; expected {expected}")
+        if name in branches[:place]:
+            raise ValueError(f"{name!r} is there twice; expected names that differ")
+    return branches
+
+
+class Merge(StrictConfig):
+    """Config of `agent.merge_contexts`."""
+
+    how: Literal["pick", "append", "results"] = Field(description="what becomes of the conversations")
+    branches: Annotated[list[str], AfterValidator(_names)] = Field(
+        min_length=1, description="the names of the inputs, in the order in which they count"
+    )
+
+
+class Trim(StrictConfig):
+    """Config of `agent.trim_context`."""
+
+    max_tokens: int = Field(ge=1, description="the most tokens that the messages may have, estimated")
+
+
+async def context(system: str | None = None, config: Conversation = Conversation()) -> ExecutionContext:  # noqa: B008 - frozen
+    """Begin a conversation that has nothing in common with any other.
+
+    Its id is that of the run and the path of the node, so that each round and item has one of its own; it is
+    empty where the function is called outside a run.
+    """
+    return ExecutionContext(
+        this_firing().key,
+        provider=config.provider,
+        model=config.model,
+        system_instructions=config.system if system is None else system,
+        session_id=config.session_id,
+        variables=config.variables,
+    )
+
+
+async def inject_messages(
+    context: ExecutionContext, user: str, config: Inject, assistant: str = ""
+) -> ExecutionContext:
+    """Put a user message, and an answer if there is one, at the head of a conversation to stay there.
+
+    They stand before all turns and are never trimmed away. What was put in under the same `pin` before is
+    replaced where it stands, so that doing it again changes nothing.
+    """
+    messages = [Message("user", user, pin=config.pin)]
+    if assistant:
+        messages.append(Message("assistant", assistant, pin=config.pin))
+    return context.append(*messages)
+
+
+def _branches(config: Merge) -> Ports:
+    return Ports(inputs={name: Port(ExecutionContext, default=None) for name in config.branches})
+
+
+@node(ports=_branches)
+async def merge_contexts(config: Merge, **branches: Any) -> ExecutionContext:
+    """Make one conversation of those that came, as `merge_contexts` does of ports.
+
+    `pick` takes the first, `append` goes on from the first with the new messages of each other, `results`
+    with their last answers only.
+    """
+    came = [one for name in config.branches if (one := branches[name]) is not None]
+    return merged_context(came, config.how)
+
+
+async def trim_context(context: ExecutionContext, config: Trim) -> ExecutionContext:
+    """Trim what a model is sent of a conversation to `max_tokens`, system text included.
+
+    Whole turns go, the oldest first; system text, pinned messages and the last user message stay, and no call
+    is parted from its result. Tokens are estimated by four characters each. Raises BudgetExceeded where what
+    has to stay does not fit, ConversationInvalid where calls and results do not belong together.
+    """
+    return context.trimmed(config.max_tokens)

@@ -1,0 +1,20 @@
+"""The list of the node types, which imports none of them."""
+
+from __future__ import annotations
+
+from dataflow import Pack
+
+__all__ = ["pack"]
+
+pack = Pack(
+    "agent",
+    version="0.1.0",
+    api=1,
+    nodes={
+        "context": "dataflow_agent.conversations:context",
+        "inject_messages": "dataflow_agent.conversations:inject_messages",
+        "merge_contexts": "dataflow_agent.conversations:merge_contexts",
+        "trim_context": "dataflow_agent.conversations:trim_context",
+        "chat": "dataflow_agent.chatting:chat",
+    },
+)

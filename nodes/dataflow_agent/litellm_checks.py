@@ -1,0 +1,81 @@
+"""What is checked before a call: that somebody answers, that there is a key, that the options are known."""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+from typing import Any
+
+from dataflow import Secret, SecretMissing
+from dataflow_agent.litellm_requests import options_of
+from dataflow_agent.model_errors import MissingKey, ModelUnknown, OptionUnsupported
+from dataflow_agent.model_names import ModelName
+from dataflow_agent.requests import ModelRequest
+
+__all__ = ["check_event_loop", "check_options", "check_provider", "key_of"]
+
+
+def check_event_loop(model: str) -> None:
+    """Raise ModelUnknown where litellm cannot run."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        told = "litellm runs on asyncio only; run the flow there, or have a script answer"
+        raise ModelUnknown(model, told) from None
+
+
+def check_provider(litellm: Any, name: ModelName) -> None:
+    """Raise ModelUnknown for a provider that litellm does not know."""
+    known = sorted({str(getattr(one, "value", one)) for one in litellm.provider_list})
+    if name.provider not in known:
+        near = difflib.get_close_matches(name.provider, known, cutoff=0.5)
+        hint = f"; choices near it: {', '.join(near)}" if near else ""
+        raise ModelUnknown(str(name), f"litellm knows no provider {name.provider!r}{hint}")
+
+
+def key_of(litellm: Any, request: ModelRequest, name: ModelName) -> str | None:
+    """Return the key of a request, None for that of the environment; raises MissingKey if there is none."""
+    options = request.options
+    if options.key is not None:
+        try:
+            return options.key.reveal()
+        except SecretMissing as error:
+            raise MissingKey(request.model, str(error)) from error
+    found = litellm.validate_environment(model=request.model, api_base=options.base_url or None)
+    missing = [variable for variable in found["missing_keys"] if not variable.endswith("_API_BASE")]
+    if missing:
+        among = " or " if all(one.endswith("_API_KEY") for one in missing) else ", "
+        told = f"there is no key: set {among.join(missing)} in the environment, or name a secret in `key`"
+        raise MissingKey(request.model, told)
+    _note(f"{name.provider.upper()}_API_KEY")
+    return None
+
+
+def _note(variable: str) -> None:
+    """Have the key of the environment kept out of all that is told, unless it is none (S12.4)."""
+    try:
+        Secret(variable).reveal()
+    except (SecretMissing, ValueError):
+        return  # the provider has another variable, or a key so short that it stands in any text
+
+
+def check_options(litellm: Any, request: ModelRequest, name: ModelName) -> None:
+    """Raise OptionUnsupported for what the model does not know, as far as litellm knows the model."""
+    known = litellm.get_supported_openai_params(model=name.model, custom_llm_provider=name.provider)
+    if known is None:
+        return
+    unknown = [option for option in options_of(request) if option not in known]
+    if request.options.web_search and not unknown and not _may_search(litellm, name):
+        unknown = ["web_search_options"]
+    if unknown:
+        names = [_NAMES.get(option, option) for option in unknown]
+        raise OptionUnsupported(request.model, f"it does not know the option {', '.join(names)}")
+
+
+_NAMES = {"web_search_options": "web_search", "response_format": "answer"}
+
+
+def _may_search(litellm: Any, name: ModelName) -> bool:
+    """Tell whether a model searches the web; of one that litellm does not know the provider decides."""
+    is_known = str(name) in litellm.model_cost or name.model in litellm.model_cost
+    return not is_known or litellm.supports_web_search(name.model, custom_llm_provider=name.provider) is True

@@ -1,0 +1,86 @@
+"""Requests as litellm takes them. Nothing here calls it."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Mapping
+from typing import Any, Final
+
+from dataflow import Image, Message
+from dataflow_agent.requests import ModelRequest
+
+__all__ = ["arguments_of", "options_of"]
+
+#: Each call has a connection of its own, which ends with it: the library would keep it open for the next, in
+#: an event loop that may be over by then.
+HEADERS: Final = {"Connection": "close"}
+
+
+def arguments_of(request: ModelRequest) -> dict[str, Any]:
+    """Return what a call is given, the key aside; attempts are the engine's, so none are the library's."""
+    options = request.options
+    given: dict[str, Any] = {
+        "model": request.model,
+        "messages": [_message(one) for one in request.messages],
+        "extra_headers": HEADERS,
+        "max_retries": 0,
+        "num_retries": 0,
+        **options_of(request),
+    }
+    if options.stream:
+        given |= {"stream": True, "stream_options": {"include_usage": True}}
+    if options.base_url:
+        given["api_base"] = options.base_url
+    return given
+
+
+def options_of(request: ModelRequest) -> dict[str, Any]:
+    """Return the parameters that not every model knows, by the names that OpenAI gave them."""
+    options = request.options
+    tools = [
+        {
+            "type": "function",
+            "function": {"name": one.name, "description": one.description, "parameters": one.parameters},
+        }
+        for one in request.tools
+    ]
+    given = {
+        "temperature": options.temperature,
+        "max_tokens": options.max_tokens,
+        "reasoning_effort": options.reasoning_effort,
+        "web_search_options": {} if options.web_search else None,
+        "response_format": None if request.schema is None else _format(request.schema),
+        "tools": tools or None,
+    }
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _format(schema: Mapping[str, Any]) -> dict[str, Any]:
+    return {"type": "json_schema", "json_schema": {"name": "answer", "schema": dict(schema)}}
+
+
+def _message(message: Message) -> dict[str, Any]:
+    given: dict[str, Any] = {"role": message.role, "content": _content(message.content)}
+    if message.tool_calls:
+        given["tool_calls"] = [
+            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+            for call in message.tool_calls
+        ]
+    if message.role == "tool":
+        given["tool_call_id"] = message.tool_call_id
+    return given
+
+
+def _content(content: Any) -> Any:
+    return content if isinstance(content, str) else [_part(part) for part in content]
+
+
+def _part(part: object) -> dict[str, Any]:
+    match part:
+        case str():
+            return {"type": "text", "text": part}
+        case Image():
+            data = b64encode(part.data).decode()
+            return {"type": "image_url", "image_url": {"url": f"data:{part.media_type};base64,{data}"}}
+        case _:
+            raise TypeError(f"a message consists of texts and images, found {type(part).__name__}")

@@ -1,0 +1,89 @@
+"""What models are asked and what they answer, the same for every provider."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, TypeAlias
+
+from dataflow import Message, Secret, ToolCall
+
+__all__ = ["Effort", "ModelAnswer", "ModelRequest", "Options", "Piece", "Provider", "ToolSpec", "Usage"]
+
+Effort: TypeAlias = Literal["none", "minimal", "low", "medium", "high"]
+
+#: Is given each piece of the text of an answer as it comes.
+Piece: TypeAlias = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a model is to answer; what is None or False is left to the provider.
+
+    `max_tokens` bounds the answer. With `stream` false it comes in one piece. `base_url` is the address of
+    a server that stands in for the provider's own, `key` a secret in place of the provider's own variable.
+    """
+
+    temperature: float | None = None
+    max_tokens: int | None = None
+    reasoning_effort: Effort | None = None
+    web_search: bool = False
+    stream: bool = True
+    base_url: str = ""
+    key: Secret | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A tool that a model may call; `parameters` is the JSON Schema of its arguments."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """One call of a model, named `provider/model`: the whole conversation, the system text first.
+
+    The answer is to be JSON by `schema`, if there is one. `session_id` names the conversation, for providers
+    that know sessions.
+    """
+
+    model: str
+    messages: tuple[Message, ...]
+    tools: tuple[ToolSpec, ...] = ()
+    schema: Mapping[str, Any] | None = None
+    options: Options = field(default_factory=Options)
+    session_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """The tokens of a request and of its answer, and the cost in US dollars if it is known."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAnswer:
+    """A whole answer. `model` is what the provider calls the model that answered.
+
+    `finish_reason` is `stop`, or `tool_calls` where the model asks for calls of tools.
+    """
+
+    text: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    finish_reason: str = "stop"
+    model: str = ""
+
+
+class Provider(Protocol):
+    """Answers requests: a service, or a script in its place."""
+
+    async def answer(self, request: ModelRequest, piece: Piece) -> ModelAnswer:
+        """Return a whole answer, or raise ModelFailed; each piece of its text is given to `piece` first."""
+        ...

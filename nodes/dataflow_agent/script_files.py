@@ -1,0 +1,63 @@
+"""Files of scripted answers, which documents and the command line can name."""
+
+from __future__ import annotations
+
+import json
+import threading
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+from anyio import to_thread
+from pydantic import ValidationError
+
+from dataflow import FormatError, this_firing
+from dataflow_agent.scripts import Script, ScriptedAnswer
+
+__all__ = ["read_script", "script_of_file"]
+
+
+async def script_of_file(path: str) -> Script:
+    """Return the script of a file, one for each run that goes on where it was; raises FormatError."""
+    return await to_thread.run_sync(_opened, this_firing().run_id, path)
+
+
+_opening: Final = threading.Lock()  # of two firings that come at once the first has opened the one script
+
+
+def _opened(run: str, path: str) -> Script:
+    with _opening:
+        return _of_run(run, path)
+
+
+@lru_cache(maxsize=256)  # those of runs that are over fall out
+def _of_run(run: str, path: str) -> Script:  # noqa: ARG001 - each run has its own
+    return Script(read_script(path))
+
+
+def read_script(path: str) -> tuple[ScriptedAnswer, ...]:
+    """Read a list of answers in YAML or JSON, each a text or the fields of a `ScriptedAnswer`."""
+    import yaml  # only scripts of files need it
+
+    try:
+        found: Any = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise FormatError(path, f"the scripted answers cannot be read: {error.strerror}") from error
+    except (UnicodeDecodeError, yaml.YAMLError) as error:
+        raise FormatError(
+            path, f"the scripted answers are no YAML: {' '.join(str(error).split())}"
+        ) from error
+    if not isinstance(found, list):
+        raise FormatError(path, f"expected a list of scripted answers, found {type(found).__name__}")
+    return tuple(_read(path, number, one) for number, one in enumerate(found, start=1))
+
+
+def _read(path: str, number: int, given: object) -> ScriptedAnswer:
+    fields = {"text": given} if isinstance(given, str) else given
+    try:
+        return ScriptedAnswer.model_validate_json(json.dumps(fields, default=str), strict=True)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        told = f"{where}: {first['msg']}" if where else first["msg"]
+        raise FormatError(path, f"scripted answer {number}: {told}") from None

@@ -1,0 +1,208 @@
+"""Scripted answers in the place of a model: no network, no key, the same answers each time."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from inspect import isawaitable
+from typing import Any, Final, Literal, TypeAlias, assert_never
+
+from anyio.lowlevel import checkpoint
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+from dataflow import Message, ToolCall
+from dataflow_agent.model_errors import (
+    AnswerCut,
+    ContextWindowExceeded,
+    KeyRefused,
+    MissingKey,
+    ModelFailed,
+    ModelTimeout,
+    ModelUnavailable,
+    RateLimited,
+    RequestRefused,
+    StreamInterrupted,
+)
+from dataflow_agent.providers import answered_by
+from dataflow_agent.requests import ModelAnswer, ModelRequest, Piece, Usage
+from dataflow_agent.typed_answers import FIELD, is_in_a_field
+
+__all__ = ["Answering", "Script", "ScriptEnded", "ScriptedAnswer", "ScriptedCall", "scripted"]
+
+ErrorName: TypeAlias = Literal[
+    "answer_cut",
+    "context_window",
+    "failed",
+    "interrupted",
+    "key_refused",
+    "missing_key",
+    "rate_limit",
+    "refused",
+    "timeout",
+    "unavailable",
+]
+ERRORS: Final[Mapping[ErrorName, type[ModelFailed]]] = {
+    "answer_cut": AnswerCut,
+    "context_window": ContextWindowExceeded,
+    "failed": ModelFailed,
+    "interrupted": StreamInterrupted,
+    "key_refused": KeyRefused,
+    "missing_key": MissingKey,
+    "rate_limit": RateLimited,
+    "refused": RequestRefused,
+    "timeout": ModelTimeout,
+    "unavailable": ModelUnavailable,
+}
+
+
+class ScriptEnded(ModelFailed):
+    """Raised when a script has no answer to a request."""
+
+    is_lasting = True
+
+
+class ScriptedCall(BaseModel):
+    """A tool that a scripted answer asks to call; `arguments` is a mapping, or JSON text as it is."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    name: str
+    arguments: dict[str, JsonValue] | str = Field(default_factory=dict)
+    id: str = ""
+
+
+class ScriptedAnswer(BaseModel):
+    """One answer of a script: a text, a JSON `value`, `pieces` of a text, calls of tools, or an error.
+
+    With an `error` the pieces come before it. With `to` it answers only requests whose last message has this
+    text in it, and with `repeat` any number of them.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    text: str = ""
+    value: JsonValue = None
+    pieces: tuple[str, ...] = ()
+    tool_calls: tuple[ScriptedCall, ...] = ()
+    error: ErrorName | None = None
+    retry_after: float | None = None
+    to: str = ""
+    repeat: bool = False
+
+    def written(self, schema: Mapping[str, Any] | None) -> str:
+        """Return the text of the answer, however it is given; a value as the schema wants it."""
+        if "value" not in self.model_fields_set:
+            return self.text or "".join(self.pieces)
+        is_inner = schema is not None and is_in_a_field(schema)
+        return json.dumps({FIELD: self.value} if is_inner else self.value, ensure_ascii=False)
+
+
+Given: TypeAlias = str | BaseModel | ModelAnswer | Exception | Mapping[str, Any] | list[Any]
+#: Makes the answer to each request.
+Answering: TypeAlias = Callable[[ModelRequest], Given | Awaitable[Given]]
+
+
+class Script:
+    """A provider that answers from a list, in order, or by a function; `requests` are those that it had.
+
+    An answer is a text, a `ScriptedAnswer`, a `ModelAnswer`, an exception to be raised, or a value that is
+    written as JSON: a pydantic model, a dict or a list. Usage counts words.
+    """
+
+    def __init__(self, answers: Iterable[Given] | Answering) -> None:
+        self.requests: list[ModelRequest] = []
+        self._make = answers if callable(answers) else None
+        self._left = [] if callable(answers) else [*map(_scripted, answers)]
+        self._taking = threading.Lock()  # runs in several threads may share a script
+
+    async def answer(self, request: ModelRequest, piece: Piece) -> ModelAnswer:
+        """Give the next answer that is for this request; raises ScriptEnded if there is none."""
+        await checkpoint()
+        self.requests.append(request)
+        if self._make is None:
+            given = self._next(request)
+        else:
+            made = self._make(request)
+            given = _scripted(await made if isawaitable(made) else made)
+        match given:
+            case ScriptedAnswer():
+                return await _answered(given, request, piece)
+            case ModelAnswer():
+                piece(given.text)
+                return given if given.model else replace(given, model=request.model)
+            case Exception():
+                raise given
+            case _:
+                assert_never(given)
+
+    def _next(self, request: ModelRequest) -> ScriptedAnswer | ModelAnswer | Exception:
+        asked = _last_text(request)
+        with self._taking:
+            for position, one in enumerate(self._left):
+                if not isinstance(one, ScriptedAnswer) or one.to in asked:
+                    if not (isinstance(one, ScriptedAnswer) and one.repeat):
+                        del self._left[position]
+                    return one
+        raise ScriptEnded(request.model, f"the script has no answer left to {asked[:100]!r}")
+
+
+@contextmanager
+def scripted(*answers: Given | Answering) -> Iterator[Script]:
+    """Have a script answer for every model, whatever its name, in the runs that are started inside.
+
+    It is given the answers, in order, or one function of the request that makes each answer and may be async.
+    """
+    function = answers[0] if len(answers) == 1 and callable(answers[0]) else None
+    script = Script(answers if function is None else function)  # type: ignore[arg-type]  # no answer is a function
+    with answered_by(script):
+        yield script
+
+
+def _scripted(given: Any) -> ScriptedAnswer | ModelAnswer | Exception:
+    match given:
+        case ScriptedAnswer() | ModelAnswer() | Exception():
+            return given
+        case str():
+            return ScriptedAnswer(text=given)
+        case BaseModel():
+            return ScriptedAnswer(value=given.model_dump(mode="json"))
+        case dict() | list():
+            return ScriptedAnswer(value=given)
+        case _:
+            raise TypeError(
+                f"a scripted answer cannot be of type {type(given).__name__}; it is a text, a "
+                "ScriptedAnswer, a ModelAnswer, an exception, a model, a dict or a list"
+            )
+
+
+async def _answered(given: ScriptedAnswer, request: ModelRequest, piece: Piece) -> ModelAnswer:
+    text = given.written(request.schema)
+    for one in given.pieces or (text,):
+        if one:
+            piece(one)
+            await checkpoint()
+    if given.error is not None:
+        raise ERRORS[given.error](request.model, "the script says so", given.retry_after)
+    calls = tuple(_call(one, number) for number, one in enumerate(given.tool_calls, start=1))
+    asked = sum(len(_text(message).split()) for message in request.messages)
+    usage = Usage(asked, len(text.split()), 0.0)
+    return ModelAnswer(text, calls, usage, "tool_calls" if calls else "stop", request.model)
+
+
+def _call(given: ScriptedCall, number: int) -> ToolCall:
+    arguments = given.arguments if isinstance(given.arguments, str) else json.dumps(given.arguments)
+    return ToolCall(given.id or f"call_{number}", given.name, arguments)
+
+
+def _last_text(request: ModelRequest) -> str:
+    return _text(request.messages[-1]) if request.messages else ""
+
+
+def _text(message: Message) -> str:
+    """Return what a message says, without its images."""
+    content = message.content
+    parts = [content] if isinstance(content, str) else content
+    return "\n".join(part for part in parts if isinstance(part, str))

@@ -1,0 +1,294 @@
+"""`agent.chat`: what the model is asked, and what comes of its answer (S10.2, S10.3)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import anyio
+import anyio.lowlevel
+import pytest
+
+from dataflow import (
+    ConversationInvalid,
+    ExecutionContext,
+    Flow,
+    Limit,
+    Message,
+    Retry,
+    RunFailed,
+    ToolCall,
+    collect,
+    each,
+    fallback,
+    node,
+)
+from dataflow_agent import (
+    AnswerUnfit,
+    Chat,
+    ModelRequest,
+    ModelUnknown,
+    RateLimited,
+    ScriptedAnswer,
+    ScriptedCall,
+    StreamInterrupted,
+    chat,
+    scripted,
+)
+
+MODEL = Chat(model="openai/gpt")
+
+
+def talk(config: Chat = MODEL, context: ExecutionContext | None = None, **settings: Any) -> Flow:
+    """One turn, in a conversation if one is given."""
+    with Flow("talk") as flow:
+        wired = {} if context is None else {"context": flow.input("context", ExecutionContext, context)}
+        step = flow.add(
+            node(chat).with_(**settings) if settings else chat,
+            prompt=flow.input("prompt", str, "hi"),
+            config=config,
+            **wired,
+        )
+        flow.output("text", step.out.text)
+        flow.output("context", step.out.context)
+    return flow
+
+
+def said(context: ExecutionContext) -> list[tuple[str, object]]:
+    return [(message.role, message.content) for message in context.message_history]
+
+
+@pytest.mark.parametrize(("config", "more"), [(Chat(), {}), (Chat(answer=int), {"answer": int})])
+def test_its_ports_are_prompt_and_context_text_context_and_a_typed_answer(
+    config: Chat, more: dict[str, object]
+) -> None:
+    found = chat.type.configured(config)
+    assert {port.name: port.type for port in found.inputs.values()} == {
+        "context": ExecutionContext,
+        "prompt": str,
+    }
+    assert [port.name for port in found.inputs.values() if port.required] == ["prompt"]
+    outputs = {port.name: port.type for port in found.outputs.values()}
+    assert outputs == {"context": ExecutionContext, "text": str, **more}
+
+
+async def failed(flow: Flow) -> RunFailed:
+    with pytest.raises(RunFailed) as caught:
+        await flow.run()
+    return caught.value
+
+
+async def test_an_answer_is_a_text_and_a_conversation_with_the_whole_turn() -> None:
+    with scripted("hello") as script:
+        result = await talk().run(prompt="hi")
+    assert result["text"] == "hello"
+    assert said(result["context"]) == [("user", "hi"), ("assistant", "hello")]
+    assert result["context"].context_id == f"{result.run_id}/chat"
+    assert result["context"].current_output == "hello"
+    assert [request.messages for request in script.requests] == [(Message("user", "hi"),)]
+
+
+async def test_the_conversation_goes_on_and_the_one_before_stays_as_it_was() -> None:
+    before = ExecutionContext("c", message_history=[Message("user", "a"), Message("assistant", "b")])
+    with scripted("d") as script:
+        result = await talk(context=before).run(prompt="c")
+    assert said(before) == [("user", "a"), ("assistant", "b")]
+    assert said(result["context"]) == [*said(before), ("user", "c"), ("assistant", "d")]
+    assert [message.content for message in script.requests[0].messages] == ["a", "b", "c"]
+    assert script.requests[0].session_id == "c"
+
+
+@pytest.mark.parametrize(
+    ("context", "own", "head"),
+    [
+        (None, "", []),
+        (None, "Be brief.", ["Be brief."]),
+        (ExecutionContext("c", system_instructions="In verse."), "", ["In verse."]),
+        (ExecutionContext("c", system_instructions="In verse."), "Be brief.", ["In verse.\n\nBe brief."]),
+    ],
+)
+async def test_the_instructions_stand_once_at_the_head_of_the_request(
+    context: ExecutionContext | None, own: str, head: list[str]
+) -> None:
+    with scripted("hello") as script:
+        result = await talk(Chat(model="openai/gpt", system=own), context).run()
+    messages = script.requests[0].messages
+    assert [message.content for message in messages if message.role == "system"] == head
+    assert [message.content for message in messages] == [*head, "hi"]
+    assert said(result["context"]) == [("user", "hi"), ("assistant", "hello")]
+
+
+@pytest.mark.parametrize(
+    ("own", "provider", "model", "called"),
+    [
+        ("openai/gpt", "", "", "openai/gpt"),
+        ("openai:gpt", "", "", "openai/gpt"),
+        ("openrouter/meta/llama:free", "", "", "openrouter/meta/llama:free"),
+        ("ollama:llama3:8b", "", "", "ollama/llama3:8b"),
+        ("openai/gpt", "anthropic", "claude", "openai/gpt"),
+        ("", "", "anthropic/claude", "anthropic/claude"),
+        ("", "", "anthropic:claude", "anthropic/claude"),
+        ("", "anthropic", "claude", "anthropic/claude"),
+    ],
+)
+async def test_the_model_of_a_node_wins_over_that_of_the_context(
+    own: str, provider: str, model: str, called: str
+) -> None:
+    with scripted("hello") as script:
+        await talk(Chat(model=own), ExecutionContext("c", provider, model)).run()
+    assert [request.model for request in script.requests] == [called]
+
+
+async def test_pinned_messages_are_sent_and_trimmed_ones_are_not() -> None:
+    before = ExecutionContext("c").append(
+        Message("user", "old"),
+        Message("assistant", "older"),
+        Message("user", "new"),
+        Message("assistant", "ok"),
+        Message("user", "Only tea.", pin="rule"),
+    )
+    with scripted("hello") as script:
+        result = await talk(context=before.trimmed(3, size=lambda _: 1)).run()
+    assert [message.content for message in script.requests[0].messages] == ["Only tea.", "new", "ok", "hi"]
+    assert len(result["context"].message_history) == 6
+
+
+async def test_a_conversation_with_a_call_that_has_no_result_is_not_sent() -> None:
+    asking = Message("assistant", "", (ToolCall("t", "look", "{}"),))
+    with scripted("hello") as script:
+        failure = await failed(talk(context=ExecutionContext("c").append(Message("user", "a"), asking)))
+    assert isinstance(failure.__cause__, ConversationInvalid)
+    assert script.requests == []
+
+
+@pytest.mark.parametrize("model", ["", "gpt"])
+async def test_a_model_without_a_provider_fails_before_any_call(model: str) -> None:
+    with scripted("hello") as script:
+        failure = await failed(talk(Chat(), ExecutionContext("c", model=model)))
+    assert isinstance(failure.__cause__, ModelUnknown)
+    assert script.requests == []
+
+
+def test_a_config_with_a_name_that_is_no_model_is_told_when_the_flow_is_checked() -> None:
+    flow = Flow("f")
+    flow.add(chat, prompt="hi", config={"model": "gpt"})
+    (problem,) = flow.check()
+    assert problem.endswith("config model: expected a model, written provider/model, found 'gpt'")
+
+
+async def test_the_pieces_of_an_answer_are_passed_on_as_they_come() -> None:
+    flow = talk()
+    with scripted(ScriptedAnswer(pieces=("he", "llo"))):
+        async with flow.start() as run:
+            pieces = [piece async for piece in run.stream("text")]
+            result = await run
+    assert pieces == ["he", "llo"]
+    assert result["text"] == "hello"
+
+
+async def test_an_answer_in_one_piece_is_one_piece() -> None:
+    with scripted("hello"):
+        async with talk().start() as run:
+            assert [piece async for piece in run.stream("text")] == ["hello"]
+
+
+async def test_the_metadata_tell_model_tokens_and_cost() -> None:
+    with scripted("hello there"):
+        result = await talk(Chat(model="openai/gpt", system="Be very brief.")).run(prompt="hi you")
+    assert result.metadata["chat"] == {
+        "model": "openai/gpt",
+        "finish_reason": "stop",
+        "usage": {"input_tokens": 5, "output_tokens": 2, "cost": 0.0},
+    }
+
+
+async def test_an_answer_that_broke_off_leaves_nothing_behind() -> None:
+    before = ExecutionContext("c", message_history=[Message("user", "a"), Message("assistant", "b")])
+    with scripted(ScriptedAnswer(pieces=("he",), error="interrupted"), "hello") as script:
+        flow = talk(context=before, retries=1)
+        async with flow.start() as run:
+            events = [event async for event in run.events() if event.kind in ("piece", "pieces_void")]
+            result = await run
+    assert [event.kind.value for event in events] == ["piece", "pieces_void", "piece"]
+    assert said(result["context"]) == [*said(before), ("user", "hi"), ("assistant", "hello")]
+    assert [len(request.messages) for request in script.requests] == [3, 3]
+
+
+async def test_without_another_attempt_the_turn_is_not_there_at_all() -> None:
+    before = ExecutionContext("c")
+    with Flow("f") as flow:
+        start = flow.input("context", ExecutionContext, before)
+        step = flow.add(node(chat).with_(on_error="skip"), prompt="hi", context=start, config=MODEL)
+        flow.output("context", fallback(step.out.context, start))
+    with scripted(ScriptedAnswer(pieces=("he",), error="interrupted")):
+        result = await flow.run()
+    assert result["context"].message_history == before.message_history
+    assert result.states["chat"] == "failed"
+
+
+async def test_an_interruption_is_told_as_one() -> None:
+    with scripted(ScriptedAnswer(pieces=("he",), error="interrupted")):
+        assert isinstance((await failed(talk())).__cause__, StreamInterrupted)
+
+
+@pytest.mark.parametrize(
+    ("settings", "attempts"),
+    [
+        ({"retries": 2}, 1),
+        ({"retries": Retry(2, on=("rate_limit",))}, 1),
+        ({"retries": Retry(2, on=("missing_key",))}, 3),
+    ],
+)
+async def test_a_missing_key_is_tried_again_only_where_it_is_named(
+    settings: dict[str, Any], attempts: int
+) -> None:
+    with scripted(ScriptedAnswer(error="missing_key", repeat=True)) as script:
+        failure = await failed(talk(**settings))
+    assert [one.type for one in failure.failures] == ["MissingKey"]
+    assert len(script.requests) == attempts
+
+
+async def test_a_rate_limit_waits_as_long_as_the_provider_asks() -> None:
+    with scripted(ScriptedAnswer(error="rate_limit", retry_after=0.01), "hello"):
+        async with talk(retries=Retry(1, on=("rate_limit",))).start() as run:
+            delays = [event.data["delay"] async for event in run.events() if event.kind == "attempt_failed"]
+            assert (await run)["text"] == "hello"
+    assert delays == [0.01]
+
+
+async def test_an_exception_of_a_script_is_raised_as_it_is() -> None:
+    error = RateLimited("openai/gpt", "not now", 60)
+    with scripted(error):
+        assert (await failed(talk())).__cause__ is error
+
+
+async def test_a_call_of_a_tool_that_was_not_offered_is_no_answer() -> None:
+    with scripted(ScriptedAnswer(tool_calls=(ScriptedCall(name="add"),))):
+        assert isinstance((await failed(talk())).__cause__, AnswerUnfit)
+
+
+async def test_many_chats_run_at_once_within_their_limit() -> None:
+    running, peak = 0, 0
+
+    async def answer(request: ModelRequest) -> str:
+        nonlocal running, peak
+        running += 1
+        peak = max(peak, running)
+        await anyio.lowlevel.checkpoint()
+        await anyio.lowlevel.checkpoint()
+        running -= 1
+        return f"re: {request.messages[-1].content}"
+
+    with Flow("many") as flow:
+        prompt = each([f"{number}" for number in range(150)])
+        step = flow.add(node(chat).with_(limit="models"), prompt=prompt, config=MODEL)
+        flow.output("texts", collect(step.out.text))
+    with scripted(answer) as script:
+        result = await flow.using(limits={"models": Limit(7)}).run()
+    assert result["texts"] == [f"re: {number}" for number in range(150)]
+    assert (peak, len(script.requests)) == (7, 150)
+
+
+async def test_chat_can_be_called_without_a_flow() -> None:
+    with scripted("hello"):
+        output = await chat({"prompt": "hi"}, None, MODEL)
+    assert output.outputs == {"text": "hello"}

@@ -1,0 +1,76 @@
+"""Files of scripted answers, named by a model or by the environment."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dataflow import Flow, FormatError, RunFailed
+from dataflow_agent import Chat, chat
+from dataflow_agent.script_files import read_script
+
+ANSWERS = """
+- hello
+- {pieces: [good, bye], to: bye}
+- text: again
+  repeat: true
+"""
+
+
+def talk(model: str, *prompts: str) -> Flow:
+    with Flow("talk") as flow:
+        context = flow.context("main")
+        for number, prompt in enumerate(prompts):
+            step = flow.add(chat, prompt=prompt, context=context, config=Chat(model=model))
+            context = step.out.context
+            flow.output(f"text{number}", step.out.text)
+    return flow
+
+
+async def test_the_model_names_the_file_and_each_run_has_all_its_answers(tmp_path: Path) -> None:
+    file = tmp_path / "answers.yaml"
+    file.write_text(ANSWERS, encoding="utf-8")
+    flow = talk(f"scripted/{file}", "hi", "good", "bye", "more")
+    for _ in range(2):
+        assert [*(await flow.run()).outputs.values()] == ["hello", "again", "goodbye", "again"]
+
+
+async def test_the_environment_names_it_for_every_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "answers.json"
+    file.write_text('["hello", {"error": "rate_limit", "retry_after": 2}]', encoding="utf-8")
+    monkeypatch.setenv("DATAFLOW_SCRIPTED", str(file))
+    with pytest.raises(RunFailed) as caught:
+        await talk("openai/gpt", "hi", "again").run()
+    assert [*caught.value.result.outputs] == ["text0"]
+    assert (caught.value.failures[0].node, caught.value.failures[0].type) == ("chat_2", "RateLimited")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (None, "the scripted answers cannot be read: No such file or directory"),
+        ("{", "the scripted answers are no YAML: while parsing a flow node "),
+        ("text: hello", "expected a list of scripted answers, found dict"),
+        ("- hello\n- 3", "scripted answer 2: Input should be an object"),
+        ("- {texts: hello}", "scripted answer 1: texts: Extra inputs are not permitted"),
+        ("- {error: bad}", "scripted answer 1: error: Input should be 'answer_cut', "),
+        ("- {text: yes}", "scripted answer 1: text: Input should be a valid string"),
+    ],
+)
+def test_a_file_that_is_no_script_is_told(text: str | None, told: str, tmp_path: Path) -> None:
+    file = tmp_path / "answers.yaml"
+    if text is not None:
+        file.write_text(text, encoding="utf-8")
+    with pytest.raises(FormatError) as caught:
+        read_script(str(file))
+    assert str(caught.value).startswith(f"{file}: {told}")
+
+
+def test_bytes_that_are_no_text_are_told(tmp_path: Path) -> None:
+    file = tmp_path / "answers.yaml"
+    file.write_bytes(b"\xff\xfe\xfa")
+    with pytest.raises(FormatError, match="the scripted answers are no YAML"):
+        read_script(str(file))

@@ -1,0 +1,148 @@
+"""Answers of a type: the schema that a model is given, the value that comes, and what does not fit."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel
+
+from dataflow import ExecutionContext, Flow, RunFailed, ValueMismatch, check_json, json_schema
+from dataflow_agent import AnswerUnfit, Chat, ModelAnswer, chat, scripted
+from dataflow_agent.typed_answers import AnswerType
+
+
+class Verdict(BaseModel):
+    is_approved: bool
+    reasons: list[str] = []
+
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "is_approved": {"type": "boolean"},
+        "score": {"type": "number", "minimum": 0},
+        "notes": {"type": "array", "items": {"type": "object", "properties": {"line": {"type": "integer"}}}},
+    },
+    "required": ["is_approved"],
+}
+
+
+def asking(answer: Any) -> Flow:
+    with Flow("f") as flow:
+        step = flow.add(chat, prompt="Is it good?", config=Chat(model="openai/gpt", answer=answer))
+        flow.output("answer", step.out.answer)
+        flow.output("context", step.out.context)
+    return flow
+
+
+async def answered(answer: Any, *answers: Any) -> Any:
+    with scripted(*answers):
+        return (await asking(answer).run())["answer"]
+
+
+async def test_an_answer_is_a_value_of_its_type() -> None:
+    assert await answered(Verdict, Verdict(is_approved=True)) == Verdict(is_approved=True)
+    assert await answered(Verdict, '{"is_approved": false, "reasons": ["late"]}') == Verdict(
+        is_approved=False, reasons=["late"]
+    )
+
+
+async def test_what_is_no_object_is_asked_for_in_a_field() -> None:
+    assert await answered(list[int], [1, 2]) == [1, 2]
+    assert await answered(Literal["yes", "no"], '{"answer": "yes"}') == "yes"
+    assert await answered("integer", '{"answer": 3}') == 3
+
+
+async def test_the_model_is_given_the_schema() -> None:
+    with scripted(Verdict(is_approved=True), [Verdict(is_approved=True).model_dump()]) as script:
+        await asking(Verdict).run()
+        await asking(list[Verdict]).run()
+    plain, listed = (request.schema or {} for request in script.requests)
+    assert plain == json_schema(Verdict)
+    assert listed["required"] == ["answer"]
+    assert listed["properties"]["answer"]["items"] == {"$ref": "#/$defs/Verdict"}
+    assert listed["$defs"]["Verdict"]["title"] == "Verdict"
+
+
+async def test_the_text_of_the_turn_is_what_the_model_wrote() -> None:
+    with scripted('{"is_approved":true}'):
+        context: ExecutionContext = (await asking(Verdict).run())["context"]
+    assert context.message_history[-1].content == '{"is_approved":true}'
+
+
+async def test_a_schema_of_a_document_is_checked_in_its_fields() -> None:
+    fits = {"is_approved": True, "score": 1.5, "notes": [{"line": 1}, {}], "more": None}
+    with scripted(fits) as script:
+        result = await asking(SCHEMA).run()
+    assert result["answer"] == fits
+    assert script.requests[0].schema == SCHEMA
+
+
+@pytest.mark.parametrize(
+    ("answer", "text", "told"),
+    [
+        (Verdict, "Yes!", "expected an answer in JSON, found 'Yes!': "),
+        (Verdict, "[true]", "expected dict[str, Any], found list [True]; it was '[true]'"),
+        (Verdict, '{"is_approved": 1}', ".is_approved: expected bool, found int 1"),
+        (Verdict, "{}", ".is_approved: expected a value, found nothing; it was '{}'"),
+        (list[int], "{}", ".answer: expected a value, found nothing"),
+        (list[int], '{"answer": ["1"]}', ".answer[0]: "),
+        (SCHEMA, '{"score": 1}', ".is_approved: expected a value, found nothing"),
+        (SCHEMA, '{"is_approved": true, "score": -1}', ".score: "),
+        (SCHEMA, '{"is_approved": true, "notes": [{"line": "1"}]}', ".notes[0].line: expected int, found"),
+        (SCHEMA, "x" * 1000, "expected an answer in JSON, found '" + "x" * 200 + "' and more: "),
+    ],
+)
+async def test_an_answer_that_does_not_fit_tells_what_was_found(answer: Any, text: str, told: str) -> None:
+    with pytest.raises(RunFailed) as caught:
+        await answered(answer, text)
+    assert isinstance(caught.value.__cause__, AnswerUnfit)
+    assert told in str(caught.value.__cause__)
+
+
+async def test_another_attempt_may_fit() -> None:
+    with Flow("f") as flow:
+        flow.output(
+            "n", flow.add(chat.with_(retries=1), prompt="n?", config=Chat(model="a/b", answer=int)).out.answer
+        )
+    with scripted("three", ModelAnswer('{"answer": 3}')) as script:
+        assert (await flow.run())["n"] == 3
+    assert len(script.requests) == 2
+
+
+@pytest.mark.parametrize(
+    "answer", ["integer", SCHEMA, list[int], {"type": "array", "items": {"type": "string"}}]
+)
+def test_a_flow_with_a_typed_answer_is_written_as_a_document_and_read_back(
+    answer: Any, tmp_path: Path
+) -> None:
+    with Flow("f") as flow:
+        flow.add(chat, prompt="n?", config=Chat(model="a/b", answer=answer))
+    file = tmp_path / "f.json"
+    file.write_text(json.dumps(flow.to_dict()), encoding="utf-8")
+    assert Flow.load(file).to_dict() == flow.to_dict()
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers(-5, 5) | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
+    max_leaves=4,
+)
+
+
+@given(values)
+def test_what_comes_is_of_the_type_or_refused(value: object) -> None:
+    expected = AnswerType(list[int | str], json_schema(list[int | str]))
+    text = json.dumps({"answer": value})
+    try:
+        found = expected.read("a/b", text)
+    except AnswerUnfit:
+        with pytest.raises(ValueMismatch):
+            check_json(value, list[int | str])
+    else:
+        assert found == value

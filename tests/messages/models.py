@@ -1,0 +1,213 @@
+# ruff: noqa: E501 - a row is a line, and messages are compared whole
+# mypy: disable-error-code="arg-type, list-item"
+"""What is said of models: of their names, of keys and options before a call, and of answers that do not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import SimpleNamespace
+from typing import Any, Final
+
+import anyio
+
+from dataflow import ExecutionContext, Image, Message, Secret
+from dataflow_agent import Chat, ModelRequest, Options, Script, ScriptedAnswer, ScriptedCall, chat, scripted
+from dataflow_agent.litellm_checks import check_event_loop, check_options, check_provider, key_of
+from dataflow_agent.litellm_errors import translated
+from dataflow_agent.litellm_requests import arguments_of
+from dataflow_agent.model_names import ModelName, model_of
+from dataflow_agent.script_files import read_script
+from tests.messages.telling import Row, Stimulus
+
+__all__ = ["ROWS"]
+
+NAME: Final = ModelName("openai", "gpt")
+ASKING: Final = ModelRequest("openai/gpt", (Message("user", "hi"),))
+
+
+class MidStreamFallbackError(Exception):
+    """As litellm's."""
+
+
+class RateLimitError(Exception):
+    """As litellm's."""
+
+
+def litellm(*missing: str, params: tuple[str, ...] = ()) -> Any:
+    """Stand in for litellm, in what it tells of a model."""
+    return SimpleNamespace(
+        provider_list=["openai", "anthropic"],
+        validate_environment=lambda **_: {"missing_keys": [*missing]},
+        get_supported_openai_params=lambda **_: [*params],
+    )
+
+
+def chatting(given: Any, **config: Any) -> Stimulus:
+    """Chat with a script that gives one answer."""
+
+    def stimulus() -> object:
+        with scripted(given):
+            return anyio.run(chat, {"prompt": "hi"}, None, Chat(**{"model": "openai/gpt", **config}))
+
+    return stimulus
+
+
+def reading(text: str) -> Callable[[], object]:
+    """Read a file of answers."""
+
+    def stimulus() -> object:
+        with TemporaryDirectory() as folder:
+            file = Path(folder, "answers.yaml")
+            file.write_text(text, encoding="utf-8")
+            return read_script(str(file))
+
+    return stimulus
+
+
+def with_key(name: str) -> ModelRequest:
+    return ModelRequest("openai/gpt", (), options=Options(key=Secret(name)))
+
+
+ROWS: Final = [
+    Row(
+        "no model",
+        lambda: model_of("", ExecutionContext("c")),
+        "no model is named: expected one in the config `model` or in the context",
+    ),
+    Row(
+        "no provider",
+        lambda: model_of("", ExecutionContext("c", model="gpt")),
+        "model 'gpt': expected a model, written provider/model, found 'gpt'",
+    ),
+    Row(
+        "no provider in a config",
+        lambda: Chat(model="gpt"),
+        "…expected a model, written provider/model, found 'gpt'…",
+    ),
+    Row(
+        "unknown provider",
+        lambda: check_provider(litellm(), ModelName("opnai", "gpt")),
+        "model 'opnai/gpt': litellm knows no provider 'opnai'; choices near it: openai",
+    ),
+    Row(
+        "a provider like no other",
+        lambda: check_provider(litellm(), ModelName("xyz", "gpt")),
+        "model 'xyz/gpt': litellm knows no provider 'xyz'",
+    ),
+    Row(
+        "not on asyncio",
+        lambda: check_event_loop("openai/gpt"),
+        "model 'openai/gpt': litellm runs on asyncio only; run the flow there, or have a script answer",
+    ),
+    Row(
+        "no key",
+        lambda: key_of(litellm("OPENAI_API_KEY"), ASKING, NAME),
+        "model 'openai/gpt': there is no key: set OPENAI_API_KEY in the environment, or name a secret in `key`",
+    ),
+    Row(
+        "either key",
+        lambda: key_of(litellm("GOOGLE_API_KEY", "GEMINI_API_KEY"), ASKING, NAME),
+        "model 'openai/gpt': there is no key: set GOOGLE_API_KEY or GEMINI_API_KEY in the environment, or name a secret in `key`",
+    ),
+    Row(
+        "all of these",
+        lambda: key_of(litellm("AZURE_API_BASE", "AZURE_API_VERSION", "AZURE_API_KEY"), ASKING, NAME),
+        "model 'openai/gpt': there is no key: set AZURE_API_VERSION, AZURE_API_KEY in the environment, or name a secret in `key`",
+    ),
+    Row(
+        "no secret",
+        lambda: key_of(litellm(), with_key("NO_SUCH_KEY"), NAME),
+        "model 'openai/gpt': secret 'NO_SUCH_KEY' is missing: set the environment variable of that name",
+    ),
+    Row(
+        "unknown option",
+        lambda: check_options(
+            litellm(params=("tools",)),
+            ModelRequest("openai/gpt", (), schema={}, options=Options(temperature=1)),
+            NAME,
+        ),
+        "model 'openai/gpt': it does not know the option temperature, answer",
+    ),
+    Row(
+        "refused",
+        lambda: str(
+            translated(
+                "openai/gpt",
+                RateLimitError("litellm.RateLimitError: RateLimitError: OpenAIException - slow down"),
+                has_begun=False,
+            )
+        ),
+        "model 'openai/gpt': slow down",
+    ),
+    Row(
+        "broke off",
+        lambda: str(
+            translated(
+                "openai/gpt",
+                MidStreamFallbackError(
+                    "litellm.MidStreamFallbackError: litellm.APIConnectionError: gone Original exception: more"
+                ),
+                has_begun=True,
+            )
+        ),
+        "model 'openai/gpt': the answer broke off: gone",
+    ),
+    Row(
+        "no part",
+        lambda: arguments_of(ModelRequest("a/b", (Message("user", [Image("image/png", b""), 3]),))),
+        "a message consists of texts and images, found int",
+    ),
+    Row(
+        "a call of a tool",
+        chatting(ScriptedAnswer(tool_calls=(ScriptedCall(name="add"),))),
+        "model 'openai/gpt': expected an answer, found a call of 'add'",
+    ),
+    Row(
+        "no JSON",
+        chatting("yes", answer=int),
+        "model 'openai/gpt': expected an answer in JSON, found 'yes': Expecting value: line 1 column 1 (char 0)",
+    ),
+    Row(
+        "does not fit",
+        chatting('{"answer": "3"}', answer=int),
+        "model 'openai/gpt': the answer does not fit: .answer: expected int, found str '3'; it was '{\"answer\": \"3\"}'",
+    ),
+    Row(
+        "a long one",
+        chatting('"' + "x" * 300 + '"', answer=int),
+        "model 'openai/gpt': the answer does not fit: expected dict[str, Any], found str …; it was '\""
+        + "x" * 199
+        + "' and more",
+    ),
+    Row(
+        "scripted error", chatting(ScriptedAnswer(error="timeout")), "model 'openai/gpt': the script says so"
+    ),
+    Row(
+        "the script is over",
+        lambda: anyio.run(Script([]).answer, ASKING, len),
+        "model 'openai/gpt': the script has no answer left to 'hi'",
+    ),
+    Row(
+        "no answer",
+        lambda: Script([3]),
+        "a scripted answer cannot be of type int; it is a text, a ScriptedAnswer, a ModelAnswer, an exception, a model, a dict or a list",
+    ),
+    Row(
+        "no file of answers",
+        lambda: read_script("no.yaml"),
+        "no.yaml: the scripted answers cannot be read: No such file or directory",
+    ),
+    Row(
+        "no YAML",
+        reading("{"),
+        "…answers.yaml: the scripted answers are no YAML: while parsing a flow node expected the node content…",
+    ),
+    Row("no list", reading("{}"), "…answers.yaml: expected a list of scripted answers, found dict"),
+    Row(
+        "no such field",
+        reading("- {texts: a}"),
+        "…answers.yaml: scripted answer 1: texts: Extra inputs are not permitted",
+    ),
+]
