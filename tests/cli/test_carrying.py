@@ -147,5 +147,6 @@ def test_an_event_is_one_line() -> None:
 def test_a_conversation_is_carried_whole() -> None:
     context = ExecutionContext("c", variables={"k": [1]}).append(Message("user", "hi"))
     told = carried(context)
-    assert told["message_history"] == [{"role": "user", "content": "hi"}]
+    (message,) = told["message_history"]
+    assert (message["role"], message["content"], message["tool_calls"]) == ("user", "hi", [])
     assert told["variables"] == {"k": [1]}

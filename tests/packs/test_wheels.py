@@ -112,6 +112,7 @@ def run(environment: Environment, id: str, disabled: str = "") -> tuple[int, str
 def test_the_list_has_each_pack_with_its_distribution_version_and_status(packs: dict[str, Any]) -> None:
     found = {(pack["name"], pack["distribution"], pack["version"], pack["status"]) for pack in packs["packs"]}
     assert found == {
+        ("agent", "dataflow-engine", "0.1.0", "ok"),
         ("broken", "broken-pack", "1.0", "error"),
         ("control", "dataflow-engine", "0.1.0", "ok"),
         ("control", "usurper", "1.0", "error"),
