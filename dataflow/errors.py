@@ -9,7 +9,7 @@ DataflowError
 ├── NodeTimeout        a node, or a whole run, took longer than it may; also a TimeoutError
 ├── RunFailed          a run ended as failed; carries the result and every failure
 ├── Paused             a run has paused where its value was asked for; carries the result with its asks
-├── ConversationInvalid  a conversation has a call without a result, or a result without a call
+├── ConversationInvalid  a conversation, or a turn of one, is not whole
 ├── BudgetExceeded     what has to stay of a conversation does not fit the budget
 ├── ValueRefused       a value cannot be stored so that the same value comes back
 ├── SecretMissing      a secret cannot be looked up, or is too short to be one

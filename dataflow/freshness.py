@@ -82,7 +82,7 @@ class Freshness:
             self.scheduler.has_emptied(self.root)
 
     def _overtake(self, node: PlanNode) -> None:
-        """Take a node back that has not settled yet; what runs, or is about to, leaves on its own."""
+        """Take a node back that has not settled yet; what runs, or is about to, is overtaken and ends."""
         unsettle(self.root, node)  # some of a map may have settled early
         if overtake(self.scheduler, node):
             self.stages[node.index] = Stage.OVERTAKEN
@@ -105,7 +105,7 @@ class Freshness:
             self.scheduler.has_emptied(self.root)
 
     def _demand_later(self, index: int) -> None:
-        """Have what is wanted settle, also a node that has left, once all that has settled is told.
+        """Have what is wanted settle, also a node that was overtaken, once all that has settled is told.
 
         Only then it is known who waits for what. What waits for the node goes on in any case, as all does
         that was asked for once.
@@ -171,7 +171,7 @@ class Freshness:
         return sorted(index for index in nodes if stages[index] in SETTLE_AGAIN)
 
     def pulled(self, index: int) -> None:
-        """Have a node run that a lazy port has asked for, if it is stale, or once it has left."""
+        """Have a node run that a lazy port has asked for, if it is stale, or overtaken and has ended."""
         if self.stages[index] in (Stage.STALE, Stage.LOST):
             self.scheduler.opening.do_later(self.demand)
         elif self.stages[index] != Stage.OVERTAKEN:

@@ -6,13 +6,13 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, PlainSerializer
 
-from dataflow.functions import check_plain, is_function_name, name_of_function
+from dataflow.functions import check_function, is_function_name, name_of_function
 
 __all__ = ["FunctionReference"]
 
 
 def _check(value: object) -> object:
-    check_plain(value, "value")
+    check_function(value, "value")
     if callable(value) or (isinstance(value, str) and is_function_name(value)):
         return value
     raise ValueError(f"expected a function, written module:qualname, found {value!r}")

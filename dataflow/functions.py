@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "SHOWN_NAMES",
     "NamedFunction",
-    "check_plain",
+    "check_function",
     "import_function",
     "importing",
     "is_function_name",
@@ -50,7 +50,7 @@ def is_function_name(text: str) -> bool:
     return _NAME.fullmatch(text) is not None
 
 
-def check_plain(function: object, *values: str) -> None:
+def check_function(function: object, *values: str) -> None:
     """Refuse an async function, or one that does not take these values, in this order; raises ValueError.
 
     What is no function, and built-in types that tell nothing of their parameters, is let through.

@@ -18,18 +18,18 @@ T_co = TypeVar("T_co", covariant=True)
 class Part(Generic[T_co]):
     """What was appended at once, from the place `start` on, and what it was appended to.
 
-    `source` is the part of another history that it stands for.
+    `copy_of` is the part of another history that it stands for.
     """
 
     items: tuple[T_co, ...]
     start: int = 0
     before: Part[T_co] | None = None
-    source: Part[T_co] | None = None
+    copy_of: Part[T_co] | None = None
 
     @property
-    def root(self) -> Part[T_co]:
+    def original(self) -> Part[T_co]:
         """The part that was appended first with these items."""
-        return self.source or self
+        return self.copy_of or self
 
     @property
     def end(self) -> int:
@@ -74,16 +74,16 @@ class History(Sequence[T_co]):
         last = self.last
         for part in parts:
             if part.items:
-                last = Part(part.items, last.end, last, part.root)
+                last = Part(part.items, last.end, last, part.original)
         return self if last is self.last else History(last)
 
     def parts(self) -> list[Part[T_co]]:
         """List what was appended at once, each time, the oldest first."""
         return list(self.last.backwards())[::-1]
 
-    def roots(self) -> set[Part[T_co]]:
+    def originals(self) -> set[Part[T_co]]:
         """Collect where the items come from."""
-        return {part.root for part in self.parts()}
+        return {part.original for part in self.parts()}
 
     def since(self, count: int) -> tuple[T_co, ...]:
         """Return what comes behind the first `count` items, at the cost of what is returned."""
@@ -132,13 +132,13 @@ def _equal(left: Any, right: Any) -> bool:
 
 
 def new_parts(history: History[T], known: Collection[Part[T]], others: Sequence[History[T]]) -> list[Part[T]]:
-    """List the parts of a history that do not come from those known, which are the roots of the others.
+    """List the parts of a history that do not come from those known, which are the originals of the others.
 
     Parts are told apart by where they come from, however equal their items are. A history that was made anew
     shares with the others what it begins with of the same objects.
     """
     parts = history.parts()
-    new = [part for part in parts if part.root not in known]
+    new = [part for part in parts if part.original not in known]
     if len(new) < len(parts):
         return new
     shared = max((_same_objects(other, history) for other in others), default=0)
@@ -154,8 +154,8 @@ def shared_length(one: History[T], other: History[T]) -> int:
     Items that were appended to each are not among them, however equal. Histories that were made anew share
     what they begin with of the same objects.
     """
-    known = other.roots()
-    shared = list(takewhile(lambda part: part.root in known, one.parts()))
+    known = other.originals()
+    shared = list(takewhile(lambda part: part.original in known, one.parts()))
     return shared[-1].end if shared else _same_objects(one, other)
 
 

@@ -46,7 +46,7 @@ class LiveEngine:
         self.changed_in: dict[int, int] = {}  # by slot of an input: the revision of its newest value
         self.changed = new_event()  # set, and replaced, with each revision
         self.ports = LivePorts(self)
-        warn_of_settings(scheduler, "session")
+        warn_of_settings(scheduler)
         for name, value in inputs.items():
             scheduler.root.values[plan.root.parameters[name]] = value
 
@@ -100,7 +100,7 @@ class LiveEngine:
         lacked = scheduler.memoizing is not None and scheduler.memoizing.lacks_store
         self._begin_revision(change)
         if not lacked:
-            warn_of_memo(scheduler, "session")
+            warn_of_memo(scheduler)
 
     def _begin_revision(self, change: Callable[[], None]) -> None:
         """Begin the next revision with a change, and have what is wanted settle again."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from dataflow.deciding import VALUE
 from dataflow.errors import DataflowError, FlowInvalid
 from dataflow.expressions import ExpressionOf
-from dataflow.functions import NamedFunction, check_plain
+from dataflow.functions import NamedFunction, check_function
 from dataflow.graph import Spot
 from dataflow.merging import POLICIES
 from dataflow.nodetype import NodeType, opaque_type
@@ -94,7 +94,7 @@ class Lookup:
             if not isinstance(given, NamedFunction):
                 return given
             found = self._find_function(given.name)
-            check_plain(found, takes)
+            check_function(found, takes)
         except (DataflowError, ValueError) as error:
             self._graph.problem(f"{where}: {error}", where)
             return given
@@ -118,12 +118,12 @@ class Lookup:
                 known = f"{choices(POLICIES)}, or a function"
                 self._graph.problem(f"{where}: how of merge_contexts cannot be {how!r}; {known}", where)
             return found or POLICIES["pick"]
-        function = self.function(how, where.part(": how of merge_contexts"), "contexts")
-        try:
-            check_plain(function, "contexts")
-        except ValueError as error:
-            self._graph.problem(f"{where}: how of merge_contexts: {error}", where)
-        return function
+        if not isinstance(how, NamedFunction):
+            try:
+                check_function(how, "contexts")
+            except ValueError as error:
+                self._graph.problem(f"{where}: how of merge_contexts: {error}", where)
+        return self.function(how, where.part(": how of merge_contexts"), "contexts")
 
     def test(self, loop: LoopBlock, where: Spot) -> LoopTest | None:
         """Look up the function of a loop's test."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from dataflow.blocks import OpenBlock, name_outside, source_of
-from dataflow.functions import check_plain
+from dataflow.functions import check_function
 from dataflow.placeholders import Handle, PortRef, literally
 from dataflow.wiring import CARRY, All, Carried, Literally, LoopBlock, LoopTest, Reference
 from dataflow.wording import choices
@@ -142,7 +142,7 @@ class Loop(Handle):
         if self._loop.test is not None:
             self._block.problem(f"{where} is given twice; a loop has one `until` or `while_`")
         try:
-            check_plain(predicate, "value")
+            check_function(predicate, "value")
         except ValueError as error:
             self._block.problem(f"{where}: {error}")
         self._block.changed()

@@ -89,6 +89,6 @@ def _of_slot(frame: Frame, slot: int) -> bytes:
     if type(known) is bytes:  # else it is known to have none, which is told once more
         return known
     assert type(token) is not Remembered, "the digest of what stays in the store is known"
-    made = digest(token.failure if type(token) is Errored else token)
+    made = digest(_seen(token))
     home.note_digest(slot, made)
     return made

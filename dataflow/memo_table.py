@@ -83,7 +83,7 @@ class ProcessMemo:
     def recall(self, key: str, since: datetime | None = None, *, is_counted: bool = True) -> Entry | None:
         """Return what is known under a key, unless it was remembered before a time.
 
-        Whoever looks once more is not counted again, but says so by `has_come` if the outcome is there then.
+        Whoever looks once more is not counted again; if it is there then, `count_as_hit` is to follow.
         """
         with self._lock:
             entry = self._entries.get(key)
@@ -94,7 +94,7 @@ class ProcessMemo:
             self._entries.move_to_end(key)
             return entry
 
-    def has_come(self) -> None:
+    def count_as_hit(self) -> None:
         """Count an ask as a hit that was counted as a miss: what it needs has come meanwhile."""
         with self._lock:
             self._misses -= 1

@@ -39,12 +39,12 @@ def _append(contexts: Sequence[ExecutionContext]) -> ExecutionContext:
     earlier: defaultdict[str, list[History[Message]]] = defaultdict(list)
     known: defaultdict[str, set[Part[Message]]] = defaultdict(set)
     for context in contexts:  # of different ids nothing is known (S10.5)
-        told, roots = history_of(context), known[context.context_id]
+        told, known_parts = history_of(context), known[context.context_id]
         if context is not first:
-            history = history.taken_over(new_parts(told, roots, earlier[context.context_id]))
+            history = history.taken_over(new_parts(told, known_parts, earlier[context.context_id]))
             head = _with_new_pins(head, context)
         earlier[context.context_id].append(told)
-        roots.update(told.roots())
+        known_parts.update(told.originals())
     return replace(first, message_history=history, head=head)
 
 
@@ -52,11 +52,11 @@ def _results(contexts: Sequence[ExecutionContext]) -> ExecutionContext:
     """Go on from what all have in common with the last answer that each got."""
     first = contexts[0]
     common = history_of(first).first(min(_shared(first, context) for context in contexts))
-    roots, head = common.roots(), first.head
+    known_parts, head = common.originals(), first.head
     answers: dict[tuple[Part[Message], int], Message] = {}  # by where they come from: each is taken once
     for context in contexts:
         is_first = context.context_id == first.context_id
-        new = new_parts(history_of(context), roots if is_first else (), [common] if is_first else ())
+        new = new_parts(history_of(context), known_parts if is_first else (), [common] if is_first else ())
         answers |= islice(_answers(reversed(new)), 1)
         head = _with_new_pins(head, context)
     merged = replace(first, message_history=common.extended(answers.values()), head=head)
@@ -71,7 +71,7 @@ def _answers(parts: Iterable[Part[Message]]) -> Iterator[tuple[tuple[Part[Messag
         for place in reversed(range(len(part.items))):
             message = part.items[place]
             if message.role == "assistant" and not message.tool_calls:
-                yield (part.root, place), message
+                yield (part.original, place), message
 
 
 def _shared(one: ExecutionContext, other: ExecutionContext) -> int:

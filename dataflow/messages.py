@@ -1,4 +1,4 @@
-"""What a conversation is made of: messages, with the calls and pictures in them (S10.2)."""
+"""What a conversation is made of: messages, with the calls and images in them (S10.2)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """A picture in a message: its media type, as `image/png`, and the bytes of the file."""
+    """An image in a message: its media type, as `image/png`, and the bytes of the file."""
 
     media_type: str
     data: bytes

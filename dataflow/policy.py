@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
-from dataflow.functions import check_plain
+from dataflow.functions import check_function
 from dataflow.limits import Gate
 from dataflow.markers import MISSING, SKIP
 from dataflow.wording import choices
@@ -109,7 +109,7 @@ class Retry:
         given: object = on
         if not isinstance(given, tuple | list) or not all(isinstance(one, str | type) for one in on):
             raise ValueError(f"on must be a tuple of exception types and texts, found {on!r}")
-        check_plain(before, "firing")
+        check_function(before, "firing")
         if before is not None and not callable(before):
             raise ValueError(f"before must be a function of the firing, found {before!r}")
         object.__setattr__(self, "retries", retries)
@@ -226,7 +226,7 @@ class EachOptions:
         if self.max_concurrency is not None:
             check_whole("max_concurrency", self.max_concurrency, 1)
         one_of("on_error", self.on_error, ItemErrors)
-        check_plain(self.key, "item")
+        check_function(self.key, "item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +272,7 @@ def policy_of(
     cutoff = given.get("cutoff", MISSING)
     if cutoff is not MISSING and not callable(cutoff):
         raise ValueError(f"cutoff must be a function of the old and the new value, found {cutoff!r}")
-    check_plain(None if cutoff is MISSING else cutoff, "old", "new value")
+    check_function(None if cutoff is MISSING else cutoff, "old", "new value")
     limit = given.get("limit", MISSING)
     if limit is not MISSING and not isinstance(limit, str):
         check_whole("limit", limit, 1)

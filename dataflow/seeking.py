@@ -64,7 +64,7 @@ class Sought:
             outcome = await waiting.outcome()
             if outcome is not None:
                 if not isinstance(self.table, StoredMemo):
-                    self.table.has_come()
+                    self.table.count_as_hit()
                 return hit_of(outcome, self.reach)
         lead = _Lead(self, current)
         try:
@@ -121,7 +121,7 @@ class _Lead:
             since = memoizing.since(sought.memo)  # it may just have come
             known = table.recall(sought.mark.key, since, is_counted=False)
             if known is not None:
-                table.has_come()
+                table.count_as_hit()
                 return known.hit
             self.reason = memoizing.why_missed(sought, table)
             return None

@@ -104,7 +104,7 @@ class ResumedStart:
         self.answers = {}
 
 
-def warn_of_settings(scheduler: Scheduler, what: str = "run") -> None:
+def warn_of_settings(scheduler: Scheduler) -> None:
     """Warn of what a flow sets in vain for a run, or for a live session."""
     plan, limits = scheduler.plan, scheduler.settings.limits
     unused = plan.unused_policies
@@ -112,16 +112,17 @@ def warn_of_settings(scheduler: Scheduler, what: str = "run") -> None:
         text = f"flow {plan.name!r} sets what counts only for whole runs: {', '.join(unused)}"
         LOG.warning("%s", text)
         scheduler.warn("", "without_effect", text)
-    warn_of_memo(scheduler, what)
+    warn_of_memo(scheduler)
     if limits:
         for text in unused_limits(plan, limits):
             scheduler.warn("", "unused_limit", text)
 
 
-def warn_of_memo(scheduler: Scheduler, what: str) -> None:
+def warn_of_memo(scheduler: Scheduler) -> None:
     """Warn if there is no store for what is to be remembered in one."""
     if scheduler.memoizing is None or not scheduler.memoizing.lacks_store:
         return
+    what = "run" if scheduler.live is None else "session"
     text = (
         f"flow {scheduler.plan.name!r} has nodes with memo 'store', but no store that remembers: their "
         f"outcomes are remembered for this {what} alone; say using(store=...) or using(memo=...)"

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Fault", "TooLarge", "choose", "estimated_tokens", "fault_in", "fault_in_turn", "turns_of"]
 
-#: What an estimate counts: characters to a token, tokens around each message, tokens of a picture.
+#: What an estimate counts: characters to a token, tokens around each message, tokens of an image.
 CHARACTERS: Final = 4
 AROUND: Final = 4
-PICTURE: Final = 1_500
+IMAGE: Final = 1_500
 
 
 class Fault(NamedTuple):
@@ -105,13 +105,13 @@ def _is_of_a_turn(message: Message) -> bool:
 
 
 def estimated_tokens(message: Message) -> int:
-    """Estimate the tokens of a message: a quarter of its characters, 4 around it, 1,500 for each picture."""
+    """Estimate the tokens of a message: a quarter of its characters, 4 around it, 1,500 for each image."""
     content = message.content
     parts = content if isinstance(content, list | tuple) else [content]
-    pictures = sum(1 for part in parts if isinstance(part, Image))
+    images = sum(1 for part in parts if isinstance(part, Image))
     characters = sum(len(str(part)) for part in parts if not isinstance(part, Image))
     characters += sum(len(call.name) + len(call.arguments) for call in message.tool_calls)
-    return AROUND + -(-characters // CHARACTERS) + PICTURE * pictures
+    return AROUND + -(-characters // CHARACTERS) + IMAGE * images
 
 
 def fault_in(messages: Sequence[Message]) -> Fault | None:

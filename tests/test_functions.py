@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 from dataflow import PackError
 from dataflow.function_fields import FunctionReference
 from dataflow.functions import (
-    check_plain,
+    check_function,
     import_function,
     importing,
     is_function_name,
@@ -172,7 +172,7 @@ class Callable:
     ],
 )
 def test_what_takes_the_value_is_let_through(function: object) -> None:
-    check_plain(function, "value")
+    check_function(function, "value")
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ def test_what_takes_the_value_is_let_through(function: object) -> None:
 )
 def test_what_does_not_take_the_value_is_refused(function: object, found: str) -> None:
     with pytest.raises(ValueError) as caught:
-        check_plain(function, "value")
+        check_function(function, "value")
     assert str(caught.value) == f"expected a function of the value, found {found}"
 
 

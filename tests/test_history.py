@@ -74,20 +74,20 @@ def test_what_comes_behind_the_first_items_is_a_slice(
 def test_what_was_taken_over_is_known_as_what_it_was() -> None:
     start = History(["a"])
     one, other = start.extended(["b"]), start.extended(["b"])
-    merged = one.taken_over(new_parts(other, one.roots(), [one]))
+    merged = one.taken_over(new_parts(other, one.originals(), [one]))
     assert merged == ("a", "b", "b")
     longer = other.extended(["c"])
-    assert [part.items for part in new_parts(longer, merged.roots(), [merged])] == [("c",)]
-    assert new_parts(merged, merged.roots(), [merged]) == []
+    assert [part.items for part in new_parts(longer, merged.originals(), [merged])] == [("c",)]
+    assert new_parts(merged, merged.originals(), [merged]) == []
 
 
 def test_what_was_made_anew_is_new_but_for_the_objects_it_begins_with() -> None:
     first, second = [1], [2]
     anew = History([first, second])
     old = History([first])
-    assert [part.items for part in new_parts(anew, old.roots(), [old])] == [([2],)]
-    assert new_parts(History([first]), old.roots(), [old]) == []
-    assert [part.items for part in new_parts(History([[3]]), old.roots(), [old])] == [([3],)]
+    assert [part.items for part in new_parts(anew, old.originals(), [old])] == [([2],)]
+    assert new_parts(History([first]), old.originals(), [old]) == []
+    assert [part.items for part in new_parts(History([[3]]), old.originals(), [old])] == [([3],)]
 
 
 def test_what_was_appended_to_each_is_not_shared_however_equal() -> None:

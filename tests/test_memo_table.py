@@ -60,7 +60,7 @@ class TestTable:
         assert table.stats() == MemoStats(entries=1, hits=1, misses=1)
         table.recall("a", is_counted=False)
         assert table.stats() == MemoStats(entries=1, hits=1, misses=1)
-        table.has_come()
+        table.count_as_hit()
         assert table.stats() == MemoStats(entries=1, hits=2, misses=0)
 
     def test_a_node_type_is_forgotten_or_all(self) -> None:

@@ -79,10 +79,10 @@ def clear(
     if older_than is not None:
         before = datetime.now(UTC) - read_age("--older-than", older_than, unit="s")
     with refusing_runs():
-        table = _outcomes_in(store)
+        outcomes = _outcomes_in(store)
         if node_type is not None:
-            _check_known(table, node_type, store)
-        count = table.clear(node_type, before)
+            _check_known(outcomes, node_type, store)
+        count = outcomes.clear(node_type, before)
     if as_json:
         from dataflow.cli.carrying import write_json  # as above
 
@@ -91,9 +91,9 @@ def clear(
         tell(f"forgot {counted(count, 'outcome')}")
 
 
-def _check_known(table: OutcomeTable, node_type: str, path: str | None) -> None:
+def _check_known(outcomes: OutcomeTable, node_type: str, path: str | None) -> None:
     """Refuse a node type of which nothing is remembered, which is most likely mistyped."""
-    known, where = [one.type for one in table.use()], store_path(path)
+    known, where = [one.type for one in outcomes.use()], store_path(path)
     if node_type in known:
         return
     if missing := missing_store(path):

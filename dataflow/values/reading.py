@@ -153,7 +153,7 @@ class Reader:
             needed = [stored[key] for key in ("before", "of") if stored.get(key) is not None]
             new = [one for one in needed if one not in self._parts]
             if new and is_open:
-                raise Unreadable("a part of a history is none")
+                raise Unreadable("a part of a history comes after itself")
             waiting += new
             if not new:
                 self._parts[name] = self._made_part(stored)
@@ -168,9 +168,9 @@ class Reader:
         return stored
 
     def _made_part(self, stored: dict[str, Json]) -> Part[Any]:
-        before, source = self._parts.get(stored["before"]), self._parts.get(stored.get("of", ""))
+        before, copied = self._parts.get(stored["before"]), self._parts.get(stored.get("of", ""))
         items = tuple(map(self._value, stored["items"]))
-        return Part(items, 0 if before is None else before.end, before, source)
+        return Part(items, 0 if before is None else before.end, before, copied)
 
 
 def _key(key: str) -> str:

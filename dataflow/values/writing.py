@@ -178,7 +178,7 @@ class Writer:
         waiting = [history.last]
         while waiting:
             part = waiting[-1]
-            needed = [one for one in (part.before, part.source) if one is not None]
+            needed = [one for one in (part.before, part.copy_of) if one is not None]
             new = [one for one in needed if one not in self._digests]
             waiting += new
             if not new:
@@ -193,8 +193,8 @@ class Writer:
             "before": None if part.before is None else self._digests[part.before],
             "items": items,
         }
-        if part.source is not None:
-            written["of"] = self._digests[part.source]
+        if part.copy_of is not None:
+            written["of"] = self._digests[part.copy_of]
         digest = self._blob_of(written)
         twin = self._alike[digest]
         self._alike[digest] += 1

@@ -159,7 +159,7 @@ READING: Final = [
     Row("a mark that is none", read({"$": "secret", "v": ["plain", [[0, 5]]]}), "store runs.db: a value cannot be read: a stored secret is none: ValueError: there is no mark at 0"),
     Row("an encoding of a secret", of_another_encoding, "store runs.db: a value cannot be read: a stored secret is none: ValueError: there is no encoding 'rot13'"),
     Row("no part of a history", history(b"[]"), "store runs.db: a value cannot be read: a part of a history is none"),
-    Row("a part that comes after itself", history(b'{"before": "digest", "items": []}'), "store runs.db: a value cannot be read: a part of a history is none"),
+    Row("a part that comes after itself", history(b'{"before": "digest", "items": []}'), "store runs.db: a value cannot be read: a part of a history comes after itself"),
     Row("a part without messages", history(b'{"before": null, "items": 1}'), "store runs.db: a value cannot be read: a part of a history has no list of messages"),
     Row("a history of nothing", read({"$": "history", "v": None}), "store runs.db: a value cannot be read: a history has no part"),
 ]

@@ -23,7 +23,7 @@ async def inc(x: int) -> int:
 
 
 @pytest.fixture(autouse=True)
-def _told(caplog: pytest.LogCaptureFixture) -> None:
+def _fresh(caplog: pytest.LogCaptureFixture) -> None:
     CALLED.clear()
     caplog.set_level(logging.WARNING, logger="dataflow")
 

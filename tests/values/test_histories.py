@@ -59,8 +59,8 @@ def test_what_was_taken_over_is_stored_with_what_it_comes_from() -> None:
     read = Reader(CLASSES, blobs.__getitem__, "runs.db").read(stored)
     assert read == merged
     taken = history_of(read).last
-    assert taken.source is not None
-    assert (taken.source.items, taken.source.before) == (taken.items, history_of(read).first(1).last)
+    assert taken.copy_of is not None
+    assert (taken.copy_of.items, taken.copy_of.before) == (taken.items, history_of(read).first(1).last)
 
 
 def test_equal_messages_that_were_appended_apart_are_two_when_they_are_read() -> None:
