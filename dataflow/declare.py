@@ -6,13 +6,15 @@ from functools import cached_property, update_wrapper
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Protocol, TypeVar, overload
 
 from dataflow.checking import json_schema
+from dataflow.errors import PortMisuse
+from dataflow.markers import Valueless
 from dataflow.nodetype import NodeType, derive
 from dataflow.policy import NO_POLICY, policy_of
 from dataflow.ports import MISSING
 from dataflow.signature import Shape
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 
     from dataflow.node_output import NodeOutput
     from dataflow.policy import Memo, MemoPolicy, OnError, Policy, Retry
@@ -51,8 +53,17 @@ class Node(Generic[P, R]):
         self._in_thread = in_thread
         update_wrapper(self, function, updated=())
 
-    async def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Call the function; an async generator is read to its end and gives the list of its yields."""
+    def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> Coroutine[Any, Any, R]:
+        """Call the function; an async generator is read to its end and gives the list of its yields.
+
+        Raises PortMisuse for a port, which has no value before the flow runs.
+        """
+        for given in (*args, *kwargs.values()):
+            if isinstance(given, Valueless):
+                raise PortMisuse(repr(given), f"a call of {self.name}", f"say add({self.name}, ...)")
+        return self._called(*args, **kwargs)
+
+    async def _called(self, /, *args: Any, **kwargs: Any) -> R:
         if self._in_thread:
             result: R = await self._call_in_thread(*args, **kwargs)
             return result

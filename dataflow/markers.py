@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-__all__ = ["MISSING", "SKIP", "Marker"]
+__all__ = ["MISSING", "SKIP", "Marker", "Valueless"]
 
 
 class Marker:
@@ -27,3 +27,9 @@ class Marker:
 
 MISSING: Final = Marker("MISSING")
 SKIP: Any = Marker("SKIP")
+
+
+class Valueless:
+    """What has no value while a flow is wired, and cannot be used as one."""
+
+    __slots__ = ()

@@ -25,7 +25,8 @@ class NodeOutput:
     `metadata` is recorded with the firing. With the status `error` the node has failed, and
     `metadata["error"]` is the text of the failure. With `paused` it opens an ask that `metadata["ask"]`
     describes: `prompt`, `show`, `schema`, `expires` in seconds, `default`. What it returned stands, the
-    answer fills the ports that are left, and the node is not called again (S11.1).
+    answer fills the ports that are left, and the node is not called again (S11.1). A memo does not remember
+    what is not to be `remembered`.
     """
 
     outputs: Mapping[str, Any] = field(default_factory=dict)
@@ -33,6 +34,7 @@ class NodeOutput:
     context: ExecutionContext | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
     status: OutputStatus = "success"
+    remembered: bool = True
 
     def __post_init__(self) -> None:
         if self.status not in STATUSES:

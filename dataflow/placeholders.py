@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NoReturn, TypeAlias
 
 from dataflow.errors import PortMisuse
-from dataflow.markers import Marker
+from dataflow.markers import Marker, Valueless
 from dataflow.separation import separate
 from dataflow.wiring import PARAMETERS, Literally, Reference
 
@@ -54,7 +54,7 @@ def _refusal(use: str) -> Callable[..., NoReturn]:
     return refuse
 
 
-class Placeholder:
+class Placeholder(Valueless):
     """Something that will carry a value when the flow runs, and has none yet."""
 
     __slots__ = ()

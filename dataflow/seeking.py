@@ -159,6 +159,10 @@ class _Lead:
         if outcome is None:
             return
         sought, table = self.sought, self.sought.table
+        if sought.call.type.shape is Shape.RAW and not result.remembered:
+            reason = "the node says that this is not to be remembered"
+            self.memoizing.skip(sought.frame, sought.node, sought.reach, reason)
+            return
         if isinstance(table, StoredMemo):
             await self._store(table, outcome)
             return

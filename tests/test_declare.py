@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dataflow import Config, Flow, FlowInvalid, Node, Ports, Retry, node, threaded
+from dataflow import Config, Flow, FlowInvalid, Node, PortMisuse, Ports, Retry, node, threaded
 from dataflow.policy import Policy
 from dataflow.ports import PortKind
 from dataflow.signature import Shape
@@ -207,3 +207,8 @@ async def test_a_generator_may_have_settings() -> None:
 
     found: list[str] = await letters("ab")
     assert found == ["a", "b"]
+
+
+async def test_a_node_is_not_called_with_a_port() -> None:
+    with Flow() as flow, pytest.raises(PortMisuse, match=r"with a call of double; say add\(double, \.\.\.\)"):
+        await node(double)(flow.input("x", int))

@@ -9,10 +9,11 @@ from dataclasses import fields
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from pydantic_core import PydanticUndefined
+from pydantic_core import PydanticUndefined, ValidationError
 
 from dataflow.checking import json_schema
 from dataflow.cli.carrying import carried, shown
+from dataflow.errors import FlowInvalid
 from dataflow.policy import Retry
 from dataflow.ports import PortKind
 from dataflow.type_names import type_name
@@ -31,20 +32,33 @@ __all__ = ["object_of", "text_of"]
 MOST_COLUMNS: Final = 110
 INDENT: Final = "  "
 BY_CONFIG: Final = "(further ports follow from the config)"
+BY_DEFAULT: Final = "(the ports of the config as it stands below; other values may make others)"
 
 
 def text_of(node_type: NodeType) -> str:
     """Describe a node type in lines no wider than the terminal."""
+    told, ports = _with_default_ports(node_type)
     sections = [
         node_type.id,
         *_wrapped(node_type.text),
-        *_section("inputs", map(_input, node_type.inputs.values())),
-        *_section("outputs", map(_output, node_type.outputs.values())),
-        *([f"\n{BY_CONFIG}"] if node_type.ports_of is not None else []),
+        *_section("inputs", map(_input, told.inputs.values())),
+        *_section("outputs", map(_output, told.outputs.values())),
+        *([f"\n{ports}"] if ports else []),
         *_section("config", _fields(node_type.parameters.config)),
         *_section("settings", _settings(node_type)),
     ]
     return "\n".join(sections)
+
+
+def _with_default_ports(node_type: NodeType) -> tuple[NodeType, str]:
+    """Return the type with the ports of a config that says nothing, if it may, and what to say of them."""
+    if node_type.ports_of is None:
+        return node_type, ""
+    config = node_type.parameters.config
+    try:
+        return node_type.configured(None if config is None else config()), BY_DEFAULT
+    except (ValidationError, FlowInvalid):  # the config has to say something
+        return node_type, BY_CONFIG
 
 
 def _wrapped(text: str) -> Iterator[str]:
@@ -137,6 +151,7 @@ def _schema_of(make: Callable[[], dict[str, Any]]) -> dict[str, Any] | None:
 def object_of(node_type: NodeType) -> dict[str, Any]:
     """Describe a node type as JSON carries it; inputs and config with their JSON Schema if they have one."""
     config = node_type.parameters.config
+    node_type, _ = _with_default_ports(node_type)
     return {
         "id": node_type.id,
         "version": node_type.version,

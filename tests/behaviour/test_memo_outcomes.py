@@ -333,3 +333,17 @@ class TestOutcomes:
 
 async def used(x: Any) -> int:
     return 1
+
+
+async def test_what_is_not_to_be_remembered_is_not(place: Place) -> None:
+    async def guess(inputs: Any, context: ExecutionContext | None) -> NodeOutput:
+        CALLS.append("guess")
+        return NodeOutput({"out": 1}, remembered=False)
+
+    reach, table = place
+    flow = one_node(table, node(ports=lambda _: Ports({}, {"out": int}), memo=reach)(guess))
+    for _ in range(2):
+        result = await flow.run()
+        assert result["out"] == 1
+    assert CALLS == ["guess", "guess"]
+    assert result.why("guess").endswith("the node says that this is not to be remembered")

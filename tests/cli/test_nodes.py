@@ -114,6 +114,25 @@ def test_disabled_packs_are_told(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> N
     )
 
 
+def test_ports_that_follow_from_a_config_are_those_of_its_defaults(cli: Cli) -> None:
+    lines = cli("nodes", "agent.chat").out.splitlines()
+    assert lines[lines.index("inputs") :][:8] == [
+        "inputs",
+        "  context: ExecutionContext = None (context)",
+        "  prompt: str",
+        "",
+        "outputs",
+        "  context: ExecutionContext (context, conditional)",
+        "  text: str",
+        "",
+    ]
+    assert "(the ports of the config as it stands below; other values may make others)" in lines
+    assert [port["name"] for port in cli("nodes", "agent.chat", "--json").json["inputs"]] == [
+        "context",
+        "prompt",
+    ]
+
+
 DESCRIBED = """\
 shots.draw
   Draw a text.
