@@ -32,7 +32,7 @@ INTERNAL: Final = {
         "opaque", "place_in", "rewired", "settings", "target", "version", "wiring",
     },
     "Node": {"in_a_thread", "redeclared", "type"},
-    "ProcessMemo": {"newest", "recall", "remember"},
+    "ProcessMemo": {"count_as_hit", "newest", "recall", "remember"},
     "Run": {"raise_unseen"},
 }  # fmt: skip
 EACH_CLASS: Final = pytest.mark.parametrize("name", CHOSEN)
