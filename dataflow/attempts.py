@@ -106,10 +106,16 @@ def _may_pass(error: Exception) -> bool:
 
 def _asked_for(error: Exception) -> float:
     """Return the seconds that whoever was called asks to be left alone; what is no such number counts not."""
-    seconds = _attribute(error, "retry_after")
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0:
+    given = _attribute(error, "retry_after")
+    if isinstance(given, bool) or not isinstance(given, int | float):
         return 0.0
-    return 0.0 if seconds == math.inf else float(min(seconds, LONGEST))
+    try:
+        seconds = float(given)
+    except OverflowError:
+        return LONGEST if type(given) is int and given > 0 else 0.0
+    except Exception:  # noqa: BLE001 - somebody's class of numbers may raise anything
+        return 0.0
+    return min(seconds, LONGEST) if 0 < seconds < math.inf else 0.0
 
 
 def _attribute(error: Exception, name: str) -> Any:

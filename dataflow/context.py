@@ -73,6 +73,7 @@ class ExecutionContext:
             given = tuple(self.message_history)
             head = with_pinned(self.head, [message for message in given if message.pin])
             object.__setattr__(self, "head", head)
+            object.__setattr__(self, "left_out", 0)  # of another history
             object.__setattr__(
                 self, "message_history", History(message for message in given if not message.pin)
             )

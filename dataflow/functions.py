@@ -61,8 +61,8 @@ def check_function(function: object, *values: str) -> None:
     if not callable(function):
         return
     try:
-        signature = inspect.signature(function)
-    except ValueError:
+        signature = inspect.signature(function, follow_wrapped=False)  # a wrapper may take other values
+    except (ValueError, TypeError):
         return
     try:
         signature.bind(*values)

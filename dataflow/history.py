@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, takewhile
-from operator import is_
 from typing import Any, ClassVar, Generic, TypeVar, overload
 
 __all__ = ["History", "Part", "new_parts", "shared_length"]
@@ -134,14 +133,14 @@ def _equal(left: Any, right: Any) -> bool:
 def new_parts(history: History[T], known: Collection[Part[T]], others: Sequence[History[T]]) -> list[Part[T]]:
     """List the parts of a history that do not come from those known, which are the originals of the others.
 
-    Parts are told apart by where they come from, however equal their items are. A history that was made anew
-    shares with the others what it begins with of the same objects.
+    Parts are told apart by where they come from, however equal their items are. A history that was made anew,
+    or was remembered, shares with the others the equal items that it begins with.
     """
     parts = history.parts()
     new = [part for part in parts if part.original not in known]
     if len(new) < len(parts):
         return new
-    shared = max((_same_objects(other, history) for other in others), default=0)
+    shared = max((_equal_start(other, history) for other in others), default=0)
     if not shared:
         return new
     rest = history.since(shared)
@@ -151,16 +150,16 @@ def new_parts(history: History[T], known: Collection[Part[T]], others: Sequence[
 def shared_length(one: History[T], other: History[T]) -> int:
     """Count the items, from the start of one history, that the other has too, by where they come from.
 
-    Items that were appended to each are not among them, however equal. Histories that were made anew share
-    what they begin with of the same objects.
+    Items that were appended to each are not among them, however equal. Histories that have no part in common,
+    since one was made anew or was remembered, share the equal items that they begin with.
     """
     known = other.originals()
     shared = list(takewhile(lambda part: part.original in known, one.parts()))
-    return shared[-1].end if shared else _same_objects(one, other)
+    return shared[-1].end if shared else _equal_start(one, other)
 
 
-def _same_objects(one: History[T], other: History[T]) -> int:
-    for count, is_same in enumerate(map(is_, one, other)):
+def _equal_start(one: History[T], other: History[T]) -> int:
+    for count, is_same in enumerate(map(_equal, one, other)):
         if not is_same:
             return count
     return min(len(one), len(other))

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal, TypeAlias, get_args
 
-__all__ = ["Image", "Message", "ToolCall"]
+__all__ = ["ROLES", "Image", "Message", "ToolCall"]
+
+Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
+ROLES: Final[tuple[str, ...]] = get_args(Role)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +37,7 @@ class Message:
     which it was put into the conversation, stays when the conversation is trimmed (S10.5).
     """
 
-    role: Literal["system", "user", "assistant", "tool"]
+    role: Role
     content: Any
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str = ""

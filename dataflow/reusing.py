@@ -11,7 +11,7 @@ from dataflow.plan import Call, JoinOf
 from dataflow.ports import MISSING, SKIP
 from dataflow.read_digests import Digests, digest_of
 from dataflow.separation import separate
-from dataflow.states import DONE, FAILED, READY, TIMED_OUT, WAITING
+from dataflow.states import DONE, FAILED, READY, RUNNING, TIMED_OUT, WAITING
 from dataflow.tokens import UNSETTLED, is_dead
 
 if TYPE_CHECKING:
@@ -54,7 +54,10 @@ class Reusing:
     def settle(self, ready: Iterable[FiringId]) -> None:
         """Settle the firings that are given what they were given before; the others are called."""
         for frame, index in ready:
-            if frame.states[index] == READY and not self._stands(frame, frame.plan.nodes[index]):
+            if frame.states[index] == RUNNING:  # it has asked the memo, and waits for its slots
+                self._unknown.append((frame, index))
+                self.called -= 1  # as it was handed out before
+            elif frame.states[index] == READY and not self._stands(frame, frame.plan.nodes[index]):
                 self._unknown.append((frame, index))
 
     def to_fire(self) -> list[FiringId]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from dataflow.messages import Image
+from dataflow.messages import ROLES, Image
 from dataflow.wording import choices
 
 if TYPE_CHECKING:
@@ -143,18 +143,25 @@ def _orphan(call: str, waiting: Iterable[str], answered: set[str]) -> str:
 
 def _misplaced(message: Message) -> str | None:
     """Tell what a message that is no result has but must not have."""
+    if message.role not in ROLES:
+        return f"has the role {message.role!r}; {choices(ROLES)}"
     if message.tool_call_id:
         return f"is the result of a call; expected the role 'tool', found {message.role!r}"
     if message.tool_calls and message.role != "assistant":
         return f"has tool calls; expected the role 'assistant', found {message.role!r}"
-    ids = [call.id for call in message.tool_calls]
-    twice = next((one for one in ids if ids.count(one) > 1), None)
-    return None if twice is None else f"makes two calls with the id {twice!r}"
+    seen = {""}
+    for call in message.tool_calls:
+        if call.id in seen:
+            return f"makes two calls with the id {call.id!r}" if call.id else "makes a call without an id"
+        seen.add(call.id)
+    return None
 
 
 def fault_in_turn(messages: Sequence[Message]) -> Fault | None:
     """Find what keeps messages from being one whole turn: a user message, then answers (S10.3)."""
     for position, message in enumerate(messages):
+        if message.pin:
+            return Fault(position, f"has the pin {message.pin!r}; what is pinned belongs to no turn")
         expected = ("user",) if position == 0 else ("assistant", "tool")
         if message.role not in expected:
             found = f"has the role {message.role!r}"

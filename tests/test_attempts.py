@@ -95,6 +95,13 @@ class Busy(Exception):
         self.is_lasting = is_lasting
 
 
+class Odd(float):
+    """Is a number that cannot be read."""
+
+    def __float__(self) -> float:
+        raise RuntimeError("odd")
+
+
 class Unaskable(Exception):
     @property
     def retry_after(self) -> float:
@@ -113,7 +120,7 @@ class Unaskable(Exception):
         (7, [7, 7]),
         (1e300, [1e8, 1e8]),
         (10**400, [1e8, 1e8]),
-        *((odd, [1, 2]) for odd in (None, "7", True, -7, 0, math.nan, math.inf)),
+        *((odd, [1, 2]) for odd in (None, "7", True, -7, 0, math.nan, math.inf, -(10**400), Odd(3))),
     ],
 )
 def test_no_attempt_begins_before_the_error_allows_it(retry_after: object, expected: list[float]) -> None:

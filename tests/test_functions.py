@@ -217,3 +217,23 @@ def test_a_function_in_a_config_is_written_by_its_name(given: object, written: s
 
 def test_a_function_without_a_name_is_written_as_nothing() -> None:
     assert Model(predicate=lambda _: 1).model_dump() == {"predicate": None}
+
+
+def test_of_a_wrapper_its_own_parameters_count() -> None:
+    @functools.wraps(operator.add)
+    def wrapper(value: int) -> int:
+        return value + 1
+
+    check_function(wrapper, "value")
+    with pytest.raises(ValueError, match="expected a function of the old and the new"):
+        check_function(wrapper, "old", "new")
+
+
+def test_what_tells_nothing_of_its_parameters_is_let_through() -> None:
+    class Odd:
+        __signature__ = 5
+
+        def __call__(self) -> int:
+            return 1
+
+    check_function(Odd(), "value")

@@ -81,12 +81,11 @@ def test_what_was_taken_over_is_known_as_what_it_was() -> None:
     assert new_parts(merged, merged.originals(), [merged]) == []
 
 
-def test_what_was_made_anew_is_new_but_for_the_objects_it_begins_with() -> None:
-    first, second = [1], [2]
-    anew = History([first, second])
-    old = History([first])
+def test_what_was_made_anew_is_new_but_for_the_equal_items_it_begins_with() -> None:
+    anew = History([[1], [2]])
+    old = History([[1]])
     assert [part.items for part in new_parts(anew, old.originals(), [old])] == [([2],)]
-    assert new_parts(History([first]), old.originals(), [old]) == []
+    assert new_parts(History([[1]]), old.originals(), [old]) == []
     assert [part.items for part in new_parts(History([[3]]), old.originals(), [old])] == [([3],)]
 
 
@@ -96,10 +95,9 @@ def test_what_was_appended_to_each_is_not_shared_however_equal() -> None:
     assert (shared_length(one, other), shared_length(one, one.extended(["c"]))) == (1, 3)
 
 
-def test_histories_made_anew_share_the_same_objects_they_begin_with() -> None:
-    first, second, third = [1], [2], [3]
-    assert shared_length(History([first, second]), History([first, second, third])) == 2
-    assert shared_length(History([first, [2]]), History([first, second])) == 1
+def test_histories_made_anew_share_the_equal_items_they_begin_with() -> None:
+    assert shared_length(History([[1], [2]]), History([[1], [2], [3]])) == 2
+    assert shared_length(History([[1], [4]]), History([[1], [2]])) == 1
 
 
 def test_appending_one_by_one_keeps_each_item_once() -> None:

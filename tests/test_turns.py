@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Final
 
 import pytest
@@ -161,6 +162,8 @@ FAULTS: Final[list[tuple[str, list[Message], int, str]]] = [
     ("no result", [Message("user", "u"), asks("", "t1", "t2"), result("t1")], 1, "calls 't2', which has no result"),
     ("a late result", [asks("", "t1"), Message("user", "u"), result("t1")], 0, "calls 't1', and message 1 comes before the result"),
     ("a result for the turn before", [asks("", "t1"), result("t1"), Message("user", "u"), result("t1")], 3, "is the result of the call 't1', which is not made before it; no call waits for a result"),
+    ("no id", [asks("", "")], 0, "makes a call without an id"),
+    ("an unknown role", [Message("usr", "u")], 0, "has the role 'usr'; choices: system, user, assistant, tool"),  # type: ignore[arg-type]
     ("equal ids", [asks("", "t1", "t1")], 0, "makes two calls with the id 't1'"),
     ("a user who calls", [Message("user", "u", (ToolCall("t1", "look", "{}"),))], 0, "has tool calls; expected the role 'assistant', found 'user'"),
     ("a user who answers a call", [Message("user", "u", tool_call_id="t1")], 0, "is the result of a call; expected the role 'tool', found 'user'"),
@@ -241,3 +244,19 @@ def test_a_very_long_conversation_is_trimmed_and_goes_on_without_being_copied() 
         context = context.append(Message("user", str(number)), Message("assistant", "a")).trimmed(20, one)
     assert len(context.message_history) == 40_000
     assert len(context.messages) == 20
+
+
+def test_a_history_that_is_given_anew_is_sent_whole() -> None:
+    context = ExecutionContext("c", message_history=[Message("user", "long" * 50), Message("user", "short")])
+    short = context.trimmed(10)
+    assert [message.content for message in short.messages] == ["short"]
+    anew = replace(short, message_history=[Message("user", "first"), Message("user", "second")])
+    assert [message.content for message in anew.messages] == ["first", "second"]
+
+
+def test_what_is_pinned_is_no_part_of_a_turn() -> None:
+    context = ExecutionContext("c")
+    with pytest.raises(
+        ConversationInvalid, match=r"message 0 .* has the pin 'p'; what is pinned belongs to no turn"
+    ):
+        context.append_turn(Message("user", "x", pin="p"), Message("assistant", "y"))

@@ -16,8 +16,10 @@ from dataflow import (
     ExecutionContext,
     Flow,
     Message,
+    ProcessMemo,
     Result,
     RunFailed,
+    Store,
     ToolCall,
     collect,
     each,
@@ -354,3 +356,29 @@ async def test_nothing_of_a_run_is_kept_after_it() -> None:
     gc.collect()
     assert len(meeting.heard) == 2 * MANY
     assert [one for one in (*ended, *meeting.heard) if one() is not None] == []
+
+
+@pytest.mark.parametrize("memo", ["run", "process", "store"])
+@pytest.mark.parametrize(
+    ("how", "said_at_last"), [("append", ["hello", "a", "b"]), ("results", ["hello", "re a", "re b"])]
+)
+async def test_what_is_remembered_of_a_conversation_is_not_said_twice(
+    memo: str, how: Any, said_at_last: list[str]
+) -> None:
+    async def base() -> ExecutionContext:
+        return ExecutionContext("c", message_history=[Message("user", "hello")])
+
+    async def say(context: ExecutionContext, text: str) -> ExecutionContext:
+        role: Any = "assistant" if text.startswith("re") else "user"
+        return context.append(Message(role, text))
+
+    texts = said_at_last[1:]
+    with Flow("remembered") as flow:
+        start = flow.add(base).out
+        one = flow.add(node(say).with_(name="one", memo=memo), context=start, text=texts[0])  # type: ignore[arg-type]
+        two = flow.add(node(say).with_(name="two"), context=start, text=texts[1])
+        flow.output("c", merge_contexts(one.out, two.out, how=how))
+    remembering = flow.using(memo=Store.memory() if memo == "store" else ProcessMemo())
+    for _ in range(2):
+        context = (await remembering.run())["c"]
+        assert [message.content for message in context.message_history] == said_at_last

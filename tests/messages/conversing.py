@@ -50,6 +50,9 @@ ROWS: Final = [
     Row("equal ids", checked(asks("t1", "t1")), "message 0 of conversation 'c' makes two calls with the id 't1'"),
     Row("a user who calls", checked(Message("user", "u", asks("t1").tool_calls)), "message 0 of conversation 'c' has tool calls; expected the role 'assistant', found 'user'"),
     Row("a user who answers a call", checked(Message("user", "u", tool_call_id="t1")), "message 0 of conversation 'c' is the result of a call; expected the role 'tool', found 'user'"),
+    Row("no id", checked(asks("")), "message 0 of conversation 'c' makes a call without an id"),
+    Row("a role that is none", checked(Message("usr", "u")), "message 0 of conversation 'c' has the role 'usr'; choices: system, user, assistant, tool"),  # type: ignore[arg-type]  # what the row is about
+    Row("a pin in a turn", turn(Message("user", "u", pin="p")), "message 0 of a turn of conversation 'c' has the pin 'p'; what is pinned belongs to no turn"),
     Row("no turn", turn(), "message 0 of a turn of conversation 'c' is missing; expected a user message"),
     Row("a turn without its user message", turn(asks()), "message 0 of a turn of conversation 'c' has the role 'assistant'; expected 'user' there in a turn"),
     Row("two turns", turn(USER, USER), "message 1 of a turn of conversation 'c' has the role 'user'; expected 'assistant' or 'tool' there in a turn"),

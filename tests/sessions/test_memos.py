@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from pydantic import BaseModel
 
-from dataflow import Flow, Store, node
+from dataflow import Flow, ProcessMemo, Store, node
 
 WITHOUT_STORE = (
     "flow 'remembering' has nodes with memo 'store', but no store that remembers: their outcomes are "
@@ -20,6 +21,10 @@ CALLED: list[int] = []
 async def inc(x: int) -> int:
     CALLED.append(x)
     return x + 1
+
+
+async def first_of(numbers: Iterator[int]) -> int:
+    return next(numbers)
 
 
 @pytest.fixture(autouse=True)
@@ -104,3 +109,30 @@ async def test_a_function_that_comes_later_brings_its_classes() -> None:
             await session.update(x=x)
             assert await session.get("y") == Point(x=x)
     assert CALLED == [1, 1, 2]
+
+
+@pytest.mark.parametrize("memo", ["run", "process", "store"])
+@pytest.mark.parametrize("limit", [{"max_concurrency": 1}, {"limits": {"w": 1}}])
+async def test_what_has_asked_the_memo_waits_for_its_slots(memo: str, limit: dict[str, Any]) -> None:
+    placed = node(memo=memo)(inc).with_(limit="w") if "limits" in limit else node(memo=memo)(inc)  # type: ignore[call-overload]
+    with Flow("limited") as flow:
+        x = flow.input("x", int, 1)
+        for name in "ab":
+            flow.output(name, flow.add(placed, x=flow.add(inc, x=x).out).out)
+    settings = {"memo": ProcessMemo() if memo == "process" else Store.memory(), **limit}
+    async with flow.using(**settings).live() as session:
+        found: tuple[Any, Any] = await session.get("a", "b")
+        assert found == (3, 3)
+        await session.update(x=5)
+        found = await session.get("a", "b")
+        assert found == (7, 7)
+        assert session.counts.called == 6
+    assert sorted(CALLED) == [1, 1, 2, 5, 5, 6]
+
+
+async def test_what_has_no_digest_waits_for_its_slots_too() -> None:
+    with Flow("limited") as flow:
+        step = flow.add(node(memo="process")(first_of), numbers=flow.input("numbers", Iterator))
+        flow.output("y", step.out)
+    async with flow.using(max_concurrency=1).live(numbers=iter([4])) as session:
+        assert await session.get("y") == 4
