@@ -32,8 +32,9 @@ Emit: TypeAlias = Callable[[str], None]
 class Options:
     """How a model is to answer; what is None or False is left to the provider.
 
-    `max_tokens` bounds the answer. With `stream` false it comes in one piece. `base_url` is the address of
-    a server that stands in for the provider's own, `key` a secret in place of the provider's own variable.
+    `max_tokens` bounds the answer; `reasoning_effort` is `none`, `minimal`, `low`, `medium` or `high`. With
+    `stream` false the answer comes in one piece. `base_url` is the address of a server that stands in for
+    the provider's own, `key` a secret in place of the provider's own variable.
     """
 
     temperature: float | None = None

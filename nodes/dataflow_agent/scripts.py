@@ -72,8 +72,8 @@ class ScriptedCall(BaseModel):
 class ScriptedAnswer(BaseModel):
     """One answer of a script: a text, a JSON `value`, `pieces` of a text, calls of tools, or an error.
 
-    With an `error` the pieces come before it. With `to` it answers only requests whose last message has this
-    text in it, and with `repeat` any number of them.
+    `error` is the name of a class in snake case, as `rate_limited`; the pieces come before it. With `to` it
+    answers only requests whose last message has this text in it, and with `repeat` any number of them.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
