@@ -80,7 +80,7 @@ def key_variables(environment: Iterable[str]) -> list[str]:
 def note_keys(variables: Iterable[str]) -> None:
     """Have keys of the environment kept out of all that is told (S12.4)."""
     for name in variables:
-        with suppress(SecretMissing):  # it is so short that it stands in any text
+        with suppress(SecretMissing):  # it is too short, and stands in any text, or is no text itself
             Secret(name).reveal()
 
 

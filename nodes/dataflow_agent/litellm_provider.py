@@ -27,7 +27,7 @@ from dataflow_agent.model_errors import AnswerCut, StreamInterrupted
 from dataflow_agent.model_names import model_name
 from dataflow_agent.requests import Emit, FinishReason, ModelAnswer, ModelRequest, Usage
 
-__all__ = ["LITELLM", "Litellm"]
+__all__ = ["LITELLM", "Litellm", "answer_of"]
 
 #: How long closing a connection may take, in seconds.
 CLOSING: Final = 2.0
@@ -63,7 +63,7 @@ class Litellm:
             if ours is error:
                 raise
             raise ours from error
-        answer = _whole(litellm, request, response)
+        answer = answer_of(litellm, request, response)
         if not request.options.stream and answer.text:
             emit(answer.text)
         return answer
@@ -89,7 +89,7 @@ async def _read(litellm: Any, request: ModelRequest, response: Any, emit: Emit) 
     return litellm.stream_chunk_builder(chunks)
 
 
-def _whole(litellm: Any, request: ModelRequest, response: Any) -> ModelAnswer:
+def answer_of(litellm: Any, request: ModelRequest, response: Any) -> ModelAnswer:
     """Read a whole response; raises AnswerCut for one that is not."""
     choice = response.choices[0]
     finish_reason = WHOLE.get(choice.finish_reason)

@@ -34,7 +34,7 @@ from dataflow_agent import (
 )
 from dataflow_agent.litellm_checks import key_variables
 from dataflow_agent.litellm_loading import LOGGERS
-from dataflow_agent.litellm_provider import LITELLM, WHOLE
+from dataflow_agent.litellm_provider import LITELLM
 from tests.agent.fake_openai import KEY, FakeServer
 from tests.known_secrets import forgetting
 
@@ -101,14 +101,6 @@ def test_an_answer_of_a_type_is_asked_for_by_its_schema(server: FakeServer) -> N
     told = server.asked[0]["response_format"]["json_schema"]
     assert told["name"] == "answer"
     assert told["schema"]["properties"]["is_good"]["type"] == "boolean"
-
-
-@pytest.mark.parametrize(
-    ("told", "finish_reason"),
-    [("stop", "stop"), ("tool_calls", "tool_calls"), ("function_call", "tool_calls"), ("length", None)],
-)
-def test_an_answer_is_whole_for_two_reasons(told: str, finish_reason: str | None) -> None:
-    assert WHOLE.get(told) == finish_reason
 
 
 def test_a_model_without_a_price_is_told_to_who_debugs(

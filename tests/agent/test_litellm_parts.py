@@ -4,16 +4,26 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from dataflow import Image, Message
 from dataflow.redaction import redacted
-from dataflow_agent import ModelRequest, ModelUnavailable, Options, RateLimited, StreamInterrupted
+from dataflow_agent import (
+    ModelAnswer,
+    ModelRequest,
+    ModelUnavailable,
+    Options,
+    RateLimited,
+    StreamInterrupted,
+)
 from dataflow_agent.litellm_checks import key_variables, note_keys
 from dataflow_agent.litellm_errors import retry_after, translated
+from dataflow_agent.litellm_provider import answer_of
 from dataflow_agent.litellm_requests import arguments_of, options_of
+from dataflow_agent.requests import FinishReason
 from tests.known_secrets import forgetting
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
@@ -114,3 +124,15 @@ def test_keys_of_the_environment_are_kept_out_of_what_is_told(monkeypatch: pytes
     with forgetting():
         note_keys(["NOTED_API_KEY", "SHORT_API_KEY", "NO_SUCH_API_KEY"])
         assert redacted("sk-that-is-noted, short") == "[secret:NOTED_API_KEY], short"
+
+
+@pytest.mark.parametrize(
+    ("told", "finish_reason"),
+    [("stop", "stop"), ("tool_calls", "tool_calls"), ("function_call", "tool_calls")],
+)
+def test_an_answer_is_whole_for_one_of_two_reasons(told: str, finish_reason: FinishReason) -> None:
+    message = SimpleNamespace(content="x", tool_calls=None)
+    choice = SimpleNamespace(finish_reason=told, message=message)
+    response = SimpleNamespace(choices=[choice], model=None)
+    answer = answer_of(None, ModelRequest("a/b", ()), response)
+    assert answer == ModelAnswer("x", finish_reason=finish_reason, model="a/b")
