@@ -53,8 +53,14 @@ class CurrentFiring:
             self.worker.suspends(self)
 
     def this_firing(self) -> Firing:
+        scheduler = self._scheduler
         return Firing(
-            self._scheduler.reporter.run, self._path(), self.attempt, self.emit, self._is_no_longer_wanted
+            scheduler.reporter.run,
+            self._path(),
+            self.attempt,
+            self.emit,
+            self._is_no_longer_wanted,
+            scheduler,  # each sitting has one, which ends with it
         )
 
     @property

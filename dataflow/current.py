@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Protocol
 
 if TYPE_CHECKING:
@@ -21,11 +21,19 @@ def _never() -> bool:
     return False
 
 
+class _NoSitting:
+    """Stands where a sitting would, outside a run."""
+
+    __slots__ = ("__weakref__",)
+
+
 @dataclass(frozen=True, slots=True)
 class Firing:
     """One firing: the run, its path in it (S2.2) and which attempt this is, from 1.
 
-    Outside a run the texts are empty, nothing is cancelled, and pieces are dropped.
+    `sitting` is one object for all firings of a sitting (S11.3) or of a live session, and ends with it: a key
+    for a `WeakKeyDictionary`. Outside a run the texts are empty, nothing is cancelled, pieces are dropped,
+    and each firing has a sitting of its own.
     """
 
     run_id: str
@@ -33,6 +41,7 @@ class Firing:
     attempt: int = 1
     _emit: Callable[[object, str], None] = _drop
     _is_cancelled: Callable[[], bool] = _never
+    sitting: object = field(default_factory=_NoSitting, compare=False, repr=False)
 
     @property
     def key(self) -> str:

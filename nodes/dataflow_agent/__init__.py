@@ -10,6 +10,7 @@ from lazy_loader import attach as _attach
 __getattr__, __dir__, __all__ = _attach(
     __name__,
     submod_attrs={
+        "answering": ["answered_by"],
         "chatting": ["Chat", "chat"],
         "conversations": [
             "Conversation",
@@ -37,8 +38,15 @@ __getattr__, __dir__, __all__ = _attach(
             "RequestRefused",
             "StreamInterrupted",
         ],
-        "providers": ["answered_by"],
-        "requests": ["ModelAnswer", "ModelRequest", "Options", "Provider", "ToolSpec", "Usage"],
-        "scripts": ["Script", "ScriptEnded", "ScriptedAnswer", "ScriptedCall", "scripted"],
+        "requests": ["Emit", "ModelAnswer", "ModelRequest", "Options", "Provider", "ToolSpec", "Usage"],
+        "scripts": [
+            "AnswerFunction",
+            "Given",
+            "Script",
+            "ScriptEnded",
+            "ScriptedAnswer",
+            "ScriptedCall",
+            "scripted",
+        ],
     },
 )

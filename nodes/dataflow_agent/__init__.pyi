@@ -1,5 +1,6 @@
 # The public names, and where each of them is; imported when it is first used.
 
+from .answering import answered_by
 from .chatting import Chat, chat
 from .conversations import (
     Conversation,
@@ -27,16 +28,18 @@ from .model_errors import (
     RequestRefused,
     StreamInterrupted,
 )
-from .providers import answered_by
-from .requests import ModelAnswer, ModelRequest, Options, Provider, ToolSpec, Usage
-from .scripts import Script, ScriptedAnswer, ScriptedCall, ScriptEnded, scripted
+from .requests import Emit, ModelAnswer, ModelRequest, Options, Provider, ToolSpec, Usage
+from .scripts import AnswerFunction, Given, Script, ScriptedAnswer, ScriptedCall, ScriptEnded, scripted
 
 __all__ = [
     "AnswerCut",
+    "AnswerFunction",
     "AnswerUnfit",
     "Chat",
     "ContextWindowExceeded",
     "Conversation",
+    "Emit",
+    "Given",
     "Inject",
     "KeyRefused",
     "Merge",

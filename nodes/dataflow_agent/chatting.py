@@ -80,10 +80,12 @@ def _request(name: ModelName, conversation: ExecutionContext, prompt: Message, c
     """Say the whole conversation, with the instructions once, at its head (S10.2)."""
     instructions = [text for text in (conversation.system_instructions, config.system) if text]
     system = [Message("system", "\n\n".join(instructions))] if instructions else []
+    typed = config.typed
     return ModelRequest(
         str(name),
         (*system, *conversation.messages, prompt),
-        schema=None if config.typed is None else config.typed.asked,
+        schema=None if typed is None else typed.asked,
+        is_wrapped=typed is not None and typed.is_wrapped,
         options=config.options,
         session_id=conversation.session_id,
     )

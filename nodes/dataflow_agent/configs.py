@@ -1,4 +1,4 @@
-"""The settings that all node types share that call a model."""
+"""What the configs of the node types share."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataflow import Config, Secret
 from dataflow_agent.model_names import model_name
 from dataflow_agent.requests import Effort, Options
 
-__all__ = ["ModelConfig"]
+__all__ = ["ModelConfig", "StrictConfig"]
 
 
 def _check_model(text: str) -> str:
@@ -19,10 +19,14 @@ def _check_model(text: str) -> str:
     return text
 
 
-class ModelConfig(Config):
-    """Which model is called, what it is told besides the conversation, and how it is to answer."""
+class StrictConfig(Config):
+    """A config that takes its values as they are: no text becomes a number, nor the other way round."""
 
     model_config = ConfigDict(strict=True)
+
+
+class ModelConfig(StrictConfig):
+    """Which model is called, what it is told besides the conversation, and how it is to answer."""
 
     model: Annotated[str, AfterValidator(_check_model)] = Field(
         default="", description="the model, written provider/model; without one that of the context"

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, ConfigDict, Field
+from pydantic import AfterValidator, Field
 
 from dataflow import (
-    Config,
     ExecutionContext,
     Message,
     Port,
@@ -16,6 +15,7 @@ from dataflow import (
     node,
     this_firing,
 )
+from dataflow_agent.configs import StrictConfig
 
 __all__ = [
     "Conversation",
@@ -27,12 +27,6 @@ __all__ = [
     "merge_contexts",
     "trim_context",
 ]
-
-
-class StrictConfig(Config):
-    """A config that takes its values as they are: no text becomes a number, nor the other way round."""
-
-    model_config = ConfigDict(strict=True)
 
 
 class Conversation(StrictConfig):

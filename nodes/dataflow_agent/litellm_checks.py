@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import difflib
-from typing import Any
+import re
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Any, Final
 
 from dataflow import Secret, SecretMissing
 from dataflow_agent.litellm_requests import options_of
@@ -12,7 +15,15 @@ from dataflow_agent.model_errors import MissingKey, ModelUnknown, OptionUnsuppor
 from dataflow_agent.model_names import ModelName
 from dataflow_agent.requests import ModelRequest
 
-__all__ = ["check_event_loop", "check_options", "check_provider", "key_of"]
+__all__ = [
+    "check_event_loop",
+    "check_key",
+    "check_options",
+    "check_provider",
+    "key_of",
+    "key_variables",
+    "note_keys",
+]
 
 
 def check_event_loop(model: str) -> None:
@@ -33,30 +44,44 @@ def check_provider(litellm: Any, name: ModelName) -> None:
         raise ModelUnknown(str(name), f"litellm knows no provider {name.provider!r}{hint}")
 
 
-def key_of(litellm: Any, request: ModelRequest, name: ModelName) -> str | None:
-    """Return the key of a request, None for that of the environment; raises MissingKey if there is none."""
+def check_key(litellm: Any, request: ModelRequest) -> None:
+    """Raise MissingKey where the request has no key of its own, and the environment has none."""
     options = request.options
     if options.key is not None:
-        try:
-            return options.key.reveal()
-        except SecretMissing as error:
-            raise MissingKey(request.model, str(error)) from error
+        return
     found = litellm.validate_environment(model=request.model, api_base=options.base_url or None)
     missing = [variable for variable in found["missing_keys"] if not variable.endswith("_API_BASE")]
     if missing:
         among = " or " if all(one.endswith("_API_KEY") for one in missing) else ", "
         told = f"there is no key: set {among.join(missing)} in the environment, or name a secret in `key`"
         raise MissingKey(request.model, told)
-    _note(f"{name.provider.upper()}_API_KEY")
-    return None
 
 
-def _note(variable: str) -> None:
-    """Have the key of the environment kept out of all that is told, unless it is none (S12.4)."""
+def key_of(request: ModelRequest) -> str | None:
+    """Return the key of a request, None for that of the environment; raises MissingKey if it cannot."""
+    if request.options.key is None:
+        return None
     try:
-        Secret(variable).reveal()
-    except (SecretMissing, ValueError):
-        return  # the provider has another variable, or a key so short that it stands in any text
+        return request.options.key.reveal()
+    except SecretMissing as error:
+        raise MissingKey(request.model, str(error)) from error
+
+
+#: How the variables end that hold keys. Which of them litellm reads for a provider stands in its code only,
+#: and there are several for most, as TOGETHERAI_API_KEY and TOGETHER_AI_TOKEN.
+_KEY: Final = re.compile(r"[A-Z][A-Z0-9_]*(?:(?:_|API)KEY|_TOKEN|_SECRET|_JWT|_TOKEN_BEDROCK)")
+
+
+def key_variables(environment: Iterable[str]) -> list[str]:
+    """Return which names of variables are those of keys."""
+    return [name for name in environment if _KEY.fullmatch(name)]
+
+
+def note_keys(variables: Iterable[str]) -> None:
+    """Have keys of the environment kept out of all that is told (S12.4)."""
+    for name in variables:
+        with suppress(SecretMissing):  # it is too short, and stands in any text, or is no text itself
+            Secret(name).reveal()
 
 
 def check_options(litellm: Any, request: ModelRequest, name: ModelName) -> None:

@@ -45,10 +45,11 @@ MOST_SHOWN: Final = 500
 _PREFIX: Final = re.compile(r"^(?:(?:litellm\.)?\w+(?:Error|Exception|Timeout): |\w+Exception - )+")
 
 
-def translated(model: str, error: Exception, *, has_begun: bool) -> Exception:
+def translated(model: str, error: Exception, *, has_begun: bool, now: datetime) -> Exception:
     """Return an error of this pack for one of litellm, any other as it is.
 
-    `has_begun` says that the answer had begun: what breaks then is no refusal.
+    `has_begun` says that the answer had begun: what breaks then is no refusal. `now` is what a time to come
+    again is counted from.
     """
     names = {kind.__name__ for kind in type(error).__mro__}
     kind = next((KINDS[name] for name in KINDS if name in names), None)
@@ -59,11 +60,11 @@ def translated(model: str, error: Exception, *, has_begun: bool) -> Exception:
     told = _PREFIX.sub("", " ".join(str(getattr(error, "message", error)).split()))
     if kind is StreamInterrupted:
         told = f"the answer broke off: {_PREFIX.sub('', told.partition(' Original exception: ')[0])}"
-    return kind(model, told[:MOST_SHOWN], retry_after(_headers(error)))
+    return kind(model, told[:MOST_SHOWN], retry_after(_headers(error), now))
 
 
-def retry_after(headers: Mapping[str, Any]) -> float | None:
-    """Return the seconds that the headers of an answer ask for: milliseconds, seconds, or until a time."""
+def retry_after(headers: Mapping[str, Any], now: datetime) -> float | None:
+    """Return the seconds that the headers of an answer ask for: milliseconds, seconds, or up to a time."""
     for name, factor in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         seconds = _number(headers.get(name))
         if seconds is not None:
@@ -74,7 +75,7 @@ def retry_after(headers: Mapping[str, Any]) -> float | None:
         return None
     if until.tzinfo is None:
         until = until.replace(tzinfo=UTC)
-    return max(0.0, (until - datetime.now(UTC)).total_seconds())
+    return max(0.0, (until - now).total_seconds())
 
 
 def _number(text: object) -> float | None:

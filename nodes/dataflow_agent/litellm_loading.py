@@ -55,7 +55,7 @@ def _environment() -> Iterator[None]:
     finally:
         for name, value in before.items():
             if value is None:
-                del os.environ[name]
+                os.environ.pop(name, None)
             else:
                 os.environ[name] = value
 
@@ -65,6 +65,8 @@ def _without_handlers() -> Iterator[None]:
     """Take away the handlers that are added meanwhile: what is logged is for the program to show."""
     loggers = [logging.getLogger(name) for name in LOGGERS]
     before = [[*logger.handlers] for logger in loggers]
-    yield
-    for logger, handlers in zip(loggers, before, strict=True):
-        logger.handlers[:] = handlers or [logging.NullHandler()]
+    try:
+        yield
+    finally:
+        for logger, handlers in zip(loggers, before, strict=True):
+            logger.handlers[:] = handlers or [logging.NullHandler()]

@@ -2,58 +2,77 @@
 
 from __future__ import annotations
 
+import logging
+import os
+from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from anyio import move_on_after
 
 from dataflow import ToolCall
-from dataflow_agent.litellm_checks import check_event_loop, check_options, check_provider, key_of
+from dataflow_agent.litellm_checks import (
+    check_event_loop,
+    check_key,
+    check_options,
+    check_provider,
+    key_of,
+    key_variables,
+    note_keys,
+)
 from dataflow_agent.litellm_errors import translated
 from dataflow_agent.litellm_loading import loaded
 from dataflow_agent.litellm_requests import arguments_of
 from dataflow_agent.model_errors import AnswerCut, StreamInterrupted
 from dataflow_agent.model_names import model_name
-from dataflow_agent.requests import ModelAnswer, ModelRequest, Piece, Usage
+from dataflow_agent.requests import Emit, FinishReason, ModelAnswer, ModelRequest, Usage
 
-__all__ = ["LITELLM", "Litellm"]
+__all__ = ["LITELLM", "Litellm", "answer_of"]
 
 #: How long closing a connection may take, in seconds.
 CLOSING: Final = 2.0
-#: The reasons for which an answer ends whole.
-WHOLE: Final = ("stop", "tool_calls", "function_call")
+#: The reasons for which an answer ends whole; one of them has an older name too.
+WHOLE: Final[Mapping[str, FinishReason]] = {
+    "stop": "stop",
+    "tool_calls": "tool_calls",
+    "function_call": "tool_calls",
+}
+LOG: Final = logging.getLogger("dataflow.agent.litellm")
 
 
 class Litellm:
     """The provider that calls services, through litellm; it is loaded with the first call."""
 
-    async def answer(self, request: ModelRequest, piece: Piece) -> ModelAnswer:
+    async def answer(self, request: ModelRequest, emit: Emit) -> ModelAnswer:
         """Call the model; raises ModelFailed, for a key or an option before the call."""
         check_event_loop(request.model)
         litellm, name = await loaded(request.model), model_name(request.model)
         check_provider(litellm, name)
         check_options(litellm, request, name)
-        arguments = {**arguments_of(request), "api_key": key_of(litellm, request, name)}
+        check_key(litellm, request)
+        note_keys(key_variables(os.environ))
+        arguments = {**arguments_of(request), "api_key": key_of(request)}
         has_begun = False
         try:
             response = await litellm.acompletion(**arguments)
             has_begun = True
             if request.options.stream:
-                response = await _read(litellm, request, response, piece)
+                response = await _read(litellm, request, response, emit)
         except Exception as error:
-            ours = translated(request.model, error, has_begun=has_begun)
+            ours = translated(request.model, error, has_begun=has_begun, now=datetime.now(UTC))
             if ours is error:
                 raise
             raise ours from error
-        answer = _answer(litellm, request, response)
+        answer = answer_of(litellm, request, response)
         if not request.options.stream and answer.text:
-            piece(answer.text)
+            emit(answer.text)
         return answer
 
 
 LITELLM: Final = Litellm()
 
 
-async def _read(litellm: Any, request: ModelRequest, response: Any, piece: Piece) -> Any:
+async def _read(litellm: Any, request: ModelRequest, response: Any, emit: Emit) -> Any:
     """Read a stream to its end, and close its connection whatever happens; returns the whole response."""
     chunks = []
     try:
@@ -61,7 +80,7 @@ async def _read(litellm: Any, request: ModelRequest, response: Any, piece: Piece
             chunks.append(chunk)
             text = chunk.choices[0].delta.content if chunk.choices else None
             if text:
-                piece(text)
+                emit(text)
     finally:
         with move_on_after(CLOSING, shield=True):
             await response.aclose()
@@ -70,10 +89,11 @@ async def _read(litellm: Any, request: ModelRequest, response: Any, piece: Piece
     return litellm.stream_chunk_builder(chunks)
 
 
-def _answer(litellm: Any, request: ModelRequest, response: Any) -> ModelAnswer:
+def answer_of(litellm: Any, request: ModelRequest, response: Any) -> ModelAnswer:
     """Read a whole response; raises AnswerCut for one that is not."""
     choice = response.choices[0]
-    if choice.finish_reason not in WHOLE:
+    finish_reason = WHOLE.get(choice.finish_reason)
+    if finish_reason is None:
         raise AnswerCut(request.model, f"the answer was cut: its finish reason is {choice.finish_reason!r}")
     calls = tuple(
         ToolCall(call.id, call.function.name, call.function.arguments)
@@ -81,7 +101,7 @@ def _answer(litellm: Any, request: ModelRequest, response: Any) -> ModelAnswer:
     )
     model = response.model or request.model
     usage = _usage(litellm, request, response)
-    return ModelAnswer(choice.message.content or "", calls, usage, choice.finish_reason, model)
+    return ModelAnswer(choice.message.content or "", calls, usage, finish_reason, model)
 
 
 def _usage(litellm: Any, request: ModelRequest, response: Any) -> Usage:
@@ -94,5 +114,6 @@ def _usage(litellm: Any, request: ModelRequest, response: Any) -> Usage:
 def _cost(litellm: Any, request: ModelRequest, response: Any) -> float | None:
     try:
         return float(litellm.completion_cost(response, model=request.model))
-    except Exception:  # noqa: BLE001 - it raises whatever it likes for a model without a price
+    except Exception as error:  # noqa: BLE001 - it raises whatever it likes for a model without a price
+        LOG.debug("%s has no price: %s", request.model, error)
         return None

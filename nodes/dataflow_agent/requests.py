@@ -8,20 +8,33 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 from dataflow import Message, Secret, ToolCall
 
-__all__ = ["Effort", "ModelAnswer", "ModelRequest", "Options", "Piece", "Provider", "ToolSpec", "Usage"]
+__all__ = [
+    "Effort",
+    "Emit",
+    "FinishReason",
+    "ModelAnswer",
+    "ModelRequest",
+    "Options",
+    "Provider",
+    "ToolSpec",
+    "Usage",
+]
 
 Effort: TypeAlias = Literal["none", "minimal", "low", "medium", "high"]
 
-#: Is given each piece of the text of an answer as it comes.
-Piece: TypeAlias = Callable[[str], None]
+FinishReason: TypeAlias = Literal["stop", "tool_calls"]
+
+Emit: TypeAlias = Callable[[str], None]
+"""Is given each piece of the text of an answer as it comes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
     """How a model is to answer; what is None or False is left to the provider.
 
-    `max_tokens` bounds the answer. With `stream` false it comes in one piece. `base_url` is the address of
-    a server that stands in for the provider's own, `key` a secret in place of the provider's own variable.
+    `max_tokens` bounds the answer; `reasoning_effort` is `none`, `minimal`, `low`, `medium` or `high`. With
+    `stream` false the answer comes in one piece. `base_url` is the address of a server that stands in for
+    the provider's own, `key` a secret in place of the provider's own variable.
     """
 
     temperature: float | None = None
@@ -46,8 +59,9 @@ class ToolSpec:
 class ModelRequest:
     """One call of a model, named `provider/model`: the whole conversation, the system text first.
 
-    The answer is to be JSON by `schema`, if there is one. `session_id` names the conversation, for providers
-    that know sessions.
+    The answer is to be JSON by `schema`, if there is one; `is_wrapped` says that this is the schema of an
+    object which has the value in its field `answer`. `session_id` names the conversation, for providers that
+    know sessions.
     """
 
     model: str
@@ -56,6 +70,7 @@ class ModelRequest:
     schema: Mapping[str, Any] | None = None
     options: Options = field(default_factory=Options)
     session_id: str = ""
+    is_wrapped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +92,13 @@ class ModelAnswer:
     text: str
     tool_calls: tuple[ToolCall, ...] = ()
     usage: Usage = field(default_factory=Usage)
-    finish_reason: str = "stop"
+    finish_reason: FinishReason = "stop"
     model: str = ""
 
 
 class Provider(Protocol):
     """Answers requests: a service, or a script in its place."""
 
-    async def answer(self, request: ModelRequest, piece: Piece) -> ModelAnswer:
-        """Return a whole answer, or raise ModelFailed; each piece of its text is given to `piece` first."""
+    async def answer(self, request: ModelRequest, emit: Emit) -> ModelAnswer:
+        """Return a whole answer, or raise ModelFailed; each piece of its text is given to `emit` first."""
         ...

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import threading
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
+from weakref import WeakKeyDictionary
 
 from anyio import to_thread
 from pydantic import ValidationError
@@ -18,21 +18,20 @@ __all__ = ["read_script", "script_of_file"]
 
 
 async def script_of_file(path: str) -> Script:
-    """Return the script of a file, one for each run that goes on where it was; raises FormatError."""
-    return await to_thread.run_sync(_opened, this_firing().run_id, path)
+    """Return the script of a file, one for each sitting of a run (S11.3); raises FormatError."""
+    return await to_thread.run_sync(_opened, this_firing().sitting, path)
 
 
 _opening: Final = threading.Lock()  # of two firings that come at once the first has opened the one script
+_scripts: Final[WeakKeyDictionary[object, dict[str, Script]]] = WeakKeyDictionary()
 
 
-def _opened(run: str, path: str) -> Script:
+def _opened(sitting: object, path: str) -> Script:
     with _opening:
-        return _of_run(run, path)
-
-
-@lru_cache(maxsize=256)  # those of runs that are over fall out
-def _of_run(run: str, path: str) -> Script:  # noqa: ARG001 - each run has its own
-    return Script(read_script(path))
+        opened = _scripts.setdefault(sitting, {})
+        if path not in opened:
+            opened[path] = Script(read_script(path))
+        return opened[path]
 
 
 def read_script(path: str) -> tuple[ScriptedAnswer, ...]:
@@ -59,5 +58,6 @@ def _read(path: str, number: int, given: object) -> ScriptedAnswer:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, first["loc"]))
-        told = f"{where}: {first['msg']}" if where else first["msg"]
+        reason = first["msg"].removeprefix("Value error, ")
+        told = f"{where}: {reason}" if where else reason
         raise FormatError(path, f"scripted answer {number}: {told}") from None

@@ -8,12 +8,13 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from inspect import isawaitable
-from typing import Any, Final, Literal, TypeAlias, assert_never
+from typing import Annotated, Any, Final, TypeAlias, assert_never
 
 from anyio.lowlevel import checkpoint
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
 
 from dataflow import Message, ToolCall
+from dataflow_agent.answering import answered_by
 from dataflow_agent.model_errors import (
     AnswerCut,
     ContextWindowExceeded,
@@ -26,35 +27,23 @@ from dataflow_agent.model_errors import (
     RequestRefused,
     StreamInterrupted,
 )
-from dataflow_agent.providers import answered_by
-from dataflow_agent.requests import ModelAnswer, ModelRequest, Piece, Usage
-from dataflow_agent.typed_answers import FIELD, is_in_a_field
+from dataflow_agent.requests import Emit, ModelAnswer, ModelRequest, Usage
+from dataflow_agent.typed_answers import FIELD
 
-__all__ = ["Answering", "Script", "ScriptEnded", "ScriptedAnswer", "ScriptedCall", "scripted"]
+__all__ = ["AnswerFunction", "Given", "Script", "ScriptEnded", "ScriptedAnswer", "ScriptedCall", "scripted"]
 
-ErrorName: TypeAlias = Literal[
-    "answer_cut",
-    "context_window",
-    "failed",
-    "interrupted",
-    "key_refused",
-    "missing_key",
-    "rate_limit",
-    "refused",
-    "timeout",
-    "unavailable",
-]
-ERRORS: Final[Mapping[ErrorName, type[ModelFailed]]] = {
+#: The errors that a script may name, by the names of their classes.
+ERRORS: Final[Mapping[str, type[ModelFailed]]] = {
     "answer_cut": AnswerCut,
-    "context_window": ContextWindowExceeded,
-    "failed": ModelFailed,
-    "interrupted": StreamInterrupted,
+    "context_window_exceeded": ContextWindowExceeded,
     "key_refused": KeyRefused,
     "missing_key": MissingKey,
-    "rate_limit": RateLimited,
-    "refused": RequestRefused,
-    "timeout": ModelTimeout,
-    "unavailable": ModelUnavailable,
+    "model_failed": ModelFailed,
+    "model_timeout": ModelTimeout,
+    "model_unavailable": ModelUnavailable,
+    "rate_limited": RateLimited,
+    "request_refused": RequestRefused,
+    "stream_interrupted": StreamInterrupted,
 }
 
 
@@ -62,6 +51,12 @@ class ScriptEnded(ModelFailed):
     """Raised when a script has no answer to a request."""
 
     is_lasting = True
+
+
+def _check_error(name: str) -> str:
+    if name not in ERRORS:
+        raise ValueError(f"expected one of {', '.join(ERRORS)}, found {name!r}")
+    return name
 
 
 class ScriptedCall(BaseModel):
@@ -77,8 +72,8 @@ class ScriptedCall(BaseModel):
 class ScriptedAnswer(BaseModel):
     """One answer of a script: a text, a JSON `value`, `pieces` of a text, calls of tools, or an error.
 
-    With an `error` the pieces come before it. With `to` it answers only requests whose last message has this
-    text in it, and with `repeat` any number of them.
+    `error` is the name of a class in snake case, as `rate_limited`; the pieces come before it. With `to` it
+    answers only requests whose last message has this text in it, and with `repeat` any number of them.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
@@ -87,38 +82,38 @@ class ScriptedAnswer(BaseModel):
     value: JsonValue = None
     pieces: tuple[str, ...] = ()
     tool_calls: tuple[ScriptedCall, ...] = ()
-    error: ErrorName | None = None
+    error: Annotated[str, AfterValidator(_check_error)] | None = None
     retry_after: float | None = None
     to: str = ""
     repeat: bool = False
 
-    def written(self, schema: Mapping[str, Any] | None) -> str:
-        """Return the text of the answer, however it is given; a value as the schema wants it."""
+    def written(self, request: ModelRequest) -> str:
+        """Return the text of the answer, however it is given; a value as the request wants it."""
         if "value" not in self.model_fields_set:
             return self.text or "".join(self.pieces)
-        is_inner = schema is not None and is_in_a_field(schema)
-        return json.dumps({FIELD: self.value} if is_inner else self.value, ensure_ascii=False)
+        return json.dumps({FIELD: self.value} if request.is_wrapped else self.value, ensure_ascii=False)
 
 
 Given: TypeAlias = str | BaseModel | ModelAnswer | Exception | Mapping[str, Any] | list[Any]
-#: Makes the answer to each request.
-Answering: TypeAlias = Callable[[ModelRequest], Given | Awaitable[Given]]
+"""What a script may be given for an answer; a model, a mapping and a list are values, written as JSON."""
+AnswerFunction: TypeAlias = Callable[[ModelRequest], Given | Awaitable[Given]]
+"""Makes the answer to each request, and may be async."""
 
 
 class Script:
     """A provider that answers from a list, in order, or by a function; `requests` are those that it had.
 
     An answer is a text, a `ScriptedAnswer`, a `ModelAnswer`, an exception to be raised, or a value that is
-    written as JSON: a pydantic model, a dict or a list. Usage counts words.
+    written as JSON: a pydantic model, a mapping or a list. Usage counts words.
     """
 
-    def __init__(self, answers: Iterable[Given] | Answering) -> None:
+    def __init__(self, answers: Iterable[Given] | AnswerFunction) -> None:
         self.requests: list[ModelRequest] = []
         self._make = answers if callable(answers) else None
         self._left = [] if callable(answers) else [*map(_scripted, answers)]
         self._taking = threading.Lock()  # runs in several threads may share a script
 
-    async def answer(self, request: ModelRequest, piece: Piece) -> ModelAnswer:
+    async def answer(self, request: ModelRequest, emit: Emit) -> ModelAnswer:
         """Give the next answer that is for this request; raises ScriptEnded if there is none."""
         await checkpoint()
         self.requests.append(request)
@@ -129,9 +124,9 @@ class Script:
             given = _scripted(await made if isawaitable(made) else made)
         match given:
             case ScriptedAnswer():
-                return await _answered(given, request, piece)
+                return await _play(given, request, emit)
             case ModelAnswer():
-                piece(given.text)
+                emit(given.text)
                 return given if given.model else replace(given, model=request.model)
             case Exception():
                 raise given
@@ -150,7 +145,7 @@ class Script:
 
 
 @contextmanager
-def scripted(*answers: Given | Answering) -> Iterator[Script]:
+def scripted(*answers: Given | AnswerFunction) -> Iterator[Script]:
     """Have a script answer for every model, whatever its name, in the runs that are started inside.
 
     It is given the answers, in order, or one function of the request that makes each answer and may be async.
@@ -169,20 +164,22 @@ def _scripted(given: Any) -> ScriptedAnswer | ModelAnswer | Exception:
             return ScriptedAnswer(text=given)
         case BaseModel():
             return ScriptedAnswer(value=given.model_dump(mode="json"))
-        case dict() | list():
+        case Mapping():
+            return ScriptedAnswer(value=dict(given))
+        case list():
             return ScriptedAnswer(value=given)
         case _:
             raise TypeError(
                 f"a scripted answer cannot be of type {type(given).__name__}; it is a text, a "
-                "ScriptedAnswer, a ModelAnswer, an exception, a model, a dict or a list"
+                "ScriptedAnswer, a ModelAnswer, an exception, a model, a mapping or a list"
             )
 
 
-async def _answered(given: ScriptedAnswer, request: ModelRequest, piece: Piece) -> ModelAnswer:
-    text = given.written(request.schema)
+async def _play(given: ScriptedAnswer, request: ModelRequest, emit: Emit) -> ModelAnswer:
+    text = given.written(request)
     for one in given.pieces or (text,):
         if one:
-            piece(one)
+            emit(one)
             await checkpoint()
     if given.error is not None:
         raise ERRORS[given.error](request.model, "the script says so", given.retry_after)

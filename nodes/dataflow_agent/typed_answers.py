@@ -12,7 +12,7 @@ from pydantic import AfterValidator, PlainSerializer, TypeAdapter, WithJsonSchem
 from dataflow import TypeField, ValueMismatch, check_json, json_schema
 from dataflow_agent.model_errors import AnswerUnfit
 
-__all__ = ["FIELD", "AnswerField", "AnswerType", "is_in_a_field"]
+__all__ = ["FIELD", "AnswerField", "AnswerType"]
 
 #: The field that holds an answer which is no object by itself: providers take schemas of objects only.
 FIELD: Final = "answer"
@@ -32,10 +32,15 @@ class AnswerType:
     schema: Mapping[str, Any]
 
     @property
+    def is_wrapped(self) -> bool:
+        """Whether the model is to answer with an object that has the value in a field of its own."""
+        return self.schema.get("type") != "object"
+
+    @property
     def asked(self) -> dict[str, Any]:
         """The schema that a model is given: always that of an object."""
         schema: dict[str, Any] = dict(self.schema)
-        if schema.get("type") == "object":
+        if not self.is_wrapped:
             return schema
         shared: dict[str, Any] = {name: schema.pop(name) for name in DEFINITIONS if name in schema}
         return {"type": "object", "properties": {FIELD: schema}, "required": [FIELD], **shared}
@@ -49,16 +54,9 @@ class AnswerType:
         try:
             check_json(found, dict[str, Any])
             _check(found, self.asked, "")
-            return check_json(found[FIELD] if is_in_a_field(self.asked) else found, self.type)
+            return check_json(found[FIELD] if self.is_wrapped else found, self.type)
         except ValueMismatch as mismatch:
             raise AnswerUnfit(model, f"the answer does not fit: {mismatch}; it was {_shown(text)}") from None
-
-
-def is_in_a_field(schema: Mapping[str, Any]) -> bool:
-    """Tell whether a schema that a model is given has the answer in a field of its own."""
-    return set(schema) <= {"type", "properties", "required", *DEFINITIONS} and [
-        *schema.get("properties", {})
-    ] == [FIELD]
 
 
 def _check(value: Any, schema: Any, place: str) -> None:

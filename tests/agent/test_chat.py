@@ -203,7 +203,7 @@ async def test_the_metadata_tell_model_tokens_and_cost() -> None:
 
 async def test_an_answer_that_broke_off_leaves_nothing_behind() -> None:
     before = ExecutionContext("c", message_history=[Message("user", "a"), Message("assistant", "b")])
-    with scripted(ScriptedAnswer(pieces=("he",), error="interrupted"), "hello") as script:
+    with scripted(ScriptedAnswer(pieces=("he",), error="stream_interrupted"), "hello") as script:
         flow = talk(context=before, retries=1)
         async with flow.start() as run:
             events = [event async for event in run.events() if event.kind in ("piece", "pieces_void")]
@@ -219,14 +219,14 @@ async def test_without_another_attempt_the_turn_is_not_there_at_all() -> None:
         start = flow.input("context", ExecutionContext, before)
         step = flow.add(node(chat).with_(on_error="skip"), prompt="hi", context=start, config=MODEL)
         flow.output("context", fallback(step.out.context, start))
-    with scripted(ScriptedAnswer(pieces=("he",), error="interrupted")):
+    with scripted(ScriptedAnswer(pieces=("he",), error="stream_interrupted")):
         result = await flow.run()
     assert result["context"].message_history == before.message_history
     assert result.states["chat"] == "failed"
 
 
 async def test_an_interruption_is_told_as_one() -> None:
-    with scripted(ScriptedAnswer(pieces=("he",), error="interrupted")):
+    with scripted(ScriptedAnswer(pieces=("he",), error="stream_interrupted")):
         assert isinstance((await failed(talk())).__cause__, StreamInterrupted)
 
 
@@ -248,7 +248,7 @@ async def test_a_missing_key_is_tried_again_only_where_it_is_named(
 
 
 async def test_a_rate_limit_waits_as_long_as_the_provider_asks() -> None:
-    with scripted(ScriptedAnswer(error="rate_limit", retry_after=0.01), "hello"):
+    with scripted(ScriptedAnswer(error="rate_limited", retry_after=0.01), "hello"):
         async with talk(retries=Retry(1, on=("rate_limit",))).start() as run:
             delays = [event.data["delay"] async for event in run.events() if event.kind == "attempt_failed"]
             assert (await run)["text"] == "hello"

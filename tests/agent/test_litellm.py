@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from typing import Any
 
 import anyio
@@ -11,6 +12,7 @@ import pytest
 from pydantic import BaseModel
 
 from dataflow import Flow, Limit, Message, Result, Retry, RunFailed, Secret, ToolCall, collect, each, node
+from dataflow.redaction import redacted
 from dataflow_agent import (
     AnswerCut,
     Chat,
@@ -30,8 +32,11 @@ from dataflow_agent import (
     Usage,
     chat,
 )
+from dataflow_agent.litellm_checks import key_variables
+from dataflow_agent.litellm_loading import LOGGERS
 from dataflow_agent.litellm_provider import LITELLM
 from tests.agent.fake_openai import KEY, FakeServer
+from tests.known_secrets import forgetting
 
 
 class Verdict(BaseModel):
@@ -96,6 +101,15 @@ def test_an_answer_of_a_type_is_asked_for_by_its_schema(server: FakeServer) -> N
     told = server.asked[0]["response_format"]["json_schema"]
     assert told["name"] == "answer"
     assert told["schema"]["properties"]["is_good"]["type"] == "boolean"
+
+
+def test_a_model_without_a_price_is_told_to_who_debugs(
+    server: FakeServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level("DEBUG", logger="dataflow.agent.litellm"):
+        talk(server, "plain").run_sync()
+    (record,) = [one for one in caplog.records if one.name == "dataflow.agent.litellm"]
+    assert (record.levelname, record.getMessage()[:29]) == ("DEBUG", "openai/plain has no price: Th")
 
 
 def test_a_streamed_call_of_a_tool_is_put_together(server: FakeServer) -> None:
@@ -206,6 +220,28 @@ def test_a_key_that_is_refused_is_not_shown(server: FakeServer, monkeypatch: pyt
     assert len(server.asked) == 1
 
 
+@pytest.mark.parametrize("provider", ["openai", "together_ai", "gemini", "fireworks_ai", "datarobot", "xai"])
+def test_the_keys_that_litellm_looks_for_are_known(
+    litellm: Any, provider: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in key_variables(os.environ):
+        monkeypatch.delenv(name)
+    missing = litellm.validate_environment(model=f"{provider}/x")["missing_keys"]
+    assert missing
+    assert key_variables(missing) == missing
+
+
+def test_another_key_of_the_environment_is_not_shown_either(
+    server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-wrong-key-of-two")
+    monkeypatch.setenv("TOGETHERAI_API_KEY", "plain")
+    monkeypatch.setenv("GOOGLE_API_KEY", "AIza-of-the-test")
+    with forgetting():
+        failure_of(talk(server, "plain"))
+        assert redacted("AIza-of-the-test, plain") == "[secret:GOOGLE_API_KEY], plain"
+
+
 def test_a_secret_stands_in_for_the_key_of_the_environment(
     server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -274,8 +310,8 @@ def test_nothing_of_litellm_is_printed_or_logged_by_itself(
     failure_of(talk(server, "broken"))
     talk(server, "plain").run_sync()
     assert capfd.readouterr() == ("", "")
-    handlers = [logging.getLogger(name).handlers for name in ("LiteLLM", "LiteLLM Proxy", "LiteLLM Router")]
-    assert all(isinstance(one, logging.NullHandler) for some in handlers for one in some)
+    handlers = [[type(one) for one in logging.getLogger(name).handlers] for name in LOGGERS]
+    assert handlers == [[logging.NullHandler]] * 3
 
 
 def test_no_task_but_the_one_of_litellm_outlives_a_run(server: FakeServer) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import os
 import sys
 from typing import Any
 
@@ -56,6 +58,30 @@ def test_a_script_answers_without_it() -> None:
         "with scripted('hello'): anyio.run(chat, {'prompt': 'hi'}, None, Chat(model='openai/gpt'))"
     )
     assert "litellm" not in modules_after(code)
+
+
+class Refusing:
+    """Finds litellm, does what its import may do, and fails."""
+
+    def find_spec(self, name: str, *_: object) -> None:
+        if name == "litellm":
+            for variable in litellm_loading.ENVIRONMENT:
+                del os.environ[variable]
+            logging.getLogger("LiteLLM").addHandler(logging.StreamHandler())
+            raise ImportError("broken")
+
+
+def test_an_import_that_fails_leaves_the_process_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(litellm_loading, "_loaded", [])
+    monkeypatch.setattr(sys, "meta_path", [Refusing(), *sys.meta_path])
+    monkeypatch.delitem(sys.modules, "litellm", raising=False)
+    monkeypatch.setenv("LITELLM_MODE", "DEV")
+    monkeypatch.delenv("LITELLM_LOCAL_MODEL_COST_MAP", raising=False)
+    with pytest.raises(ModelUnknown, match="broken"):
+        litellm_loading.load("openai/gpt")
+    assert os.environ["LITELLM_MODE"] == "DEV"
+    assert "LITELLM_LOCAL_MODEL_COST_MAP" not in os.environ
+    assert [type(one) for one in logging.getLogger("LiteLLM").handlers] == [logging.NullHandler]
 
 
 def test_where_it_lacks_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,14 +4,29 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from dataflow import Image, Message
-from dataflow_agent import ModelRequest, ModelUnavailable, Options, RateLimited, StreamInterrupted
+from dataflow.redaction import redacted
+from dataflow_agent import (
+    ModelAnswer,
+    ModelRequest,
+    ModelUnavailable,
+    Options,
+    RateLimited,
+    StreamInterrupted,
+)
+from dataflow_agent.litellm_checks import key_variables, note_keys
 from dataflow_agent.litellm_errors import retry_after, translated
+from dataflow_agent.litellm_provider import answer_of
 from dataflow_agent.litellm_requests import arguments_of, options_of
+from dataflow_agent.requests import FinishReason
+from tests.known_secrets import forgetting
+
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
@@ -29,19 +44,17 @@ from dataflow_agent.litellm_requests import arguments_of, options_of
     ],
 )
 def test_when_to_come_again_is_read_from_the_headers(headers: dict[str, str], seconds: float | None) -> None:
-    assert retry_after(headers) == seconds
+    assert retry_after(headers, NOW) == seconds
 
 
 def test_a_time_to_come_again_is_counted_from_now() -> None:
-    until = datetime.now(UTC) + timedelta(hours=1)
-    found = retry_after({"retry-after": format_datetime(until, usegmt=True)})
-    assert found is not None
-    assert 3000 < found <= 3600
+    until = format_datetime(NOW + timedelta(hours=1), usegmt=True)
+    assert retry_after({"retry-after": until}, NOW) == 3600
 
 
 def test_an_error_that_is_not_of_litellm_stays_as_it_is() -> None:
     error = ValueError("no")
-    assert translated("a/b", error, has_begun=True) is error
+    assert translated("a/b", error, has_begun=True, now=NOW) is error
 
 
 class RateLimitError(Exception):
@@ -63,13 +76,13 @@ class APIConnectionError(Exception):
 def test_what_breaks_after_the_answer_began_is_an_interruption(
     has_begun: bool, kind: type[Exception], told: str
 ) -> None:
-    found = translated("a/b", APIConnectionError("AException - gone"), has_begun=has_begun)
+    found = translated("a/b", APIConnectionError("AException - gone"), has_begun=has_begun, now=NOW)
     assert (type(found), str(found)) == (kind, f"model 'a/b': {told}")
 
 
 def test_the_headers_may_stand_elsewhere() -> None:
     found = translated(
-        "a/b", RateLimitError("litellm.RateLimitError: AException - no\n more"), has_begun=False
+        "a/b", RateLimitError("litellm.RateLimitError: AException - no\n more"), has_begun=False, now=NOW
     )
     assert isinstance(found, RateLimited)
     assert (str(found), found.retry_after) == ("model 'a/b': no more", 2.0)
@@ -96,3 +109,30 @@ def test_only_what_is_asked_for_is_sent() -> None:
     plain = arguments_of(ModelRequest("a/b", (), options=Options(stream=False)))
     assert not plain.keys() & {"stream", "api_base", "temperature"}
     assert (plain["max_retries"], plain["num_retries"]) == (0, 0)
+
+
+def test_the_variables_that_hold_keys_are_known_by_how_they_end() -> None:
+    keys = ["TOGETHERAI_API_KEY", "TOGETHER_AI_TOKEN", "GOOGLE_API_KEY", "WATSONX_APIKEY"]
+    keys += ["AWS_SECRET_ACCESS_KEY", "AWS_BEARER_TOKEN_BEDROCK", "AZURE_CLIENT_SECRET", "SNOWFLAKE_JWT"]
+    others = ["AWS_REGION_NAME", "AZURE_API_BASE", "MONKEY", "MAX_TOKENS", "TOKEN_DIR", "PATH", "odd_token"]
+    assert key_variables([*others, *keys]) == keys
+
+
+def test_keys_of_the_environment_are_kept_out_of_what_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NOTED_API_KEY", "sk-that-is-noted")
+    monkeypatch.setenv("SHORT_API_KEY", "short")
+    with forgetting():
+        note_keys(["NOTED_API_KEY", "SHORT_API_KEY", "NO_SUCH_API_KEY"])
+        assert redacted("sk-that-is-noted, short") == "[secret:NOTED_API_KEY], short"
+
+
+@pytest.mark.parametrize(
+    ("told", "finish_reason"),
+    [("stop", "stop"), ("tool_calls", "tool_calls"), ("function_call", "tool_calls")],
+)
+def test_an_answer_is_whole_for_one_of_two_reasons(told: str, finish_reason: FinishReason) -> None:
+    message = SimpleNamespace(content="x", tool_calls=None)
+    choice = SimpleNamespace(finish_reason=told, message=message)
+    response = SimpleNamespace(choices=[choice], model=None)
+    answer = answer_of(None, ModelRequest("a/b", ()), response)
+    assert answer == ModelAnswer("x", finish_reason=finish_reason, model="a/b")

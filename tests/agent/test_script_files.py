@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 
+import anyio
 import pytest
 
-from dataflow import Flow, FormatError, RunFailed
-from dataflow_agent import Chat, chat
+from dataflow import Flow, FormatError, RunFailed, gather
+from dataflow.stores.sqlite import SqliteStore
+from dataflow_agent import Chat, chat, script_files
 from dataflow_agent.script_files import read_script
 
 ANSWERS = """
@@ -36,11 +39,51 @@ async def test_the_model_names_the_file_and_each_run_has_all_its_answers(tmp_pat
         assert [*(await flow.run()).outputs.values()] == ["hello", "again", "goodbye", "again"]
 
 
+async def test_a_run_that_goes_on_has_all_the_answers_again(tmp_path: Path) -> None:
+    file = tmp_path / "answers.yaml"
+    file.write_text("[one, two]", encoding="utf-8")
+    failed: list[str] = []
+
+    async def fail_once(text: str) -> str:
+        if not failed:
+            failed.append(text)
+            raise ValueError("not yet")
+        return text
+
+    config = Chat(model=f"scripted/{file}")
+    with Flow("talk") as flow:
+        first = flow.add(chat, prompt="hi", config=config)
+        second = flow.add(chat, prompt=flow.add(fail_once, text=first.out.text).out, config=config)
+        flow.output("texts", gather(first.out.text, second.out.text))
+    stored = flow.using(store=SqliteStore(tmp_path / "runs.db"))
+    with pytest.raises(RunFailed) as caught:
+        await stored.run()
+    result = await stored.resume(caught.value.result.run_id)
+    assert result["texts"] == ["one", "one"]
+
+
+async def test_many_runs_at_once_have_a_script_each_and_leave_none(tmp_path: Path) -> None:
+    file = tmp_path / "answers.yaml"
+    file.write_text("[one, two]", encoding="utf-8")
+    flow = talk(f"scripted/{file}", "hi", "bye")
+    results: list[dict[str, object]] = []
+
+    async def run() -> None:
+        results.append(dict((await flow.run()).outputs))
+
+    async with anyio.create_task_group() as group:
+        for _ in range(300):
+            group.start_soon(run)
+    assert results == [{"text0": "one", "text1": "two"}] * 300
+    gc.collect()
+    assert not script_files._scripts
+
+
 async def test_the_environment_names_it_for_every_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "answers.json"
-    file.write_text('["hello", {"error": "rate_limit", "retry_after": 2}]', encoding="utf-8")
+    file.write_text('["hello", {"error": "rate_limited", "retry_after": 2}]', encoding="utf-8")
     monkeypatch.setenv("DATAFLOW_SCRIPTED", str(file))
     with pytest.raises(RunFailed) as caught:
         await talk("openai/gpt", "hi", "again").run()
@@ -56,7 +99,7 @@ async def test_the_environment_names_it_for_every_model(
         ("text: hello", "expected a list of scripted answers, found dict"),
         ("- hello\n- 3", "scripted answer 2: Input should be an object"),
         ("- {texts: hello}", "scripted answer 1: texts: Extra inputs are not permitted"),
-        ("- {error: bad}", "scripted answer 1: error: Input should be 'answer_cut', "),
+        ("- {error: bad}", "scripted answer 1: error: expected one of answer_cut, "),
         ("- {text: yes}", "scripted answer 1: text: Input should be a valid string"),
     ],
 )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from dataflow import Flow, Image, Message, RunFailed, ToolCall, collect, each
 from dataflow_agent import (
@@ -96,15 +98,15 @@ async def test_a_function_answers_each_request() -> None:
 
 ERRORS: list[tuple[Any, type[ModelFailed]]] = [
     ("answer_cut", AnswerCut),
-    ("context_window", ContextWindowExceeded),
-    ("failed", ModelFailed),
-    ("interrupted", StreamInterrupted),
+    ("context_window_exceeded", ContextWindowExceeded),
+    ("model_failed", ModelFailed),
+    ("stream_interrupted", StreamInterrupted),
     ("key_refused", KeyRefused),
     ("missing_key", MissingKey),
-    ("rate_limit", RateLimited),
-    ("refused", RequestRefused),
-    ("timeout", ModelTimeout),
-    ("unavailable", ModelUnavailable),
+    ("rate_limited", RateLimited),
+    ("request_refused", RequestRefused),
+    ("model_timeout", ModelTimeout),
+    ("model_unavailable", ModelUnavailable),
 ]
 
 
@@ -113,6 +115,7 @@ async def test_an_error_is_raised_by_its_name(name: Any, kind: type[ModelFailed]
     with pytest.raises(ModelFailed) as caught:
         await asked(Script([ScriptedAnswer(error=name, retry_after=3)]))
     assert (type(caught.value), caught.value.retry_after) == (kind, 3)
+    assert name.title().replace("_", "") == kind.__name__
 
 
 def test_only_errors_that_may_pass_are_tried_again() -> None:
@@ -130,6 +133,16 @@ async def test_the_innermost_script_answers_and_the_outer_one_goes_on() -> None:
 async def test_run_sync_inside_a_running_loop_has_the_script_too() -> None:
     with scripted("hello"):
         assert chats("a").run_sync()["texts"] == ["hello"]
+
+
+@pytest.mark.parametrize("given", [{"a": [1]}, MappingProxyType({"a": [1]})])
+async def test_a_mapping_is_written_as_json(given: Any) -> None:
+    assert (await asked(Script([given])))[0].text == '{"a": [1]}'
+
+
+def test_an_error_that_nobody_knows_is_refused() -> None:
+    with pytest.raises(ValidationError, match=r"expected one of answer_cut, .*, found 'rate_limit'"):
+        ScriptedAnswer(error="rate_limit")
 
 
 @pytest.mark.parametrize("odd", [3, None, object])

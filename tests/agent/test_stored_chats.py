@@ -28,7 +28,7 @@ def judged() -> Flow:
 
 async def test_a_run_goes_on_behind_the_turns_that_were_whole(tmp_path: Path) -> None:
     flow = judged().using(store=SqliteStore(tmp_path / "runs.db"))
-    broken = ScriptedAnswer(pieces=("half",), error="interrupted")
+    broken = ScriptedAnswer(pieces=("half",), error="stream_interrupted")
     with scripted(Verdict(is_good=True), broken), pytest.raises(RunFailed) as caught:
         await flow.run()
     with scripted("whole") as script:

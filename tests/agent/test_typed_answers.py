@@ -58,12 +58,23 @@ async def test_what_is_no_object_is_asked_for_in_a_field() -> None:
     assert await answered("integer", '{"answer": 3}') == 3
 
 
+FIELD_OF_ITS_OWN = {"type": "object", "properties": {"answer": {"type": "string"}}, "required": ["answer"]}
+
+
+@pytest.mark.parametrize("given", ['{"answer": "x"}', {"answer": "x"}])
+async def test_a_field_that_a_schema_calls_answer_is_a_field_like_any_other(given: Any) -> None:
+    with scripted(given) as script:
+        assert (await asking(FIELD_OF_ITS_OWN).run())["answer"] == {"answer": "x"}
+    assert (script.requests[0].schema, script.requests[0].is_wrapped) == (FIELD_OF_ITS_OWN, False)
+
+
 async def test_the_model_is_given_the_schema() -> None:
     with scripted(Verdict(is_approved=True), [Verdict(is_approved=True).model_dump()]) as script:
         await asking(Verdict).run()
         await asking(list[Verdict]).run()
     plain, listed = (request.schema or {} for request in script.requests)
     assert plain == json_schema(Verdict)
+    assert [request.is_wrapped for request in script.requests] == [False, True]
     assert listed["required"] == ["answer"]
     assert listed["properties"]["answer"]["items"] == {"$ref": "#/$defs/Verdict"}
     assert listed["$defs"]["Verdict"]["title"] == "Verdict"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from contextvars import ContextVar, copy_context
 from typing import Any
+from weakref import ReferenceType, ref
 
 import anyio
 import pytest
@@ -53,6 +55,10 @@ async def set_place_and_yield(x: int) -> Any:
         PLACE.set(f"{PLACE.get()} {number}")
         yield PLACE.get()
         await checkpoint()
+
+
+async def sitting_of(x: object) -> ReferenceType[object]:
+    return ref(this_firing().sitting)
 
 
 async def reads_context(context: ExecutionContext) -> str:
@@ -322,3 +328,34 @@ async def test_what_a_function_that_merges_sets_is_not_seen_by_the_next() -> Non
         f.add(reads_context, merge_contexts(two, one, how=merge))
     await f.run()
     assert seen == ["nowhere"] * 2
+
+
+async def test_all_firings_of_a_sitting_share_one_object_that_ends_with_it() -> None:
+    with Flow("f") as flow:
+        first = flow.add(sitting_of, x=each([1, 2]))
+        flow.output("sittings", collect(first.out))
+
+    async def sittings() -> set[ReferenceType[object]]:
+        async with flow.start() as run:
+            found = set((await run)["sittings"])
+            assert None not in {one() for one in found}
+            return found
+
+    (one,), (other,) = await sittings(), await sittings()
+    assert one != other
+    gc.collect()
+    assert (one(), other()) == (None, None)
+
+
+async def test_a_thread_is_in_the_sitting_of_its_firing() -> None:
+    async def are_one(x: int) -> bool:
+        return this_firing().sitting is await to_thread.run_sync(lambda: this_firing().sitting)
+
+    with Flow("f") as flow:
+        flow.output("are_one", flow.add(are_one, x=1).out)
+    assert (await flow.run())["are_one"] is True
+
+
+def test_outside_a_run_each_firing_has_a_sitting_of_its_own() -> None:
+    assert this_firing().sitting is not this_firing().sitting
+    assert this_firing() == this_firing()

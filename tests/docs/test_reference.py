@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 import dataflow
+import dataflow_agent
 from tests.docs.pages import DOCS
 
 PAGES: Final = {
@@ -17,6 +18,8 @@ PAGES: Final = {
 }
 #: A name, and the options of its entry.
 ENTRY: Final = re.compile(r"^::: dataflow\.([\w.]+)\n((?:    .*\n)*)", re.MULTILINE)
+#: A name of the agent pack.
+AGENT_ENTRY: Final = re.compile(r"^::: dataflow_agent\.(\w+)$", re.MULTILINE)
 ENTRIES: Final = {name: ENTRY.findall(page) for name, page in PAGES.items()}
 #: The members that the entry of a class chooses.
 CHOSEN: Final[dict[str, list[str]]] = {
@@ -38,6 +41,10 @@ INTERNAL: Final = {
 EACH_CLASS: Final = pytest.mark.parametrize("name", CHOSEN)
 
 
+def is_failure(value: object) -> bool:
+    return isinstance(value, type) and issubclass(value, dataflow_agent.ModelFailed)
+
+
 def methods_of(name: str) -> set[str]:
     """List the methods and properties of a class that have no underscore in front."""
     whole: type = getattr(dataflow, name)
@@ -50,10 +57,22 @@ def test_every_public_name_is_on_one_page_once() -> None:
     assert sorted(names) == sorted(dataflow.__all__)
 
 
+def test_every_name_of_the_agent_pack_is_on_the_page_of_models_or_on_its_own() -> None:
+    own = set(re.findall(r"`(?:agent\.)?(\w+)`", (DOCS / "agent.md").read_text(encoding="utf-8")))
+    assert sorted(AGENT_ENTRY.findall(PAGES["models.md"])) == sorted(
+        {*dataflow_agent.__all__} - own - {"pack"}
+    )
+
+
 def test_the_list_of_pages_names_what_each_has() -> None:
     rows = re.findall(r"^\| \[.+\]\((\w+\.md)\) \| (.+) \|$", PAGES["index.md"], re.MULTILINE)
     listed = {page: sorted(re.findall(r"`(\w+)`", names)) for page, names in rows}
     found = {page: sorted(name for name, _ in entries) for page, entries in ENTRIES.items() if entries}
+    found["models.md"] = sorted(
+        name
+        for name in AGENT_ENTRY.findall(PAGES["models.md"])
+        if name == "ModelFailed" or not is_failure(getattr(dataflow_agent, name))
+    )
     found["errors.md"] = ["DataflowError"]  # for all that are below it
     assert listed == found
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import SimpleNamespace
@@ -14,7 +15,7 @@ import anyio
 
 from dataflow import ExecutionContext, Image, Message, Secret
 from dataflow_agent import Chat, ModelRequest, Options, Script, ScriptedAnswer, ScriptedCall, chat, scripted
-from dataflow_agent.litellm_checks import check_event_loop, check_options, check_provider, key_of
+from dataflow_agent.litellm_checks import check_event_loop, check_key, check_options, check_provider, key_of
 from dataflow_agent.litellm_errors import translated
 from dataflow_agent.litellm_requests import arguments_of
 from dataflow_agent.model_names import ModelName, model_of
@@ -23,6 +24,7 @@ from tests.messages.telling import Row, Stimulus
 
 __all__ = ["ROWS"]
 
+NOW: Final = datetime(2026, 1, 2, tzinfo=UTC)
 NAME: Final = ModelName("openai", "gpt")
 ASKING: Final = ModelRequest("openai/gpt", (Message("user", "hi"),))
 
@@ -103,22 +105,22 @@ ROWS: Final = [
     ),
     Row(
         "no key",
-        lambda: key_of(litellm("OPENAI_API_KEY"), ASKING, NAME),
+        lambda: check_key(litellm("OPENAI_API_KEY"), ASKING),
         "model 'openai/gpt': there is no key: set OPENAI_API_KEY in the environment, or name a secret in `key`",
     ),
     Row(
         "either key",
-        lambda: key_of(litellm("GOOGLE_API_KEY", "GEMINI_API_KEY"), ASKING, NAME),
+        lambda: check_key(litellm("GOOGLE_API_KEY", "GEMINI_API_KEY"), ASKING),
         "model 'openai/gpt': there is no key: set GOOGLE_API_KEY or GEMINI_API_KEY in the environment, or name a secret in `key`",
     ),
     Row(
         "all of these",
-        lambda: key_of(litellm("AZURE_API_BASE", "AZURE_API_VERSION", "AZURE_API_KEY"), ASKING, NAME),
+        lambda: check_key(litellm("AZURE_API_BASE", "AZURE_API_VERSION", "AZURE_API_KEY"), ASKING),
         "model 'openai/gpt': there is no key: set AZURE_API_VERSION, AZURE_API_KEY in the environment, or name a secret in `key`",
     ),
     Row(
         "no secret",
-        lambda: key_of(litellm(), with_key("NO_SUCH_KEY"), NAME),
+        lambda: key_of(with_key("NO_SUCH_KEY")),
         "model 'openai/gpt': secret 'NO_SUCH_KEY' is missing: set the environment variable of that name",
     ),
     Row(
@@ -137,6 +139,7 @@ ROWS: Final = [
                 "openai/gpt",
                 RateLimitError("litellm.RateLimitError: RateLimitError: OpenAIException - slow down"),
                 has_begun=False,
+                now=NOW,
             )
         ),
         "model 'openai/gpt': slow down",
@@ -150,6 +153,7 @@ ROWS: Final = [
                     "litellm.MidStreamFallbackError: litellm.APIConnectionError: gone Original exception: more"
                 ),
                 has_begun=True,
+                now=NOW,
             )
         ),
         "model 'openai/gpt': the answer broke off: gone",
@@ -182,7 +186,9 @@ ROWS: Final = [
         + "' and more",
     ),
     Row(
-        "scripted error", chatting(ScriptedAnswer(error="timeout")), "model 'openai/gpt': the script says so"
+        "scripted error",
+        chatting(ScriptedAnswer(error="model_timeout")),
+        "model 'openai/gpt': the script says so",
     ),
     Row(
         "the script is over",
@@ -192,7 +198,7 @@ ROWS: Final = [
     Row(
         "no answer",
         lambda: Script([3]),
-        "a scripted answer cannot be of type int; it is a text, a ScriptedAnswer, a ModelAnswer, an exception, a model, a dict or a list",
+        "a scripted answer cannot be of type int; it is a text, a ScriptedAnswer, a ModelAnswer, an exception, a model, a mapping or a list",
     ),
     Row(
         "no file of answers",
@@ -203,6 +209,11 @@ ROWS: Final = [
         "no YAML",
         reading("{"),
         "…answers.yaml: the scripted answers are no YAML: while parsing a flow node expected the node content…",
+    ),
+    Row(
+        "no such error",
+        reading("- {error: rate_limit}"),
+        "…answers.yaml: scripted answer 1: error: expected one of answer_cut, context_window_exceeded, key_refused, missing_key, model_failed, model_timeout, model_unavailable, rate_limited, request_refused, stream_interrupted, found 'rate_limit'",
     ),
     Row("no list", reading("{}"), "…answers.yaml: expected a list of scripted answers, found dict"),
     Row(
