@@ -39,6 +39,7 @@ __getattr__, __dir__, __all__ = _attach(
         ],
         "providers": ["answered_by"],
         "requests": ["ModelAnswer", "ModelRequest", "Options", "Provider", "ToolSpec", "Usage"],
+        "routing": ["Router", "intent_router"],
         "scripts": ["Script", "ScriptEnded", "ScriptedAnswer", "ScriptedCall", "scripted"],
     },
 )

@@ -29,6 +29,7 @@ from .model_errors import (
 )
 from .providers import answered_by
 from .requests import ModelAnswer, ModelRequest, Options, Provider, ToolSpec, Usage
+from .routing import Router, intent_router
 from .scripts import Script, ScriptedAnswer, ScriptedCall, ScriptEnded, scripted
 
 __all__ = [
@@ -52,6 +53,7 @@ __all__ = [
     "Provider",
     "RateLimited",
     "RequestRefused",
+    "Router",
     "Script",
     "ScriptEnded",
     "ScriptedAnswer",
@@ -64,6 +66,7 @@ __all__ = [
     "chat",
     "context",
     "inject_messages",
+    "intent_router",
     "merge_contexts",
     "pack",
     "scripted",

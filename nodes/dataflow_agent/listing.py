@@ -16,5 +16,6 @@ pack = Pack(
         "merge_contexts": "dataflow_agent.conversations:merge_contexts",
         "trim_context": "dataflow_agent.conversations:trim_context",
         "chat": "dataflow_agent.chatting:chat",
+        "intent_router": "dataflow_agent.routing:intent_router",
     },
 )

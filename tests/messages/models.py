@@ -13,7 +13,18 @@ from typing import Any, Final
 import anyio
 
 from dataflow import ExecutionContext, Image, Message, Secret
-from dataflow_agent import Chat, ModelRequest, Options, Script, ScriptedAnswer, ScriptedCall, chat, scripted
+from dataflow_agent import (
+    Chat,
+    ModelRequest,
+    Options,
+    Router,
+    Script,
+    ScriptedAnswer,
+    ScriptedCall,
+    chat,
+    intent_router,
+    scripted,
+)
 from dataflow_agent.litellm_checks import check_event_loop, check_options, check_provider, key_of
 from dataflow_agent.litellm_errors import translated
 from dataflow_agent.litellm_requests import arguments_of
@@ -50,6 +61,17 @@ def chatting(given: Any, **config: Any) -> Stimulus:
     def stimulus() -> object:
         with scripted(given):
             return anyio.run(chat, {"prompt": "hi"}, None, Chat(**{"model": "openai/gpt", **config}))
+
+    return stimulus
+
+
+def routing(routes: dict[str, str], given: Any) -> Stimulus:
+    """Route by a script that gives one answer."""
+
+    def stimulus() -> object:
+        with scripted(given):
+            config = Router(model="openai/gpt", routes=routes)
+            return anyio.run(intent_router, {"prompt": "hi"}, None, config)
 
     return stimulus
 
@@ -180,6 +202,21 @@ ROWS: Final = [
         "model 'openai/gpt': the answer does not fit: expected dict[str, Any], found str …; it was '\""
         + "x" * 199
         + "' and more",
+    ),
+    Row(
+        "a route that is none",
+        routing({"x": "", "y": ""}, ScriptedAnswer.model_validate({"value": "z"})),
+        "model 'openai/gpt': the answer does not fit: .answer: expected Literal['x', 'y'], found str 'z'; it was '{\"answer\": \"z\"}'",
+    ),
+    Row(
+        "no name of a route",
+        lambda: Router(routes={"a b": ""}),
+        "…'a b' is no name of a route; expected letters, digits and _, and not context…",
+    ),
+    Row(
+        "two ports of a name",
+        lambda: Router(routes={"a": "", "a_context": ""}),
+        "…the port 'a_context' is of the route 'a' already; call the other route otherwise…",
     ),
     Row(
         "scripted error", chatting(ScriptedAnswer(error="timeout")), "model 'openai/gpt': the script says so"
