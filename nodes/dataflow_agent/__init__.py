@@ -37,6 +37,8 @@ __getattr__, __dir__, __all__ = _attach(
             "RequestRefused",
             "StreamInterrupted",
         ],
+        "prior": ["Prior", "PriorStep", "prior_outputs"],
+        "prompts": ["Prompt", "fill_prompt"],
         "providers": ["answered_by"],
         "requests": ["ModelAnswer", "ModelRequest", "Options", "Provider", "ToolSpec", "Usage"],
         "routing": ["Router", "intent_router"],

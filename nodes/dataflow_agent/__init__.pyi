@@ -27,6 +27,8 @@ from .model_errors import (
     RequestRefused,
     StreamInterrupted,
 )
+from .prior import Prior, PriorStep, prior_outputs
+from .prompts import Prompt, fill_prompt
 from .providers import answered_by
 from .requests import ModelAnswer, ModelRequest, Options, Provider, ToolSpec, Usage
 from .routing import Router, intent_router
@@ -50,6 +52,9 @@ __all__ = [
     "ModelUnknown",
     "OptionUnsupported",
     "Options",
+    "Prior",
+    "PriorStep",
+    "Prompt",
     "Provider",
     "RateLimited",
     "RequestRefused",
@@ -65,10 +70,12 @@ __all__ = [
     "answered_by",
     "chat",
     "context",
+    "fill_prompt",
     "inject_messages",
     "intent_router",
     "merge_contexts",
     "pack",
+    "prior_outputs",
     "scripted",
     "trim_context",
 ]

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import SimpleNamespace
@@ -17,11 +18,15 @@ from dataflow_agent import (
     Chat,
     ModelRequest,
     Options,
+    Prior,
+    PriorStep,
+    Prompt,
     Router,
     Script,
     ScriptedAnswer,
     ScriptedCall,
     chat,
+    fill_prompt,
     intent_router,
     scripted,
 )
@@ -74,6 +79,11 @@ def routing(routes: dict[str, str], given: Any) -> Stimulus:
             return anyio.run(intent_router, {"prompt": "hi"}, None, config)
 
     return stimulus
+
+
+def filling(prompt: str, **values: Any) -> Stimulus:
+    """Fill a prompt with values."""
+    return lambda: anyio.run(partial(fill_prompt, Prompt(prompt=prompt), **values))
 
 
 def reading(text: str) -> Callable[[], object]:
@@ -212,6 +222,36 @@ ROWS: Final = [
         "no name of a route",
         lambda: Router(routes={"a b": ""}),
         "…'a b' is no name of a route; expected letters, digits and _, and not context…",
+    ),
+    Row(
+        "no placeholder",
+        lambda: Prompt(prompt="{{ $steps.a }}"),
+        "…'{{ $steps.a }}' is no placeholder; expected {{PREVIOUS_OUTPUT}}, or {{ $steps.NAME.output }} with .KEY behind output for a part…",
+    ),
+    Row(
+        "a placeholder of a taken name",
+        lambda: Prompt(prompt="{{ $steps.previous.output }}"),
+        "…the name 'previous' is taken by the node itself; use another…",
+    ),
+    Row(
+        "no key for a placeholder",
+        filling("{{ $steps.a.output.k }}", a={"l": 1}),
+        "placeholder '{{ $steps.a.output.k }}': no key 'k'; choices: l",
+    ),
+    Row(
+        "no JSON for a placeholder",
+        filling("{{ $steps.a.output.k }}", a="yes"),
+        "placeholder '{{ $steps.a.output.k }}': the output of 'a' is a text that is no JSON: Expecting value: line 1 column 1 (char 0)",
+    ),
+    Row(
+        "a prompt that grows",
+        filling("{{PREVIOUS_OUTPUT}}!", previous="x" * 1_000_000),
+        "prompt '{{PREVIOUS_OUTPUT}}!': fills to more than 1,000,000 characters",
+    ),
+    Row(
+        "a step of a taken name",
+        lambda: Prior(steps=[PriorStep(name="prompt")]),
+        "…'prompt' is no name of an input; expected letters, digits and _, and not config or prompt…",
     ),
     Row(
         "two ports of a name",

@@ -18,6 +18,8 @@ OPEN: Final = {
     "agent.merge_contexts": "its branches",
     "agent.chat": "`prompt`, `context = null`",
     "agent.intent_router": "`prompt`, `context = null`",
+    "agent.prior_outputs": '`prompt = ""`, its steps',
+    "agent.fill_prompt": "its placeholders",
 }
 #: As do the outputs of these: tests/agent/test_chat.py, tests/agent/test_routing.py.
 OUTPUTS: Final = {
