@@ -9,8 +9,11 @@ from typing import Any, Final
 from pydantic import Field
 
 from dataflow import ExecutionContext, Message, NodeOutput, Ports, node, this_firing
-from dataflow_agent.asking import ask_model, told_of
 from dataflow_agent.configs import ModelConfig
+from dataflow_agent.model_calls import request_for, told_of
+from dataflow_agent.model_errors import AnswerUnfit
+from dataflow_agent.model_names import model_of
+from dataflow_agent.providers import provider_of
 from dataflow_agent.typed_answers import AnswerField, AnswerType
 
 __all__ = ["Chat", "chat"]
@@ -55,15 +58,20 @@ async def chat(
     conversation that has calls without results.
     """
     conversation = context or ExecutionContext(this_firing().key or "chat")
+    conversation.check()
+    name = model_of(config.model, conversation)
     prompt = Message("user", inputs["prompt"])
+    schema = None if config.typed is None else config.typed.asked
+    request = request_for(name, conversation, (prompt,), config, schema=schema)
     firing = this_firing()
-    request, answer = await ask_model(
-        conversation, prompt, config, lambda piece: firing.emit(piece, port=TEXT), typed=config.typed
-    )
+    provider = await provider_of(name)
+    answer = await provider.answer(request, lambda piece: firing.emit(piece, port=TEXT))
+    if answer.tool_calls:
+        raise AnswerUnfit(request.model, f"expected an answer, found a call of {answer.tool_calls[0].name!r}")
     typed = {} if config.typed is None else {ANSWER: config.typed.read(request.model, answer.text)}
     turn = (prompt, Message("assistant", answer.text))
     return NodeOutput(
         {TEXT: answer.text, **typed},
         context=replace(conversation.append_turn(*turn), current_output=answer.text),
-        metadata=told_of(request, answer),
+        metadata=told_of(answer, request),
     )

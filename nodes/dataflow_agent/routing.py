@@ -8,8 +8,12 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import AfterValidator, Field
 
 from dataflow import ExecutionContext, Message, NodeOutput, Port, Ports, node, this_firing
-from dataflow_agent.asking import ask_model, told_of
 from dataflow_agent.configs import ModelConfig
+from dataflow_agent.model_calls import request_for, told_of
+from dataflow_agent.model_errors import AnswerUnfit
+from dataflow_agent.model_names import model_of
+from dataflow_agent.providers import provider_of
+from dataflow_agent.requests import ModelAnswer, ModelRequest
 from dataflow_agent.typed_answers import AnswerType
 
 __all__ = ["Router", "intent_router"]
@@ -44,10 +48,11 @@ class Router(ModelConfig):
         return AnswerType(Literal[tuple(names)], {"type": "string", "enum": names})
 
     @property
-    def instructions(self) -> str:
-        """What the model is told of the routes."""
+    def telling_routes(self) -> Router:
+        """The config with what the model is told of the routes behind its instructions."""
         lines = [f"- {name}: {text}" if text else f"- {name}" for name, text in self.routes.items()]
-        return "\n".join(["Name the route that the last message belongs to. The routes:", *lines])
+        told = "\n".join(["Name the route that the last message belongs to. The routes:", *lines])
+        return self.model_copy(update={"system": f"{self.system}\n\n{told}" if self.system else told})
 
 
 def _ports(config: Router) -> Ports:
@@ -73,18 +78,25 @@ async def intent_router(
     ConversationInvalid for a conversation that has calls without results.
     """
     conversation = context or ExecutionContext(this_firing().key or "intent_router")
-    prompt, typed = inputs["prompt"], config.answer
-    request, answer = await ask_model(
-        conversation,
-        Message("user", prompt),
-        config,
-        lambda _: None,
-        typed=typed,
-        instructions=config.instructions,
-    )
-    route = str(typed.read(request.model, answer.text))
+    conversation.check()
+    prompt = inputs["prompt"]
+    request, answer = await _asked(conversation, prompt, config)
+    route = str(config.answer.read(request.model, answer.text))
     return NodeOutput(
         {route: prompt, CONVERSATION.format(route): conversation},
         context=conversation,
-        metadata={"route": route, **told_of(request, answer)},
+        metadata={"route": route, **told_of(answer, request)},
     )
+
+
+async def _asked(
+    conversation: ExecutionContext, prompt: str, config: Router
+) -> tuple[ModelRequest, ModelAnswer]:
+    name = model_of(config.model, conversation)
+    said, schema = (Message("user", prompt),), config.answer.asked
+    request = request_for(name, conversation, said, config.telling_routes, schema=schema)
+    provider = await provider_of(name)
+    answer = await provider.answer(request, lambda _: None)  # a piece of a name is no use to anyone
+    if answer.tool_calls:
+        raise AnswerUnfit(request.model, f"expected a route, found a call of {answer.tool_calls[0].name!r}")
+    return request, answer

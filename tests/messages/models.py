@@ -219,6 +219,11 @@ ROWS: Final = [
         "model 'openai/gpt': the answer does not fit: .answer: expected Literal['x', 'y'], found str 'z'; it was '{\"answer\": \"z\"}'",
     ),
     Row(
+        "a call for a route",
+        routing({"x": ""}, ScriptedAnswer(tool_calls=(ScriptedCall(name="add"),))),
+        "model 'openai/gpt': expected a route, found a call of 'add'",
+    ),
+    Row(
         "no name of a route",
         lambda: Router(routes={"a b": ""}),
         "…'a b' is no name of a route; expected letters, digits and _, and not context…",
