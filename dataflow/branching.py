@@ -108,7 +108,9 @@ async def _choose(config: Choose, value: Any) -> Mapping[str, Any]:
 
 def _exits(names: Iterable[str]) -> dict[str, OutPort]:
     """Make the exits of a branch: conditional ports that pass the value on, with its type."""
-    return {name: OutPort(name, Any, PortKind.DATA, conditional=True, same_as=VALUE) for name in names}
+    return {
+        name: OutPort(name, Any, PortKind.DATA, conditional=True, same_as=VALUE, exit=name) for name in names
+    }
 
 
 def _branching(

@@ -8,12 +8,13 @@ from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
 from dataflow.attempts import bounds_of
-from dataflow.deciding import BRANCHES
 from dataflow.policy import memo_of
 from dataflow.ports import ERROR, MISSING, PortKind
 from dataflow.signature import Shape
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from dataflow.attempts import Bounds
     from dataflow.nodetype import NodeType
     from dataflow.policy import Memo, Policy
@@ -36,7 +37,7 @@ class CallAction:
     is_inferred: bool = field(init=False)  # the types of its outputs depend on more than its type
     is_sure: bool = field(init=False)  # it brings a value if what it needs does (S5.2)
     bounds: Bounds | None = field(init=False)  # of its attempts
-    is_branch: bool = field(init=False)  # it passes its value on to one of its exits
+    exits: Mapping[str, str] = field(init=False)  # its outputs that are of an exit, by which it is a branch
     memo: Memo | None = field(init=False)  # how far its outcomes are remembered
     is_simple: bool = field(init=False)  # calling it runs none of its code, nothing is to be seen to besides
     is_single: bool = field(init=False)  # what it returns is the value of its one port
@@ -54,10 +55,10 @@ class CallAction:
         self.is_inferred = policy.errors == "collect" or any(port.same_as for port in outputs)
         self.is_sure = policy.is_sure and not node_type.is_opaque
         self.bounds = bounds_of(policy)
-        self.is_branch = node_type.id in BRANCHES
+        self.exits = {port.name: port.exit for port in outputs if port.exit is not None}
         self.memo = memo_of(policy)
         is_bare = policy.effect is not True and policy.cutoff is MISSING
-        self.is_single = node_type.shape is Shape.SINGLE and not self.is_branch and is_bare
+        self.is_single = node_type.shape is Shape.SINGLE and not self.exits and is_bare
         is_free = self.bounds is None and self.memo is None
         self.is_simple = self.is_single and is_free and _is_native(node_type.call)
 

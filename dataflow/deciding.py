@@ -7,12 +7,10 @@ from typing import Final
 from dataflow.checking import described
 from dataflow.errors import NodeFailed
 
-__all__ = ["BRANCHES", "IF_ID", "SWITCH_ID", "VALUE", "checked_answer"]
+__all__ = ["IF_ID", "SWITCH_ID", "VALUE", "checked_answer"]
 
 IF_ID: Final = "control.if"
 SWITCH_ID: Final = "control.switch"
-#: The ids of the node types of which one exit is taken.
-BRANCHES: Final = frozenset({IF_ID, SWITCH_ID})
 
 VALUE: Final = "value"
 

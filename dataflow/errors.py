@@ -196,7 +196,7 @@ class ExpressionError(DataflowError):
     def __init__(self, source: str, what: str, kind: str = "expression") -> None:
         self.source = source
         self.what = what
-        self.kind = kind  # "expression" or "template"
+        self.kind = kind  # what the source is, as "expression" or "template"
         shown = source if len(source) <= MOST_SHOWN else f"{source[: MOST_SHOWN - 3]}..."
         super().__init__(f"{kind} {shown!r}: {what}")
 

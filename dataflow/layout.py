@@ -150,7 +150,7 @@ def _call(
 ) -> Call:
     direct = None if has_more or keywords else _direct(positional, star)
     return Call(
-        action.type, action.policy, action, positional, keywords, star, direct, action.is_branch,
+        action.type, action.policy, action, positional, keywords, star, direct, action.exits,
         action.bounds, action.is_simple, action.is_single, action.memo,
     )  # fmt: skip
 

@@ -121,7 +121,7 @@ class NodeType:
                 outputs[name] = given
                 continue
             port = given if isinstance(given, Port) else Port(given)
-            outputs[name] = out_port(name, port.type, port.conditional)
+            outputs[name] = out_port(name, port.type, port.conditional, port.exit)
         return {"outputs": outputs, "shape": Shape.RAW if is_raw else Shape.PORTS}
 
     def read_config(self, given: Any, from_json: bool = False) -> tuple[Config | None, list[ConfigProblem]]:

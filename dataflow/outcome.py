@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from dataflow.nodetype import NodeType
 
-__all__ = ["check_status", "outputs_given", "outputs_of"]
+__all__ = ["check_status", "exits_taken", "outputs_given", "outputs_of"]
 
 
 def check_status(node: str, result: Any) -> NodeOutput:
@@ -55,7 +55,21 @@ def outputs_of(node: str, node_type: NodeType, result: Any) -> Mapping[str, Any]
             f"left out its output port {name!r}, which it always has to give; "
             f"declare it as {declared} if it may be left out",
         )
+    taken = exits_taken(node_type, given)
+    if len(taken) > 1:
+        names = " and ".join(map(repr, taken))
+        raise NodeFailed(node, f"gave values on the exits {names}; expected those of one")
     return given
+
+
+def exits_taken(node_type: NodeType, given: Mapping[str, Any]) -> list[str]:
+    """List the exits on whose ports there are values: one at most, if the node kept to what it is."""
+    exits = [
+        port.exit
+        for name, port in node_type.outputs.items()
+        if port.exit is not None and given.get(name, SKIP) is not SKIP
+    ]
+    return [*dict.fromkeys(exits)]
 
 
 def outputs_given(node: str, node_type: NodeType, result: NodeOutput) -> Mapping[str, Any]:

@@ -64,7 +64,7 @@ class Call:
     keywords: Mapping[str, Feed | int]
     star: Feed | None
     direct: tuple[int, ...] | None
-    is_branch: bool = False
+    exits: Mapping[str, str]  # its outputs that are of an exit, by which it is a branch
     bounds: Bounds | None = None  # of its attempts, None where nothing bounds them
     is_simple: bool = False  # calling it runs none of its code, and nothing is to be seen to besides
     is_single: bool = False  # what it returns is the value of its one port

@@ -88,24 +88,29 @@ class InPort:
 
 @dataclass(frozen=True, slots=True)
 class OutPort:
-    """An output port. `same_as` names the input whose value it passes on, and whose type it has."""
+    """An output port. `same_as` names the input whose value it passes on, and whose type it has.
+
+    `exit` is the exit of a branch that the port is of: one firing gives values on ports of one exit only.
+    """
 
     name: str
     type: object
     kind: PortKind
     conditional: bool = False
     same_as: str | None = None
+    exit: str | None = None
 
 
 class Port:
     """Describe a port of a node whose ports follow from its config (S1.3).
 
-    `default`, `many` and `lazy` count for inputs, `conditional` for outputs: an input without a default is
-    required, `many` takes any number of edges, `lazy` runs its source only if the node will fire (S8.3); a
-    conditional output may be left out.
+    `default`, `many` and `lazy` count for inputs, `conditional` and `exit` for outputs: an input without a
+    default is required, `many` takes any number of edges, `lazy` runs its source only if the node will fire
+    (S8.3); a conditional output may be left out. A node whose outputs have an `exit` is a branch: a firing
+    gives values on the outputs of one exit only, and so they are conditional (S3.2).
     """
 
-    __slots__ = ("conditional", "default", "lazy", "many", "type")
+    __slots__ = ("conditional", "default", "exit", "lazy", "many", "type")
 
     def __init__(
         self,
@@ -115,12 +120,14 @@ class Port:
         many: bool = False,
         lazy: bool = False,
         conditional: bool = False,
+        exit: str | None = None,
     ) -> None:
         self.type = type
         self.default = default
         self.many = many
         self.lazy = lazy
-        self.conditional = conditional
+        self.conditional = conditional or exit is not None
+        self.exit = exit
 
 
 class Ports(NamedTuple):
@@ -168,6 +175,6 @@ def in_port(
     return InPort(name, plain_type(annotation), kind, default, many, is_lazy)
 
 
-def out_port(name: str, annotation: object, conditional: bool = False) -> OutPort:
+def out_port(name: str, annotation: object, conditional: bool = False, exit: str | None = None) -> OutPort:
     """Make an output port of an annotation."""
-    return OutPort(name, plain_type(annotation), kind_of(annotation), conditional)
+    return OutPort(name, plain_type(annotation), kind_of(annotation), conditional, exit=exit)

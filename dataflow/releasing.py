@@ -8,6 +8,7 @@ from dataflow.errors import NodeFailed
 from dataflow.events import EventKind
 from dataflow.graph import Join
 from dataflow.merging import merge_live
+from dataflow.outcome import exits_taken
 from dataflow.plan import Call, FlowOf, JoinOf, LoopOf, MapOf
 from dataflow.ports import DONE as DONE_PORT
 from dataflow.ports import ERROR as ERROR_PORT
@@ -36,8 +37,8 @@ class Releasing:
     def succeeded(self, frame: Frame, node: PlanNode, call: Call, outputs: Mapping[str, Any]) -> None:
         """Settle the ports of a node that returned (S3.2)."""
         put = self.scheduler.put
-        if call.is_branch:
-            matched = next(iter(outputs), None)
+        if call.exits:
+            matched = next(iter(exits_taken(call.type, outputs)), None)
             self.scheduler.report(EventKind.BRANCH_EVALUATED, frame, node, matched=matched)
         for slot, token in tokens_of(frame, node, call, outputs):
             put(frame, slot, token)
@@ -171,7 +172,7 @@ def tokens_of(
         elif port == ERROR_PORT:
             yield slot, _no_failure(frame, node)
         else:
-            reason = f"exit {port!r} not taken" if call.is_branch else f"port {port!r} not emitted"
+            reason = f"exit {port!r} not taken" if port in call.exits else f"port {port!r} not emitted"
             yield slot, Skip(frame.path_of(node), reason)
 
 

@@ -9,10 +9,9 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from dataflow.deciding import BRANCHES
 from dataflow.failure import takes_failure
 from dataflow.graph import CallAction, Constant, Input, Scope, Terminal, Vertex
-from dataflow.ports import DONE, ERROR
+from dataflow.ports import ERROR
 from dataflow.scoping import resolved
 
 if TYPE_CHECKING:
@@ -86,8 +85,8 @@ class Together:
         if not isinstance(vertex.action, CallAction):
             return NOTHING
         told = {_has_failed(vertex, port == ERROR)} if vertex in self._routed else set()
-        if vertex.action.type.id in BRANCHES and port not in (DONE, ERROR):
-            told.add(Answer(vertex, "which exit", port))
+        if (taken := vertex.action.exits.get(port)) is not None:
+            told.add(Answer(vertex, "which exit", taken))
         return frozenset(told)
 
 

@@ -91,6 +91,21 @@ def behind_one_exit(f: Flow, main: Any, text: Any) -> None:
     into_chat(f, f.add(named("a"), main, exits.yes).out, f.add(named("b"), main, exits.yes).out)
 
 
+@node(ports=lambda _: Ports({}, {name: Port(str, exit=name[0]) for name in ("a1", "a2", "b1")}))
+async def forks(inputs: Mapping[str, Any]) -> NodeOutput:
+    return NodeOutput({"a1": "t"})
+
+
+def two_ports_of_one_exit(f: Flow, main: Any, text: Any) -> None:
+    fork = f.add(forks)
+    into_chat(f, f.add(named("a"), main, fork.out.a1).out, f.add(named("b"), main, fork.out.a2).out)
+
+
+def exits_of_a_raw_node(f: Flow, main: Any, text: Any) -> None:
+    fork = f.add(forks)
+    into_chat(f, f.add(named("a"), main, fork.out.a1).out, f.add(named("b"), main, fork.out.b1).out)
+
+
 def behind_two_branches(f: Flow, main: Any, text: Any) -> None:
     one, other = f.when(text, bool), f.when(text, bool, name="other")
     into_chat(f, f.add(named("a"), main, one.yes).out, f.add(named("b"), main, other.no).out)
@@ -131,6 +146,7 @@ REFUSED: list[tuple[Callable[..., None], str]] = [
     (two_sure, BOTH.format("last.context", "a.out", "b.out")),
     (one_and_what_goes_on_from_it, BOTH.format("last.context", "main.out", "b.out")),
     (behind_one_exit, BOTH.format("last.context", "a.out", "b.out")),
+    (two_ports_of_one_exit, BOTH.format("last.context", "a.out", "b.out")),
     (behind_two_branches, BOTH.format("last.context", "a.out", "b.out")),
     (ports_that_may_be_left_out, BOTH.format("last.context", "a.out", "b.out")),
     (optional_ports_behind_exits, BOTH.format("last.context", "a.out", "b.out")),
@@ -226,6 +242,7 @@ def what_a_map_collects(f: Flow, main: Any, text: Any) -> None:
     "wire",
     [
         two_exits,
+        exits_of_a_raw_node,
         three_cases_far_behind,
         a_merge_behind_an_exit,
         by_order_alone,

@@ -10,7 +10,7 @@ import pytest
 
 from dataflow import SKIP, Config, Maybe, NodeFailed, Port, Ports
 from dataflow.nodetype import derive
-from dataflow.outcome import outputs_of
+from dataflow.outcome import exits_taken, outputs_of
 
 T = TypeVar("T")
 
@@ -105,6 +105,33 @@ def test_the_whole_is_the_result_itself(function: Callable[..., Any], result: ob
 )
 def test_configured_ports_take_a_dict(result: dict[str, Any], outputs: dict[str, Any]) -> None:
     assert dict(outputs_of("n", NAMED, result)) == outputs
+
+
+TWO_EXITS = derive(
+    named,
+    ports=lambda _: Ports(
+        outputs={"a": Port(int, exit="x"), "b": Port(str, exit="x"), "c": Port(int, exit="y"), "d": Port(int)}
+    ),
+).configured(Names())
+
+
+def test_ports_of_exits_are_conditional() -> None:
+    told = {name: (port.exit, port.conditional) for name, port in TWO_EXITS.outputs.items()}
+    assert told == {"a": ("x", True), "b": ("x", True), "c": ("y", True), "d": (None, False)}
+
+
+@pytest.mark.parametrize(
+    ("result", "taken"),
+    [({}, []), ({"a": 1}, ["x"]), ({"a": 1, "b": "t", "c": SKIP}, ["x"]), ({"c": 1}, ["y"])],
+)
+def test_one_exit_is_taken_or_none(result: dict[str, Any], taken: list[str]) -> None:
+    assert exits_taken(TWO_EXITS, outputs_of("n", TWO_EXITS, {"d": 1, **result})) == taken
+
+
+def test_values_on_two_exits_are_an_error() -> None:
+    with pytest.raises(NodeFailed) as caught:
+        outputs_of("n", TWO_EXITS, {"a": 1, "c": 2, "d": 3})
+    assert str(caught.value) == "node 'n' gave values on the exits 'x' and 'y'; expected those of one"
 
 
 @pytest.mark.parametrize("function", [maybe_parts, maybe_counts])

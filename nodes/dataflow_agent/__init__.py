@@ -38,7 +38,10 @@ __getattr__, __dir__, __all__ = _attach(
             "RequestRefused",
             "StreamInterrupted",
         ],
+        "prior": ["Prior", "PriorStep", "prior_outputs"],
+        "prompts": ["Prompt", "fill_prompt"],
         "requests": ["Emit", "ModelAnswer", "ModelRequest", "Options", "Provider", "ToolSpec", "Usage"],
+        "routing": ["Router", "intent_router"],
         "scripts": [
             "AnswerFunction",
             "Given",

@@ -28,7 +28,10 @@ from .model_errors import (
     RequestRefused,
     StreamInterrupted,
 )
+from .prior import Prior, PriorStep, prior_outputs
+from .prompts import Prompt, fill_prompt
 from .requests import Emit, ModelAnswer, ModelRequest, Options, Provider, ToolSpec, Usage
+from .routing import Router, intent_router
 from .scripts import AnswerFunction, Given, Script, ScriptedAnswer, ScriptedCall, ScriptEnded, scripted
 
 __all__ = [
@@ -52,9 +55,13 @@ __all__ = [
     "ModelUnknown",
     "OptionUnsupported",
     "Options",
+    "Prior",
+    "PriorStep",
+    "Prompt",
     "Provider",
     "RateLimited",
     "RequestRefused",
+    "Router",
     "Script",
     "ScriptEnded",
     "ScriptedAnswer",
@@ -66,9 +73,12 @@ __all__ = [
     "answered_by",
     "chat",
     "context",
+    "fill_prompt",
     "inject_messages",
+    "intent_router",
     "merge_contexts",
     "pack",
+    "prior_outputs",
     "scripted",
     "trim_context",
 ]

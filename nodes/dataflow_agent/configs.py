@@ -19,6 +19,12 @@ def _check_model(text: str) -> str:
     return text
 
 
+def _check_key(key: Secret) -> Secret:
+    if not key.name.isidentifier():
+        raise ValueError("expected the name of an environment variable, not a key itself")
+    return key
+
+
 class StrictConfig(Config):
     """A config that takes its values as they are: no text becomes a number, nor the other way round."""
 
@@ -27,6 +33,8 @@ class StrictConfig(Config):
 
 class ModelConfig(StrictConfig):
     """Which model is called, what it is told besides the conversation, and how it is to answer."""
+
+    model_config = ConfigDict(hide_input_in_errors=True)  # which may be a key
 
     model: Annotated[str, AfterValidator(_check_model)] = Field(
         default="", description="the model, written provider/model; without one that of the context"
@@ -38,7 +46,9 @@ class ModelConfig(StrictConfig):
     web_search: bool = Field(default=False, description="whether the provider may search the web")
     stream: bool = Field(default=True, description="whether the answer comes in pieces")
     base_url: str = Field(default="", description="the address of a server in place of the provider's own")
-    key: Secret | None = Field(default=None, description="the secret in place of the provider's own variable")
+    key: Annotated[Secret, AfterValidator(_check_key)] | None = Field(
+        default=None, description="the secret in place of the provider's own variable"
+    )
 
     @property
     def options(self) -> Options:

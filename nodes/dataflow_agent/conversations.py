@@ -16,6 +16,7 @@ from dataflow import (
     this_firing,
 )
 from dataflow_agent.configs import StrictConfig
+from dataflow_agent.input_names import checked_names
 
 __all__ = [
     "Conversation",
@@ -50,13 +51,7 @@ class Inject(StrictConfig):
 
 
 def _names(branches: list[str]) -> list[str]:
-    for place, name in enumerate(branches):
-        if not name.isidentifier() or name == "config":
-            expected = "letters, digits and _, and not config"
-            raise ValueError(f"{name!r} is no name of an input; expected {expected}")
-        if name in branches[:place]:
-            raise ValueError(f"{name!r} is there twice; expected names that differ")
-    return branches
+    return [*checked_names(branches, "config")]
 
 
 class Merge(StrictConfig):

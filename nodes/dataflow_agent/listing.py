@@ -16,5 +16,8 @@ pack = Pack(
         "merge_contexts": "dataflow_agent.conversations:merge_contexts",
         "trim_context": "dataflow_agent.conversations:trim_context",
         "chat": "dataflow_agent.chatting:chat",
+        "intent_router": "dataflow_agent.routing:intent_router",
+        "prior_outputs": "dataflow_agent.prior:prior_outputs",
+        "fill_prompt": "dataflow_agent.prompts:fill_prompt",
     },
 )

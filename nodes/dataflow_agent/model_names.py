@@ -34,7 +34,7 @@ def model_name(text: str) -> ModelName:
 def model_of(own: str, context: ExecutionContext) -> ModelName:
     """Return the model that a node calls: its own, else that of the context; raises ModelUnknown."""
     named = own or context.model
-    if not own and context.provider and named:
+    if not own and context.provider and named and "/" not in named:
         return ModelName(context.provider, named)
     if not named:
         raise ModelUnknown("", "no model is named: expected one in the config `model` or in the context")

@@ -86,7 +86,8 @@ class Usage:
 class ModelAnswer:
     """A whole answer. `model` is what the provider calls the model that answered.
 
-    `finish_reason` is `stop`, or `tool_calls` where the model asks for calls of tools.
+    `finish_reason` is `stop`, or `tool_calls` where the model asks for calls of tools. What a script has
+    answered is not remembered by the memo of a node.
     """
 
     text: str
@@ -94,6 +95,7 @@ class ModelAnswer:
     usage: Usage = field(default_factory=Usage)
     finish_reason: FinishReason = "stop"
     model: str = ""
+    is_scripted: bool = False
 
 
 class Provider(Protocol):

@@ -127,7 +127,7 @@ class Script:
                 return await _play(given, request, emit)
             case ModelAnswer():
                 emit(given.text)
-                return given if given.model else replace(given, model=request.model)
+                return replace(given, model=given.model or request.model, is_scripted=True)
             case Exception():
                 raise given
             case _:
@@ -177,16 +177,16 @@ def _scripted(given: Any) -> ScriptedAnswer | ModelAnswer | Exception:
 
 async def _play(given: ScriptedAnswer, request: ModelRequest, emit: Emit) -> ModelAnswer:
     text = given.written(request)
-    for one in given.pieces or (text,):
-        if one:
-            emit(one)
-            await checkpoint()
+    pieces = given.pieces if request.options.stream and given.pieces else (text,)
+    for one in filter(None, pieces):
+        emit(one)
+        await checkpoint()
     if given.error is not None:
         raise ERRORS[given.error](request.model, "the script says so", given.retry_after)
     calls = tuple(_call(one, number) for number, one in enumerate(given.tool_calls, start=1))
     asked = sum(len(_text(message).split()) for message in request.messages)
     usage = Usage(asked, len(text.split()), 0.0)
-    return ModelAnswer(text, calls, usage, "tool_calls" if calls else "stop", request.model)
+    return ModelAnswer(text, calls, usage, "tool_calls" if calls else "stop", request.model, is_scripted=True)
 
 
 def _call(given: ScriptedCall, number: int) -> ToolCall:

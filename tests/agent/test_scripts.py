@@ -58,7 +58,7 @@ async def test_a_list_is_answered_in_order_and_then_there_is_none() -> None:
 
 async def test_an_answer_tells_its_model_and_counts_words() -> None:
     answer, pieces = await asked(Script(["three more words"]))
-    assert answer == ModelAnswer("three more words", (), Usage(2, 3, 0.0), "stop", "a/b")
+    assert answer == ModelAnswer("three more words", (), Usage(2, 3, 0.0), "stop", "a/b", is_scripted=True)
     assert pieces == ["three more words"]
     assert (await asked(Script([ModelAnswer("x")])))[0].model == "a/b"
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import SimpleNamespace
@@ -14,7 +15,22 @@ from typing import Any, Final
 import anyio
 
 from dataflow import ExecutionContext, Image, Message, Secret
-from dataflow_agent import Chat, ModelRequest, Options, Script, ScriptedAnswer, ScriptedCall, chat, scripted
+from dataflow_agent import (
+    Chat,
+    ModelRequest,
+    Options,
+    Prior,
+    PriorStep,
+    Prompt,
+    Router,
+    Script,
+    ScriptedAnswer,
+    ScriptedCall,
+    chat,
+    fill_prompt,
+    intent_router,
+    scripted,
+)
 from dataflow_agent.litellm_checks import check_event_loop, check_key, check_options, check_provider, key_of
 from dataflow_agent.litellm_errors import translated
 from dataflow_agent.litellm_requests import arguments_of
@@ -54,6 +70,22 @@ def chatting(given: Any, **config: Any) -> Stimulus:
             return anyio.run(chat, {"prompt": "hi"}, None, Chat(**{"model": "openai/gpt", **config}))
 
     return stimulus
+
+
+def routing(routes: dict[str, str], given: Any) -> Stimulus:
+    """Route by a script that gives one answer."""
+
+    def stimulus() -> object:
+        with scripted(given):
+            config = Router(model="openai/gpt", routes=routes)
+            return anyio.run(intent_router, {"prompt": "hi"}, None, config)
+
+    return stimulus
+
+
+def filling(prompt: str, **values: Any) -> Stimulus:
+    """Fill a prompt with values."""
+    return lambda: anyio.run(partial(fill_prompt, Prompt(prompt=prompt), **values))
 
 
 def reading(text: str) -> Callable[[], object]:
@@ -184,6 +216,61 @@ ROWS: Final = [
         "model 'openai/gpt': the answer does not fit: expected dict[str, Any], found str …; it was '\""
         + "x" * 199
         + "' and more",
+    ),
+    Row(
+        "a route that is none",
+        routing({"x": "", "y": ""}, ScriptedAnswer.model_validate({"value": "z"})),
+        "model 'openai/gpt': the answer does not fit: .answer: expected Literal['x', 'y'], found str 'z'; it was '{\"answer\": \"z\"}'",
+    ),
+    Row(
+        "a call for a route",
+        routing({"x": ""}, ScriptedAnswer(tool_calls=(ScriptedCall(name="add"),))),
+        "model 'openai/gpt': expected a route, found a call of 'add'",
+    ),
+    Row(
+        "a key in clear",
+        lambda: Chat(key=Secret("sk-live-abcdefgh")),
+        "…expected the name of an environment variable, not a key itself…",
+    ),
+    Row(
+        "no name of a route",
+        lambda: Router(routes={"a b": ""}),
+        "…'a b' is no name of a route; expected letters, digits and _, and not context…",
+    ),
+    Row(
+        "no placeholder",
+        lambda: Prompt(prompt="{{ $steps.a }}"),
+        "…'{{ $steps.a }}' is no placeholder; expected {{PREVIOUS_OUTPUT}}, or {{ $steps.NAME.output }} with .KEY behind output for a part…",
+    ),
+    Row(
+        "a placeholder of a taken name",
+        lambda: Prompt(prompt="{{ $steps.previous.output }}"),
+        "…the name 'previous' is taken by the node itself; use another…",
+    ),
+    Row(
+        "no key for a placeholder",
+        filling("{{ $steps.a.output.k }}", a={"l": 1}),
+        "placeholder '{{ $steps.a.output.k }}': no key 'k'; choices: l",
+    ),
+    Row(
+        "no JSON for a placeholder",
+        filling("{{ $steps.a.output.k }}", a="yes"),
+        "placeholder '{{ $steps.a.output.k }}': the output of 'a' is a text that is no JSON: Expecting value: line 1 column 1 (char 0)",
+    ),
+    Row(
+        "a prompt that grows",
+        filling("{{PREVIOUS_OUTPUT}}!", previous="x" * 1_000_000),
+        "prompt '{{PREVIOUS_OUTPUT}}!': fills to more than 1,000,000 characters",
+    ),
+    Row(
+        "a step of a taken name",
+        lambda: Prior(steps=[PriorStep(name="prompt")]),
+        "…'prompt' is no name of an input; expected letters, digits and _, and not config or prompt…",
+    ),
+    Row(
+        "two ports of a name",
+        lambda: Router(routes={"a": "", "a_context": ""}),
+        "…the port 'a_context' is of the route 'a' already; call the other route otherwise…",
     ),
     Row(
         "scripted error",

@@ -16,6 +16,7 @@ from dataflow import (
     ExecutionContext,
     Flow,
     NodeOutput,
+    Port,
     Ports,
     ProcessMemo,
     RunFailed,
@@ -68,6 +69,10 @@ async def gives_no_dict() -> Keys:
 
 async def gives_another_key() -> Keys:
     return {"a": 1, "b": 2, "c": 3}
+
+
+async def both_exits(config: Names) -> dict[str, int]:
+    return {"a": 1, "b": 2}
 
 
 async def leaves_out() -> Keys:
@@ -229,6 +234,7 @@ ROWS: Final = [
     Row("an undeclared port", failing(lambda f: f.add(gives_another_key)), "node 'gives_another_key' returned the undeclared output port 'c'; choices: a, b"),
     Row("a port left out", failing(lambda f: f.add(leaves_out)), "node 'leaves_out' left out its output port 'b', which it always has to give; declare it as Maybe[...] if it may be left out"),
     Row("a configured port left out", failing(lambda f: f.add(node(ports=lambda c: Ports({}, {'y': int}))(maybe), Names())), "node 'maybe' left out its output port 'y', which it always has to give; declare it as Port(..., conditional=True) if it may be left out"),
+    Row("two exits at once", failing(lambda f: f.add(node(ports=lambda c: Ports({}, {'a': Port(int, exit='x'), 'b': Port(int, exit='y')}))(both_exits), Names())), "node 'both_exits' gave values on the exits 'x' and 'y'; expected those of one"),
     Row("no NodeOutput", failing(lambda f: f.add(gives_no_output)), "node 'gives_no_output' returned int; expected a NodeOutput"),
     Row("no success", failing(lambda f: f.add(is_no_success)), "node 'is_no_success' failed: it told no reason"),
     Row("a piece of no port", failing(lambda f: f.add(emits)), "node 'emits' gave out a piece of the undeclared output port 'nothing'; choices: out"),

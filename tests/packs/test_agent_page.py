@@ -14,9 +14,18 @@ from tests.packs.pages import config_cell, input_cell, output_cell, rows_of
 TYPES: Final = {f"agent.{name}": pack.find(name) for name in pack.nodes}
 EACH_TYPE: Final = pytest.mark.parametrize("node_type", TYPES.values(), ids=TYPES)
 #: The inputs of these types follow from their config.
-OPEN: Final = {"agent.merge_contexts": "its branches", "agent.chat": "`prompt`, `context = null`"}
-#: As do the outputs of this one: tests/agent/test_chat.py.
-OUTPUTS: Final = {"agent.chat": "`text: str`, `context: ExecutionContext`, `answer` of its `answer`"}
+OPEN: Final = {
+    "agent.merge_contexts": "its branches",
+    "agent.chat": "`prompt`, `context = null`",
+    "agent.intent_router": "`prompt`, `context = null`",
+    "agent.prior_outputs": '`prompt = ""`, its steps',
+    "agent.fill_prompt": "its placeholders",
+}
+#: As do the outputs of these: tests/agent/test_chat.py, tests/agent/test_routing.py.
+OUTPUTS: Final = {
+    "agent.chat": "`text: str`, `context: ExecutionContext`, `answer` of its `answer`",
+    "agent.intent_router": "`context: ExecutionContext`, two of each of its `routes`",
+}
 
 
 def test_the_page_has_a_row_for_each_type() -> None:

@@ -1,0 +1,122 @@
+"""The node type `agent.fill_prompt`: a prompt whose placeholders stand for what other nodes gave."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Annotated, Any, Final, NamedTuple
+
+from pydantic import AfterValidator, ConfigDict, Field
+
+from dataflow import Config, ExpressionError, Ports, Template, node
+
+__all__ = ["Prompt", "fill_prompt"]
+
+PREVIOUS: Final = "previous"
+PREVIOUS_OUTPUT: Final = "{{PREVIOUS_OUTPUT}}"
+#: What is, or means to be, a placeholder; all other braces are text.
+FOUND: Final = re.compile(rf"{re.escape(PREVIOUS_OUTPUT)}|\{{\{{\s*\$[^{{}}]*\}}\}}")
+STEP: Final = re.compile(r"\{\{\s*\$steps\.([^\W\d]\w*)\.output((?:\.\w+)*)\s*\}\}")
+#: How many characters a filled prompt may have, as a template.
+LONGEST: Final = 1_000_000
+
+
+class Placeholder(NamedTuple):
+    """What stands for a value: the port that brings it, and the keys of a part of it."""
+
+    source: str
+    port: str
+    keys: tuple[str, ...] = ()
+
+    def written(self, values: Mapping[str, Any]) -> str:
+        """Return the text that takes its place; raises ExpressionError."""
+        value = values[self.port]
+        if self.keys and isinstance(value, str):
+            value = self._read(value)
+        try:
+            return _writer(self.keys).fill({"value": value})
+        except ExpressionError as error:
+            raise self._failed(error.what) from error
+
+    def _read(self, text: str) -> Any:
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise self._failed(f"the output of {self.port!r} is a text that is no JSON: {error}") from error
+
+    def _failed(self, what: str) -> ExpressionError:
+        return ExpressionError(self.source, what, "placeholder")
+
+
+@lru_cache(256)
+def _writer(keys: tuple[str, ...]) -> Template:
+    return Template("{{ value" + "".join(f"[{key!r}]" for key in keys) + " }}")
+
+
+def _placeholder(text: str) -> Placeholder:
+    if text == PREVIOUS_OUTPUT:
+        return Placeholder(text, PREVIOUS)
+    if (match := STEP.fullmatch(text)) is None:
+        expected = f"{PREVIOUS_OUTPUT}, or {{{{ $steps.NAME.output }}}} with .KEY behind output for a part"
+        raise ValueError(f"{text!r} is no placeholder; expected {expected}")
+    if match[1] in (PREVIOUS, "config"):
+        raise ValueError(f"the name {match[1]!r} is taken by the node itself; use another")
+    return Placeholder(text, match[1], tuple(match[2].split(".")[1:]))
+
+
+def _parts(prompt: str) -> Iterator[str | Placeholder]:
+    """Take a prompt apart; a blank one is what came before."""
+    if not prompt.strip():
+        prompt = PREVIOUS_OUTPUT
+    end = 0
+    for match in FOUND.finditer(prompt):
+        yield prompt[end : match.start()]
+        yield _placeholder(match[0])
+        end = match.end()
+    yield prompt[end:]
+
+
+def _ports_of(prompt: str) -> list[str]:
+    return sorted({part.port for part in _parts(prompt) if isinstance(part, Placeholder)})
+
+
+def _check_prompt(prompt: str) -> str:
+    _ports_of(prompt)
+    return prompt
+
+
+class Prompt(Config):
+    """Config of `agent.fill_prompt`."""
+
+    model_config = ConfigDict(strict=True)
+
+    prompt: Annotated[str, AfterValidator(_check_prompt)] = Field(
+        default="",
+        description="text with {{PREVIOUS_OUTPUT}} and {{ $steps.NAME.output }}, or blank",
+    )
+
+
+def _holes(config: Prompt) -> Ports:
+    return Ports(inputs=dict.fromkeys(_ports_of(config.prompt), Any))
+
+
+@node(ports=_holes)
+async def fill_prompt(config: Prompt = Prompt(), **values: Any) -> str:  # noqa: B008 - frozen
+    """Fill the placeholders of a prompt, once and literally.
+
+    `{{PREVIOUS_OUTPUT}}` stands for the input `previous`, `{{ $steps.NAME.output }}` for the input of that
+    name, `{{ $steps.NAME.output.KEY }}` for a part of it, which is read as JSON if it is a text. All other
+    text stays as it is, and so does what was filled in. Values are written as by `control.template`. A blank
+    prompt is `previous`. At most 1,000,000 characters. Raises ExpressionError, also for a key that a value
+    lacks.
+    """
+    pieces: list[str] = []
+    size = 0
+    for part in _parts(config.prompt):
+        pieces.append(part.written(values) if isinstance(part, Placeholder) else part)
+        size += len(pieces[-1])
+        if size > LONGEST:
+            raise ExpressionError(config.prompt, f"fills to more than {LONGEST:,} characters", "prompt")
+    return "".join(pieces)

@@ -1,0 +1,158 @@
+"""`agent.prior_outputs`: the block of what earlier steps gave, and the prompt behind it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from textwrap import indent
+from typing import Any, Final
+
+import pytest
+
+from dataflow import SKIP, Flow, Maybe, node
+from dataflow.cli.app import main
+from dataflow_agent import Chat, Prior, PriorStep, chat, prior_outputs, scripted
+
+MODEL: Final = Chat(model="openai/gpt")
+STEPS: Final = [PriorStep(name="b", agent="y"), PriorStep(name="a", agent="x")]
+
+
+def block(*entries: str) -> str:
+    return "\n\n".join(["--- Prior Step Outputs ---", *entries, "--- End Prior Step Outputs ---"])
+
+
+def before_p(*entries: str) -> str:
+    return "\n\n".join([block(*entries), "P"])
+
+
+async def told(prompt: str = "P", steps: list[PriorStep] = STEPS, **outputs: str) -> str:
+    config = Prior(steps=steps)
+    with Flow("f") as flow:
+        given = {name: flow.input(name, str) for name in outputs}
+        step = flow.add(prior_outputs, prompt=prompt, config=config, **given)
+        flow.output("out", step.out)
+    result: str = (await flow.run(**outputs))["out"]
+    assert await prior_outputs(config, prompt, **{"a": "", "b": "", **outputs}) == result
+    return result
+
+
+async def test_the_block_stands_before_the_prompt() -> None:
+    """CA03: header, heading, output, footer, a blank line, the prompt."""
+    assert await told(a="A") == (
+        "--- Prior Step Outputs ---\n\n[a (agent: x)]:\nA\n\n--- End Prior Step Outputs ---\n\nP"
+    )
+
+
+async def test_without_outputs_there_is_no_block() -> None:
+    """CA04: the first step gets the prompt as it is."""
+    assert await told() == "P"
+
+
+async def test_the_order_is_that_of_the_config_and_each_output_is_there_once() -> None:
+    """CA05, CA06: not the order in which they are wired; an empty output has no entry."""
+    assert await told(a="A", b="B") == before_p("[b (agent: y)]:\nB", "[a (agent: x)]:\nA")
+    assert await told(a="", b="B") == before_p("[b (agent: y)]:\nB")
+
+
+async def test_headings_name_the_path_and_no_agent_where_there_is_none() -> None:
+    """CA14, CA17: parallel steps are told with the blocks that they stand in."""
+    steps = [
+        PriorStep(name="c1", path="par/c1", agent="gen"),
+        PriorStep(name="c2", path="outer/inner/c2"),
+        PriorStep(name="c3"),
+    ]
+    expected = block("[par/c1 (agent: gen)]:\n1", "[outer/inner/c2]:\n2", "[c3]:\n3")
+    assert await told("", steps, c1="1", c2="2", c3="3") == expected
+
+
+async def test_what_stands_in_an_output_is_text() -> None:
+    odd = "--- End Prior Step Outputs ---\n{{PREVIOUS_OUTPUT}} %s {0}\n"
+    assert await told(a=odd) == before_p(f"[a (agent: x)]:\n{odd}")
+
+
+async def test_a_step_that_was_skipped_has_no_entry() -> None:
+    async def maybe(text: str) -> Maybe[str]:
+        return SKIP  # type: ignore[no-any-return]  # it stands for any value
+
+    with Flow("f") as flow:
+        prompt = flow.input("prompt", str)
+        first = flow.add(maybe, text=prompt)
+        step = flow.add(prior_outputs, prompt=prompt, a=first.out, config=Prior(steps=STEPS))
+        flow.output("out", step.out)
+    assert (await flow.run(prompt="P"))["out"] == "P"
+
+
+async def test_agents_one_after_the_other_see_all_that_came_before() -> None:
+    """CA01, CA03: the third step sees both outputs, the first none."""
+    with Flow("agents") as flow:
+        prompt = flow.input("prompt", str)
+        outputs: dict[str, Any] = {}
+        for name in ("a", "b", "c"):
+            asked: Any = prompt
+            if outputs:
+                config = Prior(steps=[PriorStep(name=one, agent="x") for one in outputs])
+                asked = flow.add(prior_outputs, prompt=prompt, config=config, **outputs).out
+            outputs[name] = flow.add(node(chat).with_(name=name), prompt=asked, config=MODEL).out.text
+        flow.output("out", outputs["c"])
+    with scripted("A", "B", "C") as script:
+        assert (await flow.run(prompt="P"))["out"] == "C"
+    assert [request.messages[-1].content for request in script.requests] == [
+        "P",
+        before_p("[a (agent: x)]:\nA"),
+        before_p("[a (agent: x)]:\nA", "[b (agent: x)]:\nB"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("steps", "problem"),
+    [
+        ([], "config steps: List should have at least 1 item after validation, not 0"),
+        ([{"name": "a b"}], "config steps: 'a b' is no name of an input; expected letters, digits and _"),
+        ([{"name": "prompt"}], "config steps: 'prompt' is no name of an input; expected letters, digits"),
+        ([{"name": "a"}, {"name": "a"}], "config steps: 'a' is there twice; expected names that differ"),
+    ],
+)
+def test_names_that_cannot_be_ports_are_told_when_the_flow_is_checked(steps: Any, problem: str) -> None:
+    flow = Flow("f")
+    flow.add(prior_outputs, prompt="P", config={"steps": steps})  # type: ignore[arg-type]  # as documents have it
+    (found,) = flow.check()
+    assert problem in found
+
+
+DOCUMENT: Final = {
+    "dataflow": 1,
+    "inputs": {"prompt": {"type": "string"}},
+    "nodes": {
+        "first": {
+            "type": "agent.chat",
+            "config": {"model": "openai/gpt"},
+            "inputs": {"prompt": "$in.prompt"},
+        },
+        "told": {
+            "type": "agent.prior_outputs",
+            "config": {"steps": [{"name": "first", "agent": "writer"}]},
+            "inputs": {"prompt": "$in.prompt", "first": "first.text"},
+        },
+        "short": {
+            "type": "agent.fill_prompt",
+            "config": {"prompt": "Shorten: {{ $steps.told.output }}"},
+            "inputs": {"told": "told"},
+        },
+    },
+    "outputs": {"text": "short"},
+}
+
+FIRST: Final = "[first (agent: writer)]:\nA"
+
+
+def test_a_document_is_run_from_the_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, answers = tmp_path / "told.json", tmp_path / "answers.yaml"
+    file.write_text(json.dumps(DOCUMENT), encoding="utf-8")
+    file.write_text(json.dumps(Flow.load(file).to_dict()), encoding="utf-8")
+    answers.write_text("[{text: A}]", encoding="utf-8")
+    monkeypatch.setenv("DATAFLOW_SCRIPTED", str(answers))
+    assert main(["run", "--no-store", str(file), "P"]) == 0
+    written = indent(f"Shorten: {before_p(FIRST)}", "  ")
+    assert written in capsys.readouterr().out

@@ -1,0 +1,295 @@
+"""`agent.intent_router`: one way of several is taken, with the prompt and the conversation."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from dataflow import ExecutionContext, Flow, Message, NodeState, RunFailed, node
+from dataflow.cli.app import main
+from dataflow.stores.sqlite import SqliteStore
+from dataflow_agent import (
+    AnswerUnfit,
+    Chat,
+    Router,
+    ScriptedAnswer,
+    ScriptedCall,
+    chat,
+    intent_router,
+    scripted,
+)
+
+ROUTES: Final = {"x": "all about x", "y": ""}
+ROUTER: Final = Router(model="openai/gpt", routes=ROUTES)
+MODEL: Final = Chat(model="openai/gpt")
+EMPTY: Final = ExecutionContext("empty")
+QUESTION: Final = (
+    "Be brief.\n\nThink.\n\n"
+    "Name the route that the last message belongs to. The routes:\n- x: all about x\n- y"
+)
+BEFORE: Final = ExecutionContext("c", system_instructions="Be brief.").append(
+    Message("user", "a"), Message("assistant", "b")
+)
+
+
+async def note(prompt: str, context: ExecutionContext = EMPTY) -> str:
+    return f"{prompt} after {len(context.messages)}" if context.messages else prompt
+
+
+async def texts(context: ExecutionContext) -> list[Any]:
+    return [message.content for message in context.messages]
+
+
+def picks(route: object) -> ScriptedAnswer:
+    return ScriptedAnswer.model_validate({"value": route})
+
+
+def routed(*, with_context: bool = True, config: Router = ROUTER) -> Flow:
+    """Two ways, each with a node that notes what came."""
+    with Flow("routed") as flow:
+        given = {"context": flow.input("context", ExecutionContext, BEFORE)} if with_context else {}
+        way = flow.add(intent_router, prompt=flow.input("prompt", str, "hi"), config=config, **given)
+        for name in ("x", "y"):
+            seen = {"context": getattr(way.out, f"{name}_context")} if with_context else {}
+            noted = flow.add(node(note).with_(name=name.upper()), prompt=getattr(way.out, name), **seen)
+            flow.output(name, noted.out)
+    return flow
+
+
+async def failed(flow: Flow, *answers: Any) -> RunFailed:
+    with scripted(*answers), pytest.raises(RunFailed) as caught:
+        await flow.run()
+    return caught.value
+
+
+def test_each_route_is_an_exit_with_the_prompt_and_the_conversation() -> None:
+    found = intent_router.type.configured(ROUTER)
+    assert {name: (port.type, port.exit, port.conditional) for name, port in found.outputs.items()} == {
+        "context": (ExecutionContext, None, True),
+        "x": (str, "x", True),
+        "x_context": (ExecutionContext, "x", True),
+        "y": (str, "y", True),
+        "y_context": (ExecutionContext, "y", True),
+    }
+    assert [port.name for port in found.inputs.values() if port.required] == ["prompt"]
+
+
+async def test_only_the_way_that_was_chosen_runs() -> None:
+    """HF02: a port that is absent does not fire."""
+    with scripted(picks("x")):
+        result = await routed(with_context=False).run(prompt="hi")
+    assert result.outputs == {"x": "hi"}
+    assert (result.states["X"], result.states["Y"]) == (NodeState.DONE, NodeState.SKIPPED)
+    assert result.why("y").splitlines()[-1].strip() == "because intent_router: exit 'y' not taken"
+
+
+@pytest.mark.parametrize(("route", "other"), [("x", "y"), ("y", "x")])
+async def test_the_conversation_goes_the_same_way(route: str, other: str) -> None:
+    """HF03: only the chosen pair fires, and the router is asked once."""
+    with scripted(picks(route)) as script:
+        result = await routed().run()
+    assert result.outputs == {route: "hi after 2"}
+    assert result.states[other.upper()] == NodeState.SKIPPED
+    assert len(script.requests) == 1
+
+
+async def test_a_node_that_reads_the_conversation_alone_is_skipped_too() -> None:
+    async def sizes(context: ExecutionContext) -> int:
+        return len(context.messages)
+
+    with Flow("sizes") as flow:
+        way = flow.add(intent_router, prompt="hi", config=ROUTER)
+        flow.output("x", flow.add(sizes, context=way.out.x_context).out)
+        flow.output("y", flow.add(node(sizes).with_(name="other"), context=way.out.y_context).out)
+        flow.output("any", flow.add(node(sizes).with_(name="any"), context=way.out.context).out)
+    with scripted(picks("y")):
+        assert (await flow.run()).outputs == {"y": 0, "any": 0}
+
+
+@pytest.mark.parametrize("route", ["x", "y"])
+async def test_two_routes_lead_into_one_node_which_runs_once(route: str) -> None:
+    """HF04: both pairs go to one target, without a join."""
+    with Flow("both") as flow:
+        flow.add(
+            intent_router, prompt="hi", context=flow.input("context", ExecutionContext, BEFORE), config=ROUTER
+        )
+        flow.output("noted", flow.add(note).out)  # type: ignore[call-arg]  # wired below
+        for name in ROUTES:
+            flow.connect(f"intent_router.{name}", "note.prompt")
+            flow.connect(f"intent_router.{name}_context", "note.context")
+    assert flow.check() == []
+    with scripted(picks(route)):
+        assert (await flow.run())["noted"] == "hi after 2"
+
+
+async def test_conversations_that_went_apart_come_together_without_a_merge() -> None:
+    with Flow("apart") as flow:
+        way = flow.add(intent_router, prompt="hi", config=ROUTER)
+        for name in ROUTES:
+            asked = node(chat).with_(name=name.upper())
+            flow.add(
+                asked,
+                prompt=getattr(way.out, name),
+                context=getattr(way.out, f"{name}_context"),
+                config=MODEL,
+            )
+        flow.output("texts", flow.add(texts).out)  # type: ignore[call-arg]  # wired below
+        flow.connect("X.context", "texts.context")
+        flow.connect("Y.context", "texts.context")
+    assert flow.check() == []
+    with scripted(picks("y"), "hello"):
+        assert (await flow.run())["texts"] == ["hi", "hello"]
+    flow.connect("intent_router.context", "texts.context")
+    (problem,) = flow.check()
+    assert "two conversations, from X.context and from intent_router.context" in problem
+
+
+async def test_the_question_names_the_routes_and_stays_out_of_the_conversation() -> None:
+    with scripted(picks("x")) as script:
+        result = await routed(config=Router(model="openai/gpt", system="Think.", routes=ROUTES)).run()
+    (request,) = script.requests
+    assert [(message.role, message.content) for message in request.messages] == [
+        ("system", QUESTION),
+        ("user", "a"),
+        ("assistant", "b"),
+        ("user", "hi"),
+    ]
+    assert request.schema is not None
+    assert request.schema["properties"] == {"answer": {"type": "string", "enum": ["x", "y"]}}
+    assert result["x"] == "hi after 2"
+
+
+async def test_the_metadata_tell_the_route_and_what_it_cost() -> None:
+    with scripted(picks("x")):
+        result = await routed(with_context=False).run()
+    told = result.metadata["intent_router"]
+    assert (told["route"], told["model"], told["usage"]["output_tokens"]) == ("x", "openai/gpt", 2)
+
+
+async def test_the_branch_is_an_event_and_no_piece_is_given_out() -> None:
+    with scripted(ScriptedAnswer(pieces=('{"answer": ', '"y"}'))):
+        async with routed().start() as run:
+            events = [event async for event in run.events()]
+            await run
+    assert [event.data["matched"] for event in events if event.kind == "branch_evaluated"] == ["y"]
+    assert not [event for event in events if event.kind == "piece"]
+
+
+@pytest.mark.parametrize("answer", [picks("z"), picks("X"), picks(None), picks(["x"])])
+async def test_an_answer_off_the_list_is_an_error_that_names_the_routes(answer: ScriptedAnswer) -> None:
+    failure = await failed(routed(), answer)
+    assert isinstance(failure.__cause__, AnswerUnfit)
+    assert "expected Literal['x', 'y']" in str(failure)
+    assert (failure.result.states["X"], failure.result.states["Y"]) == (NodeState.NOT_RUN, NodeState.NOT_RUN)
+
+
+@pytest.mark.parametrize("answer", ["x", ScriptedAnswer(tool_calls=(ScriptedCall(name="x"),))])
+async def test_an_answer_that_is_no_json_or_a_call_is_none(answer: Any) -> None:
+    assert isinstance((await failed(routed(), answer)).__cause__, AnswerUnfit)
+
+
+async def test_an_answer_off_the_list_may_be_asked_for_again() -> None:
+    with Flow("again") as flow:
+        way = flow.add(intent_router.with_(retries=1), prompt="hi", config=ROUTER)
+        flow.output("x", way.out.x)
+    with scripted(picks("z"), picks("x")) as script:
+        assert (await flow.run())["x"] == "hi"
+    assert len(script.requests) == 2
+
+
+@pytest.mark.parametrize(
+    ("routes", "told"),
+    [
+        ({}, "routes: Dictionary should have at least 1 item after validation, not 0"),
+        ({"a b": ""}, "routes: 'a b' is no name of a route; expected letters, digits and _, and not context"),
+        ({"context": ""}, "routes: 'context' is no name of a route; expected letters, digits and _"),
+        ({"a": "", "a_context": ""}, "routes: the port 'a_context' is of the route 'a' already"),
+        ({"a": 3}, "routes.a: expected a valid string, found int 3"),
+    ],
+)
+def test_routes_that_cannot_be_ports_are_told_when_the_flow_is_checked(routes: Any, told: str) -> None:
+    flow = Flow("f")
+    flow.add(intent_router, prompt="hi", config={"routes": routes})
+    (problem,) = flow.check()
+    assert f"config {told}" in problem
+
+
+DOCUMENT: Final = {
+    "dataflow": 1,
+    "inputs": {"prompt": {"type": "string"}},
+    "nodes": {
+        "main": {"type": "agent.context", "config": {"model": "openai/gpt"}},
+        "way": {
+            "type": "agent.intent_router",
+            "config": {"routes": {"bill": "about money", "help": "about anything else"}},
+            "inputs": {"prompt": "$in.prompt", "context": "main"},
+        },
+        "pay": {"type": "agent.chat", "inputs": {"prompt": "way.bill", "context": "way.bill_context"}},
+        "aid": {"type": "agent.chat", "inputs": {"prompt": "way.help", "context": "way.help_context"}},
+        "end": {
+            "type": "agent.chat",
+            "inputs": {"context": ["pay.context", "aid.context"]},
+            "values": {"prompt": "Say goodbye."},
+        },
+    },
+    "outputs": {"text": "end.text"},
+}
+ANSWERS: Final = """
+- {value: bill, to: owe}
+- {value: help}
+- {text: three pounds, to: owe}
+- {text: of course, to: me}
+- {text: bye}
+"""
+
+
+@pytest.mark.parametrize(
+    ("prompt", "ran", "idle"), [("What do I owe?", "pay", "aid"), ("Save me", "aid", "pay")]
+)
+def test_a_document_is_run_from_the_command_line(
+    prompt: str,
+    ran: str,
+    idle: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    file, answers = tmp_path / "routed.json", tmp_path / "answers.yaml"
+    file.write_text(json.dumps(DOCUMENT), encoding="utf-8")
+    answers.write_text(ANSWERS, encoding="utf-8")
+    monkeypatch.setenv("DATAFLOW_SCRIPTED", str(answers))
+    flow = Flow.load(file)
+    assert flow.check() == []
+    file.write_text(json.dumps(flow.to_dict()), encoding="utf-8")
+    assert main(["run", "--no-store", str(file), prompt]) == 0
+    printed = "".join(capsys.readouterr())
+    assert "text: bye" in printed
+    states = {words[1]: words[0] for line in printed.splitlines() if len(words := line.split()) > 1}
+    assert (states["way"], states[ran], states[idle]) == ("done", "done", "skipped")
+
+
+async def test_a_run_that_goes_on_does_not_ask_for_the_route_again(tmp_path: Path) -> None:
+    with Flow("stored") as flow:
+        way = flow.add(intent_router, prompt="hi", config=ROUTER)
+        for name in ROUTES:
+            asked = flow.add(
+                node(chat).with_(name=name.upper()),
+                prompt=getattr(way.out, name),
+                context=getattr(way.out, f"{name}_context"),
+                config=MODEL,
+            )
+            flow.output(name, asked.out.text)
+    stored = flow.using(store=SqliteStore(tmp_path / "runs.db"))
+    failure = await failed(stored, picks("y"), ScriptedAnswer(error="model_unavailable"))
+    with scripted("hello") as script:
+        result = await stored.resume(failure.result.run_id)
+    assert (result.outputs, len(script.requests)) == ({"y": "hello"}, 1)
+
+
+async def test_the_router_can_be_called_without_a_flow() -> None:
+    with scripted(picks("x")):
+        output = await intent_router({"prompt": "hi"}, BEFORE, ROUTER)
+    assert output.outputs == {"x": "hi", "x_context": BEFORE}
