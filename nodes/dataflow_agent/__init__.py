@@ -10,6 +10,8 @@ from lazy_loader import attach as _attach
 __getattr__, __dir__, __all__ = _attach(
     __name__,
     submod_attrs={
+        "agent_turns": ["AgentConfig"],
+        "agents": ["Agent", "Reply", "agent"],
         "chatting": ["Chat", "chat"],
         "conversations": [
             "Conversation",
@@ -40,5 +42,6 @@ __getattr__, __dir__, __all__ = _attach(
         "providers": ["answered_by"],
         "requests": ["ModelAnswer", "ModelRequest", "Options", "Provider", "ToolSpec", "Usage"],
         "scripts": ["Script", "ScriptEnded", "ScriptedAnswer", "ScriptedCall", "scripted"],
+        "toolboxes": ["Offer", "Offered", "Toolbox", "offer_tools", "tools"],
     },
 )

@@ -1,5 +1,7 @@
 # The public names, and where each of them is; imported when it is first used.
 
+from .agent_turns import AgentConfig
+from .agents import Agent, Reply, agent
 from .chatting import Chat, chat
 from .conversations import (
     Conversation,
@@ -30,8 +32,11 @@ from .model_errors import (
 from .providers import answered_by
 from .requests import ModelAnswer, ModelRequest, Options, Provider, ToolSpec, Usage
 from .scripts import Script, ScriptedAnswer, ScriptedCall, ScriptEnded, scripted
+from .toolboxes import Offer, Offered, Toolbox, offer_tools, tools
 
 __all__ = [
+    "Agent",
+    "AgentConfig",
     "AnswerCut",
     "AnswerUnfit",
     "Chat",
@@ -47,10 +52,13 @@ __all__ = [
     "ModelTimeout",
     "ModelUnavailable",
     "ModelUnknown",
+    "Offer",
+    "Offered",
     "OptionUnsupported",
     "Options",
     "Provider",
     "RateLimited",
+    "Reply",
     "RequestRefused",
     "Script",
     "ScriptEnded",
@@ -58,14 +66,18 @@ __all__ = [
     "ScriptedCall",
     "StreamInterrupted",
     "ToolSpec",
+    "Toolbox",
     "Trim",
     "Usage",
+    "agent",
     "answered_by",
     "chat",
     "context",
     "inject_messages",
     "merge_contexts",
+    "offer_tools",
     "pack",
     "scripted",
+    "tools",
     "trim_context",
 ]

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from pydantic import Field
 
 from dataflow import ExecutionContext, Message, NodeOutput, Ports, node, this_firing
 from dataflow_agent.configs import ModelConfig
+from dataflow_agent.model_calls import request_for, told_of
 from dataflow_agent.model_errors import AnswerUnfit
-from dataflow_agent.model_names import ModelName, model_of
+from dataflow_agent.model_names import model_of
 from dataflow_agent.providers import provider_of
-from dataflow_agent.requests import ModelAnswer, ModelRequest
 from dataflow_agent.typed_answers import AnswerField, AnswerType
 
 __all__ = ["Chat", "chat"]
@@ -61,7 +61,8 @@ async def chat(
     conversation.check()
     name = model_of(config.model, conversation)
     prompt = Message("user", inputs["prompt"])
-    request = _request(name, conversation, prompt, config)
+    schema = None if config.typed is None else config.typed.asked
+    request = request_for(name, conversation, (prompt,), config, schema=schema)
     firing = this_firing()
     provider = await provider_of(name)
     answer = await provider.answer(request, lambda piece: firing.emit(piece, port=TEXT))
@@ -72,23 +73,5 @@ async def chat(
     return NodeOutput(
         {TEXT: answer.text, **typed},
         context=replace(conversation.append_turn(*turn), current_output=answer.text),
-        metadata=_told(answer, request),
+        metadata=told_of(answer, request),
     )
-
-
-def _request(name: ModelName, conversation: ExecutionContext, prompt: Message, config: Chat) -> ModelRequest:
-    """Say the whole conversation, with the instructions once, at its head (S10.2)."""
-    instructions = [text for text in (conversation.system_instructions, config.system) if text]
-    system = [Message("system", "\n\n".join(instructions))] if instructions else []
-    return ModelRequest(
-        str(name),
-        (*system, *conversation.messages, prompt),
-        schema=None if config.typed is None else config.typed.asked,
-        options=config.options,
-        session_id=conversation.session_id,
-    )
-
-
-def _told(answer: ModelAnswer, request: ModelRequest) -> dict[str, Any]:
-    model = answer.model or request.model
-    return {"model": model, "finish_reason": answer.finish_reason, "usage": asdict(answer.usage)}

@@ -14,7 +14,11 @@ from tests.packs.pages import config_cell, input_cell, output_cell, rows_of
 TYPES: Final = {f"agent.{name}": pack.find(name) for name in pack.nodes}
 EACH_TYPE: Final = pytest.mark.parametrize("node_type", TYPES.values(), ids=TYPES)
 #: The inputs of these types follow from their config.
-OPEN: Final = {"agent.merge_contexts": "its branches", "agent.chat": "`prompt`, `context = null`"}
+OPEN: Final = {
+    "agent.merge_contexts": "its branches",
+    "agent.chat": "`prompt`, `context = null`",
+    "agent.agent": "`prompt`, `context`, `tools`, of which only the first has to be wired",
+}
 #: As do the outputs of this one: tests/agent/test_chat.py.
 OUTPUTS: Final = {"agent.chat": "`text: str`, `context: ExecutionContext`, `answer` of its `answer`"}
 

@@ -1,0 +1,42 @@
+"""What node types that call a model have in common: what they send, and what they tell of the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from dataflow import ExecutionContext, Message
+from dataflow_agent.configs import ModelConfig
+from dataflow_agent.model_names import ModelName
+from dataflow_agent.requests import ModelAnswer, ModelRequest, ToolSpec
+
+__all__ = ["request_for", "told_of"]
+
+
+def request_for(
+    name: ModelName,
+    conversation: ExecutionContext,
+    new: Sequence[Message],
+    config: ModelConfig,
+    *,
+    tools: Sequence[ToolSpec] = (),
+    schema: Mapping[str, Any] | None = None,
+) -> ModelRequest:
+    """Say the whole conversation and what is new, with the instructions once, at its head (S10.2)."""
+    instructions = [text for text in (conversation.system_instructions, config.system) if text]
+    system = [Message("system", "\n\n".join(instructions))] if instructions else []
+    return ModelRequest(
+        str(name),
+        (*system, *conversation.messages, *new),
+        tools=tuple(tools),
+        schema=schema,
+        options=config.options,
+        session_id=conversation.session_id,
+    )
+
+
+def told_of(answer: ModelAnswer, request: ModelRequest) -> dict[str, Any]:
+    """Return the metadata of a firing that had this answer."""
+    model = answer.model or request.model
+    return {"model": model, "finish_reason": answer.finish_reason, "usage": asdict(answer.usage)}
