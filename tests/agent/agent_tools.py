@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Annotated, Final
 
 import anyio
@@ -109,6 +109,10 @@ async def with_many(*numbers: int) -> int:
 
 async def with_lock(lock: threading.Lock) -> str:
     return str(lock)
+
+
+async def with_function(function: Callable[[], int]) -> int:
+    return function()
 
 
 @node

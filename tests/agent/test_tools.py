@@ -126,6 +126,7 @@ REFUSED: Final[list[tuple[Any, str]]] = [
     (agent_tools.with_context, "takes context"),
     (agent_tools.with_many, "is no parameter with a name"),
     (agent_tools.with_lock, "JSON cannot carry its arguments"),
+    (agent_tools.with_function, "its parameters have no JSON Schema"),
     (agent_tools.raw, "it is a raw node"),
     (3, "expected a function, found 3"),
     (Hammer(), "Hammer is no description of this pack"),

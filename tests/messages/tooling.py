@@ -63,6 +63,7 @@ ROWS: Final = [
         describing(agent_tools.with_lock),
         "JSON cannot carry its arguments: …",
     ),
+    Row("no schema", describing(agent_tools.with_function), "its parameters have no JSON Schema"),
     Row(
         "not importable",
         lambda: anyio.run(offer_tools, Offer(tools=["no_such_module:add"])),
