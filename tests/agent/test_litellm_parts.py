@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dataflow import Image, Message
+from dataflow import Image, Message, ToolCall
 from dataflow_agent import ModelRequest, ModelUnavailable, Options, RateLimited, StreamInterrupted
 from dataflow_agent.litellm_errors import retry_after, translated
 from dataflow_agent.litellm_requests import arguments_of, options_of
@@ -96,3 +96,18 @@ def test_only_what_is_asked_for_is_sent() -> None:
     plain = arguments_of(ModelRequest("a/b", (), options=Options(stream=False)))
     assert not plain.keys() & {"stream", "api_base", "temperature"}
     assert (plain["max_retries"], plain["num_retries"]) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("written", "sent"),
+    [
+        ('{"a": 1}', '{"a": 1}'),
+        ("", "{}"),
+        ('{"a": 1, ', r'{"unreadable": "{\"a\": 1, "}'),
+        ("[1]", '{"unreadable": "[1]"}'),
+    ],
+)
+def test_arguments_that_are_none_are_sent_as_such_as_providers_read_them(written: str, sent: str) -> None:
+    message = Message("assistant", "", (ToolCall("c", "add", written),))
+    (given,) = arguments_of(ModelRequest("a/b", (message,)))["messages"]
+    assert given["tool_calls"][0]["function"]["arguments"] == sent
