@@ -11,7 +11,7 @@ from dataflow.flow_types import flow_type
 from dataflow.functions import import_function
 from dataflow.placing import place_flow
 from dataflow.policy import Policy, Settings, policy_of
-from dataflow.ports import MISSING, InPort, kind_of
+from dataflow.ports import MISSING, in_port
 from dataflow.wiring import INPUT, Reference, flows_within
 
 if TYPE_CHECKING:
@@ -95,8 +95,7 @@ class Definition(Builder):
             if graph.problems:
                 raise FlowInvalid(self.name, graph.problems_in_order)
             inputs = {
-                name: InPort(name, given.type, kind_of(given.type), given.default)
-                for name, given in self._wiring.inputs.items()
+                name: in_port(name, given.type, given.default) for name, given in self._wiring.inputs.items()
             }
             made = flow_type(self, inputs, graph.output_ports, self._policy, self._documented)
             self._described = version, made, tuple(graph.opaque)

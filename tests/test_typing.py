@@ -20,8 +20,8 @@ from tests.typing import examples_core, examples_durable
 
 ROOT: Final = Path(__file__).parents[1]
 FOLDER: Final = ROOT / "tests" / "typing"
-EXAMPLES: Final = ("examples_core.py", "examples_durable.py", "more_examples.py")
-MISTAKES: Final = ("mistakes_core.py", "mistakes_durable.py")
+EXAMPLES: Final = ("examples_agents.py", "examples_core.py", "examples_durable.py", "more_examples.py")
+MISTAKES: Final = ("mistakes_agents.py", "mistakes_core.py", "mistakes_durable.py")
 FILES: Final = [str(FOLDER / name) for name in (*EXAMPLES, *MISTAKES)]
 
 Errors = Mapping[str, Mapping[int, str]]  # file name -> line -> text

@@ -10,6 +10,8 @@ from lazy_loader import attach as _attach
 __getattr__, __dir__, __all__ = _attach(
     __name__,
     submod_attrs={
+        "agent_turns": ["AgentConfig"],
+        "agents": ["Agent", "Reply", "agent"],
         "answering": ["answered_by"],
         "chatting": ["Chat", "chat"],
         "conversations": [
@@ -51,5 +53,6 @@ __getattr__, __dir__, __all__ = _attach(
             "ScriptedCall",
             "scripted",
         ],
+        "toolboxes": ["Offer", "Offered", "Toolbox", "offer_tools", "tools"],
     },
 )

@@ -1,5 +1,7 @@
 # The public names, and where each of them is; imported when it is first used.
 
+from .agent_turns import AgentConfig
+from .agents import Agent, Reply, agent
 from .answering import answered_by
 from .chatting import Chat, chat
 from .conversations import (
@@ -33,8 +35,11 @@ from .prompts import Prompt, fill_prompt
 from .requests import Emit, ModelAnswer, ModelRequest, Options, Provider, ToolSpec, Usage
 from .routing import Router, intent_router
 from .scripts import AnswerFunction, Given, Script, ScriptedAnswer, ScriptedCall, ScriptEnded, scripted
+from .toolboxes import Offer, Offered, Toolbox, offer_tools, tools
 
 __all__ = [
+    "Agent",
+    "AgentConfig",
     "AnswerCut",
     "AnswerFunction",
     "AnswerUnfit",
@@ -53,6 +58,8 @@ __all__ = [
     "ModelTimeout",
     "ModelUnavailable",
     "ModelUnknown",
+    "Offer",
+    "Offered",
     "OptionUnsupported",
     "Options",
     "Prior",
@@ -60,6 +67,7 @@ __all__ = [
     "Prompt",
     "Provider",
     "RateLimited",
+    "Reply",
     "RequestRefused",
     "Router",
     "Script",
@@ -68,8 +76,10 @@ __all__ = [
     "ScriptedCall",
     "StreamInterrupted",
     "ToolSpec",
+    "Toolbox",
     "Trim",
     "Usage",
+    "agent",
     "answered_by",
     "chat",
     "context",
@@ -77,8 +87,10 @@ __all__ = [
     "inject_messages",
     "intent_router",
     "merge_contexts",
+    "offer_tools",
     "pack",
     "prior_outputs",
     "scripted",
+    "tools",
     "trim_context",
 ]

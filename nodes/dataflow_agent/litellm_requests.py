@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from base64 import b64encode
 from collections.abc import Mapping
 from typing import Any, Final
@@ -63,12 +64,25 @@ def _message(message: Message) -> dict[str, Any]:
     given: dict[str, Any] = {"role": message.role, "content": _content(message.content)}
     if message.tool_calls:
         given["tool_calls"] = [
-            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": _arguments(call.arguments)},
+            }
             for call in message.tool_calls
         ]
     if message.role == "tool":
         given["tool_call_id"] = message.tool_call_id
     return given
+
+
+def _arguments(written: str) -> str:
+    """Return the arguments of an earlier call as an object, since some providers read them again."""
+    try:
+        is_object = isinstance(json.loads(written), dict)
+    except (ValueError, RecursionError):
+        is_object = False
+    return written if is_object else json.dumps({"unreadable": written} if written else {})
 
 
 def _content(content: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dataflow import Image, Message
+from dataflow import Image, Message, ToolCall
 from dataflow.redaction import redacted
 from dataflow_agent import (
     ModelAnswer,
@@ -136,3 +136,18 @@ def test_an_answer_is_whole_for_one_of_two_reasons(told: str, finish_reason: Fin
     response = SimpleNamespace(choices=[choice], model=None)
     answer = answer_of(None, ModelRequest("a/b", ()), response)
     assert answer == ModelAnswer("x", finish_reason=finish_reason, model="a/b")
+
+
+@pytest.mark.parametrize(
+    ("written", "sent"),
+    [
+        ('{"a": 1}', '{"a": 1}'),
+        ("", "{}"),
+        ('{"a": 1, ', r'{"unreadable": "{\"a\": 1, "}'),
+        ("[1]", '{"unreadable": "[1]"}'),
+    ],
+)
+def test_arguments_that_are_none_are_sent_as_such_as_providers_read_them(written: str, sent: str) -> None:
+    message = Message("assistant", "", (ToolCall("c", "add", written),))
+    (given,) = arguments_of(ModelRequest("a/b", (message,)))["messages"]
+    assert given["tool_calls"][0]["function"]["arguments"] == sent

@@ -242,6 +242,19 @@ async def test_tools_of_a_branch_not_taken_are_never_opened(x: int) -> None:
     assert states_of(result)["toolbox"] == ("done" if x else "not_run")
 
 
+@pytest.mark.parametrize("x", [0, 1])
+async def test_nor_are_those_of_a_flow_node(x: int) -> None:
+    with Flow("inner") as inner:
+        tools = inner.input("tools", Toolbox)
+        inner.output("o", inner.add(uses_tools, inner.input("x", int), tools).out)
+    with Flow() as f:
+        taken = f.when(f.input("x", int), lambda x: x > 0)
+        f.output("o", f.add(inner, x=taken.yes, tools=f.add(toolbox).out).out.o)
+    result = (await play(f, {"x": x})).result
+    assert states_of(result)["toolbox"] == ("done" if x else "not_run")
+    assert result.outputs == ({"o": "1 Toolbox"} if x else {})
+
+
 # pull
 
 

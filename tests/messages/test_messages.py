@@ -26,6 +26,7 @@ from tests.messages import (
     stored_values,
     stores,
     storing,
+    tooling,
     wiring,
 )
 from tests.messages.telling import Row, told
@@ -51,6 +52,7 @@ TABLES = {
         stored_values,
         stores,
         storing,
+        tooling,
         wiring,
     )
 }

@@ -20,6 +20,7 @@ OPEN: Final = {
     "agent.intent_router": "`prompt`, `context = null`",
     "agent.prior_outputs": '`prompt = ""`, its steps',
     "agent.fill_prompt": "its placeholders",
+    "agent.agent": "`prompt`, `context`, `tools`, of which only the first has to be wired",
 }
 #: As do the outputs of these: tests/agent/test_chat.py, tests/agent/test_routing.py.
 OUTPUTS: Final = {

@@ -1,0 +1,106 @@
+"""The turn of an agent while it lasts: what was said in it, and when it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal, TypeAlias
+
+from pydantic import Field
+
+from dataflow import Message, ToolCall
+from dataflow_agent.configs import ModelConfig
+from dataflow_agent.requests import ModelAnswer
+
+__all__ = ["AgentConfig", "StoppedBy", "Turn", "answered"]
+
+#: What has ended a turn: the answer of the model, or a limit.
+StoppedBy: TypeAlias = Literal["answer", "max_tool_calls", "max_turns", "time_limit"]
+MOST_CALLS: Final = 10
+
+
+class AgentConfig(ModelConfig):
+    """Config of `agent.agent`."""
+
+    max_tool_calls: int = Field(
+        default=MOST_CALLS, ge=0, description="the most calls of tools in one turn of the conversation"
+    )
+    max_turns: int | None = Field(default=None, ge=1, description="the most calls of the model in one turn")
+    time_limit: float | None = Field(
+        default=None,
+        gt=0,
+        allow_inf_nan=False,
+        description="how many seconds a turn may work",
+    )
+    allowed_tools: list[str] | None = Field(
+        default=None, description="the names of the tools that it may call; all of them unless set"
+    )
+    retries: int = Field(default=0, ge=0, description="further attempts of each call of the model")
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What was said so far, from the prompt on; how many calls were made, and in how many seconds of work."""
+
+    said: tuple[Message, ...]
+    calls: int = 0
+    rounds: int = 0
+    seconds: float = 0.0
+    stopped_by: StoppedBy = "answer"
+
+    @property
+    def text(self) -> str:
+        """The answer; where a limit has ended the turn, the texts of all answers so far."""
+        texts = [str(one.content) for one in self.said if one.role == "assistant" and one.content]
+        if self.stopped_by != "answer":
+            return "\n\n".join(text for text in texts if text != _notice(self.stopped_by))
+        return str(self.said[-1].content)
+
+    def left(self, config: AgentConfig) -> float:
+        """Return the seconds that the turn may still work."""
+        return float("inf") if config.time_limit is None else config.time_limit - self.seconds
+
+    def longer(self, seconds: float) -> Turn:
+        """Return the turn after this much more work."""
+        return replace(self, seconds=self.seconds + seconds)
+
+    def out_of_time(self) -> Turn:
+        """Return the turn as one that has no time for a further answer."""
+        notice = Message("assistant", _notice("time_limit"))
+        return replace(self, said=(*self.said, notice), stopped_by="time_limit")
+
+    def with_results(self, results: Sequence[Message]) -> Turn:
+        """Return the turn with the results of all calls of its last answer."""
+        return replace(self, said=(*self.said, *results), calls=self.calls + len(results))
+
+
+def answered(turn: Turn, answer: ModelAnswer, config: AgentConfig) -> tuple[Turn, list[ToolCall]]:
+    """Go on with an answer: return the turn with it, and the calls that are to be made before the next.
+
+    None are made of an answer that asks for more than are left; it ends the turn, without them.
+    """
+    calls = _told_apart(answer.tool_calls)
+    rounds = turn.rounds + 1
+    stopped_by: StoppedBy = "answer"
+    if calls and turn.calls + len(calls) > config.max_tool_calls:
+        stopped_by = "max_tool_calls"
+    elif calls and config.max_turns is not None and rounds >= config.max_turns:
+        stopped_by = "max_turns"
+    if stopped_by != "answer":
+        calls = ()
+    text = answer.text or ("" if stopped_by == "answer" else _notice(stopped_by))
+    said = (*turn.said, Message("assistant", text, calls))
+    return replace(turn, said=said, rounds=rounds, stopped_by=stopped_by), [*calls]
+
+
+def _notice(stopped_by: StoppedBy) -> str:
+    """Stand in a conversation for the answer that a limit kept from coming: a turn ends with one (S10.3)."""
+    return f"[stopped by {stopped_by}]"
+
+
+def _told_apart(calls: Sequence[ToolCall]) -> tuple[ToolCall, ...]:
+    """Give calls ids that differ, where a model gave none or the same twice."""
+    ids = [call.id for call in calls]
+    if all(ids) and len({*ids}) == len(ids):
+        return tuple(calls)
+    return tuple(replace(call, id=f"call_{number}") for number, call in enumerate(calls, start=1))

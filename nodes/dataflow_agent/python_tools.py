@@ -1,0 +1,150 @@
+"""Python functions as tools: what a model is told of one, and how one is called with what it wrote."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Annotated, Any, Final, NamedTuple, get_type_hints
+
+from pydantic import BaseModel, ConfigDict, Field, PydanticUserError, create_model
+from pydantic.errors import PydanticSchemaGenerationError
+
+from dataflow import FlowInvalid, Node, ValueMismatch, check_json, json_schema, node, threaded
+from dataflow_agent.requests import ToolSpec
+
+__all__ = ["ArgumentsInvalid", "PythonTool", "reference_of", "tool_of"]
+
+TOOL: Final = "tool"
+NAMED: Final = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+
+
+class ArgumentsInvalid(Exception):
+    """Raised for arguments that a tool does not take; the text is for the model."""
+
+
+class PythonTool(NamedTuple):
+    """A function that models may call: a node of it, the model of its arguments, their names and schema."""
+
+    node: Node[..., Any]
+    arguments: type[BaseModel]
+    fields: Mapping[str, str]
+    schema: Mapping[str, Any]
+    description: str
+
+    def spec(self, name: str) -> ToolSpec:
+        """Describe the tool to a model, under a name."""
+        return ToolSpec(name, self.description, self.schema)
+
+    def read(self, written: str) -> dict[str, Any]:
+        """Return the arguments that a model wrote; raises ArgumentsInvalid, and never guesses."""
+        try:
+            given = json.loads(written or "{}")
+        except (ValueError, RecursionError) as error:
+            raise ArgumentsInvalid(f"the arguments are not valid JSON: {error}") from None
+        try:
+            if not isinstance(given, dict):
+                raise ValueMismatch(type(given).__name__, "an object", "")
+            read: Any = check_json(given, self.arguments)
+        except ValueMismatch as mismatch:
+            raise ArgumentsInvalid(f"the arguments do not fit: {mismatch}") from None
+        return {
+            name: getattr(read, field)
+            for field, name in self.fields.items()
+            if field in read.model_fields_set
+        }
+
+
+def reference_of(function: object) -> str:
+    """Return `module:qualname` of a function that is to be a tool, by which it is found again.
+
+    Raises FlowInvalid for what cannot be found by it, as lambdas and local functions, and for functions that
+    no model can call.
+    """
+    module, qualname = getattr(function, "__module__", None), getattr(function, "__qualname__", None)
+    reference = f"{module}:{qualname}"
+    if not callable(function) or module is None or qualname is None:
+        raise FlowInvalid(type(function).__name__, [f"expected a function, found {function!r}"], TOOL)
+    try:
+        found = _found(reference)
+    except (ImportError, AttributeError):
+        found = None
+    if found is not function:
+        expected = "a function of a module, which is found again when a run goes on"
+        raise FlowInvalid(reference, [f"{qualname} is not there under its name; expected {expected}"], TOOL)
+    tool_of(reference)
+    return reference
+
+
+def tool_of(reference: str) -> PythonTool:
+    """Find a tool; raises FlowInvalid if it is not there or no model can call it."""
+    try:
+        found = _found(reference)
+    except (ImportError, AttributeError) as error:
+        raise FlowInvalid(reference, [f"it cannot be imported: {error}"], TOOL) from error
+    return _read(reference, found)
+
+
+def _found(reference: str) -> Any:
+    module, _, qualname = reference.partition(":")
+    found: Any = importlib.import_module(module)
+    for part in qualname.split("."):
+        found = getattr(found, part)
+    return found
+
+
+@cache
+def _read(reference: str, function: Callable[..., Any]) -> PythonTool:
+    declared = _declared(function)
+    inputs = declared.type.inputs  # refuses what has no signature
+    bare = inspect.unwrap(function)
+    parameters = inspect.signature(bare).parameters
+    problems = [
+        f"{parameter} is no parameter with a name; expected such as `{name}: str`"
+        for name, parameter in parameters.items()
+        if parameter.kind not in NAMED
+    ]
+    problems += [
+        f"parameter {port.name!r} takes {port.kind.value}; expected values that JSON can carry"
+        for port in inputs.values()
+        if port.kind.value != "data"
+    ]
+    if declared.type.parameters.raw is not None:
+        problems = ["it is a raw node; expected a function with a parameter for each argument"]
+    if problems:
+        raise FlowInvalid(reference, problems, TOOL)
+    fields = {f"field_{number}": name for number, name in enumerate(parameters)}
+    arguments = _arguments(reference, bare, fields)
+    schema = json_schema(arguments)
+    if not schema:
+        raise FlowInvalid(reference, ["its parameters have no JSON Schema"], TOOL)
+    told: dict[str, Any] = {"properties": {}, **{key: schema[key] for key in schema if key != "title"}}
+    return PythonTool(declared, arguments, fields, told, inspect.getdoc(bare) or "")
+
+
+def _declared(function: Callable[..., Any]) -> Node[..., Any]:
+    if isinstance(function, Node):
+        return function
+    if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+        return node(function)
+    return threaded(function)
+
+
+def _arguments(reference: str, function: Callable[..., Any], fields: Mapping[str, str]) -> type[BaseModel]:
+    """Make a model of the arguments; its fields have names of their own, as those of a model are not free."""
+    hints = get_type_hints(function, include_extras=True)
+    defaults = {name: one.default for name, one in inspect.signature(function).parameters.items()}
+    made: dict[str, Any] = {
+        field: (
+            Annotated[hints.get(name, Any), Field(alias=name)],
+            ... if defaults[name] is inspect.Parameter.empty else defaults[name],
+        )
+        for field, name in fields.items()
+    }
+    try:
+        return create_model("Arguments", __config__=ConfigDict(extra="forbid"), **made)
+    except (PydanticSchemaGenerationError, PydanticUserError) as error:
+        told = str(error).partition("\n")[0]
+        raise FlowInvalid(reference, [f"JSON cannot carry its arguments: {told}"], TOOL) from error

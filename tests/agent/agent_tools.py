@@ -1,0 +1,120 @@
+"""Functions that agents of the tests have as tools, and what was done with them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import AsyncIterator, Callable
+from typing import Annotated, Final
+
+import anyio
+import anyio.lowlevel
+from pydantic import BaseModel, Field
+
+from dataflow import Config, ExecutionContext, NodeOutput, node, this_firing
+
+#: The calls that really entered a function, in order.
+ENTERED: Final[list[str]] = []
+
+
+class Place(BaseModel):
+    city: str
+    country: str = "NL"
+
+
+async def add(a: int, b: int) -> int:
+    """Add two numbers."""
+    ENTERED.append(f"add {a} {b}")
+    return a + b
+
+
+async def weather(
+    place: Place, days: Annotated[int, Field(description="how many days ahead", ge=0)] = 1
+) -> dict[str, object]:
+    """Tell the weather.
+
+    It is mostly rain.
+    """
+    return {"city": place.city, "days": days, "rain": True}
+
+
+def blocking(text: str) -> str:
+    ENTERED.append("thread" if threading.current_thread() is not threading.main_thread() else "here")
+    return text.upper()
+
+
+@node
+async def lines(count: int) -> AsyncIterator[str]:
+    for number in range(count):
+        yield f"line {number}"
+
+
+async def where() -> str:
+    """Tell which firing this is."""
+    return this_firing().path
+
+
+async def fails(why: str = "nothing") -> str:
+    raise OSError(why)
+
+
+async def fails_silently() -> str:
+    raise LookupError
+
+
+async def odd() -> object:
+    return threading.Lock()
+
+
+async def slow(seconds: float) -> str:
+    ENTERED.append("slow")
+    await anyio.sleep(seconds)
+    return f"slept {seconds}"
+
+
+async def json(copy: int, model_dump: int = 2) -> int:
+    """Take arguments that are called like what models have."""
+    return copy + model_dump
+
+
+_others: Final[list[anyio.Event]] = []
+
+
+async def meet(waits: bool) -> bool:
+    """Wait for another call, which has to run meanwhile."""
+    if waits:
+        _others[:] = [anyio.Event()]
+        await _others[0].wait()
+    else:
+        while not _others:
+            await anyio.lowlevel.checkpoint()
+        _others.pop().set()
+    return waits
+
+
+class Kit:
+    """Something that functions are in."""
+
+    @staticmethod
+    async def add(left: int) -> int:
+        return left
+
+
+async def with_context(context: ExecutionContext) -> str:
+    return context.context_id
+
+
+async def with_many(*numbers: int) -> int:
+    return sum(numbers)
+
+
+async def with_lock(lock: threading.Lock) -> str:
+    return str(lock)
+
+
+async def with_function(function: Callable[[], int]) -> int:
+    return function()
+
+
+@node
+async def raw(inputs: dict[str, object], config: Config) -> NodeOutput:
+    return NodeOutput()

@@ -1,0 +1,160 @@
+"""Functions as tools: how they are described, named, stored and called (S10.6)."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+import pytest
+
+from dataflow import Flow, FlowInvalid, ToolCall, Tools
+from dataflow_agent import Offer, Toolbox, offer_tools, tools
+from dataflow_agent.tool_calls import result_of
+from dataflow_agent.tool_names import names_of
+from tests.agent import agent_tools
+from tests.agent.agent_tools import ENTERED, Kit, add, blocking, lines, weather
+
+MODULE: Final = "tests.agent.agent_tools"
+LEGAL: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+async def called(function: Any, arguments: str = "{}") -> str:
+    box = tools(function)
+    return await result_of(ToolCall("c", box.names[0], arguments), box, None)
+
+
+def test_a_tool_is_described_by_its_docstring_and_annotations() -> None:
+    [first, second] = tools(add, weather).specs()
+    assert (first.name, first.description) == ("add", "Add two numbers.")
+    assert first.parameters["required"] == ["a", "b"]
+    assert first.parameters["additionalProperties"] is False
+    assert second.description == "Tell the weather.\n\nIt is mostly rain."
+    days = second.parameters["properties"]["days"]
+    assert (days["description"], days["minimum"], days["default"]) == ("how many days ahead", 0, 1)
+    assert second.parameters["properties"]["place"] == {"$ref": "#/$defs/Place"}
+    assert second.parameters["$defs"]["Place"]["required"] == ["city"]
+
+
+def test_a_schema_is_that_of_an_object_also_without_parameters() -> None:
+    [spec] = tools(agent_tools.where).specs()
+    assert spec.parameters == {"type": "object", "properties": {}, "additionalProperties": False}
+
+
+def test_descriptions_are_joined_and_say_each_tool_once() -> None:
+    box = tools(add, tools(weather, add), blocking)
+    assert box == Toolbox((f"{MODULE}:add", f"{MODULE}:weather", f"{MODULE}:blocking"))
+    assert box.names == ("add", "weather", "blocking")
+    assert tools() == Toolbox()
+
+
+def test_functions_of_one_name_are_told_apart_by_what_they_are_in() -> None:
+    assert tools(Kit.add, add, weather).names == ("Kit_add", "agent_tools_add", "weather")
+    assert names_of(["a.b:go", "a.c:go", "d:stop"]) == {"a.b:go": "b_go", "a.c:go": "c_go", "d:stop": "stop"}
+
+
+def test_names_are_legal_and_differ_whatever_the_functions_are_called() -> None:
+    long = "x" * 70
+    references = [
+        "m:größe", "m:gr__e", f"m:{long}a", f"m:{long}b", "a:b_c", "a.b:c", "z.b:c", "q.a:b_c", "a_b:c",
+        "m:-",
+    ]  # fmt: skip
+    found = names_of(references)
+    assert len({*found.values()}) == len(references)
+    assert all(LEGAL.fullmatch(name) for name in found.values())
+    assert found == {reference: names_of(references[::-1])[reference] for reference in references}
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "text"),
+    [
+        (add, '{"a": 1, "b": 2}', "3"),
+        (weather, '{"place": {"city": "Delft"}}', '{"city":"Delft","days":1,"rain":true}'),
+        (lines, '{"count": 2}', '["line 0","line 1"]'),
+        (agent_tools.where, "", ""),
+        (agent_tools.json, '{"copy": 1}', "3"),
+        (agent_tools.json, '{"copy": 1, "model_dump": 5}', "6"),
+    ],
+)
+async def test_a_call_gives_text_as_it_is_and_else_json(function: Any, arguments: str, text: str) -> None:
+    assert await called(function, arguments) == text
+
+
+async def test_a_function_that_blocks_is_called_in_a_thread() -> None:
+    ENTERED.clear()
+    assert await called(blocking, '{"text": "hi"}') == "HI"
+    assert ENTERED == ["thread"]
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "text"),
+    [
+        (add, '{"a": 1, ', "error: the arguments are not valid JSON: "),
+        (add, "[1, 2]", "error: the arguments do not fit: expected an object, found list"),
+        (add, '{"a": "1", "b": 2}', "error: the arguments do not fit: .a: expected a valid integer, found"),
+        (add, '{"a": 1}', "error: the arguments do not fit: .b: expected a value, found nothing; add was"),
+        (add, '{"a": 1, "b": 2, "c": 3}', "error: the arguments do not fit: .c: expected no such field"),
+        (agent_tools.fails, '{"why": "no disk"}', "error: OSError: no disk"),
+        (agent_tools.fails_silently, "{}", "error: LookupError"),
+        (agent_tools.odd, "{}", "error: the tool gave a value of type lock, which JSON cannot carry"),
+    ],
+)  # fmt: skip
+async def test_what_goes_wrong_is_told_and_nothing_is_guessed(
+    function: Any, arguments: str, text: str
+) -> None:
+    ENTERED.clear()
+    assert (await called(function, arguments)).startswith(text)
+    assert ENTERED == []
+
+
+async def test_a_tool_that_is_not_there_is_told_with_those_that_are() -> None:
+    box = tools(add, weather)
+    assert await result_of(ToolCall("c", "sub", "{}"), box, None) == (
+        "error: there is no tool 'sub'; those that there are: add, weather"
+    )
+    assert await result_of(ToolCall("c", "add", "{}"), box, ["weather"]) == (
+        "error: there is no tool 'add'; those that there are: weather"
+    )
+    assert (await result_of(ToolCall("c", "add", "{}"), tools(), None)).endswith("those that there are: none")
+
+
+class Hammer(Tools):
+    """Tools of another kind."""
+
+
+REFUSED: Final[list[tuple[Any, str]]] = [
+    (lambda: 1, "is not there under its name"),
+    (agent_tools.with_context, "takes context"),
+    (agent_tools.with_many, "is no parameter with a name"),
+    (agent_tools.with_lock, "JSON cannot carry its arguments"),
+    (agent_tools.with_function, "its parameters have no JSON Schema"),
+    (agent_tools.raw, "it is a raw node"),
+    (3, "expected a function, found 3"),
+    (Hammer(), "Hammer is no description of this pack"),
+]
+
+
+@pytest.mark.parametrize(("item", "text"), REFUSED)
+def test_what_no_model_can_call_is_refused_at_once(item: Any, text: str) -> None:
+    with pytest.raises(FlowInvalid, match=text):
+        tools(item)
+
+
+def test_a_name_that_no_tool_has_is_refused_with_those_that_there_are() -> None:
+    with pytest.raises(FlowInvalid, match="no tool has the name 'sub'; those that there are: add"):
+        tools(add).specs(["add", "sub"])
+    assert [spec.name for spec in tools(add, weather).specs(["weather"])] == ["weather"]
+
+
+async def test_a_node_offers_functions_by_their_names() -> None:
+    with Flow("offer") as flow:
+        step = flow.add(offer_tools, config=Offer(tools=[f"{MODULE}:add", f"{MODULE}:add"]))
+        flow.output("tools", step.out.tools)
+        flow.output("names", step.out.tool_names)
+    result = await flow.run()
+    assert result.outputs == {"tools": tools(add), "names": ["add"]}
+
+
+@pytest.mark.parametrize("name", ["no_such_module:add", f"{MODULE}:no_such_function"])
+async def test_a_tool_that_cannot_be_imported_is_refused(name: str) -> None:
+    with pytest.raises(FlowInvalid, match="it cannot be imported"):
+        await offer_tools(Offer(tools=[name]))
