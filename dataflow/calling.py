@@ -53,8 +53,14 @@ class CurrentFiring:
             self.worker.suspends(self)
 
     def this_firing(self) -> Firing:
+        reporter = self._scheduler.reporter
         return Firing(
-            self._scheduler.reporter.run, self._path(), self.attempt, self.emit, self._is_no_longer_wanted
+            reporter.run,
+            self._path(),
+            self.attempt,
+            self.emit,
+            self._is_no_longer_wanted,
+            reporter.open_span,
         )
 
     @property

@@ -9,6 +9,7 @@ from contextvars import ContextVar
 from typing import Final
 
 from dataflow_agent.model_names import ModelName
+from dataflow_agent.model_spans import Traced
 from dataflow_agent.requests import Provider
 
 __all__ = ["SCRIPTED", "SCRIPT_VARIABLE", "answered_by", "provider_of"]
@@ -32,7 +33,14 @@ def answered_by(provider: Provider) -> Iterator[None]:
 
 
 async def provider_of(name: ModelName) -> Provider:
-    """Return who answers for a model: whoever answers for all, else a script, else litellm."""
+    """Return who answers for a model, each answer with a span of its own.
+
+    That is whoever answers for all, else a script, else litellm.
+    """
+    return Traced(await _untraced(name), name)
+
+
+async def _untraced(name: ModelName) -> Provider:
     answering = _answering.get()
     if answering is not None:
         return answering
