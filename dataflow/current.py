@@ -15,7 +15,7 @@ __all__ = ["CURRENT", "Firing", "FiringSource", "OpenSpan", "Span", "ThreadSourc
 
 
 class Span:
-    """A span that a node has opened in the trace of its run; without telemetry it does nothing (S19.1)."""
+    """A span that a node has opened in the trace of its run; without telemetry it does nothing (S19)."""
 
     __slots__ = ()
 
@@ -89,7 +89,7 @@ class Firing:
     def span(
         self, name: str, attributes: Mapping[str, object] | None = None, *, is_client: bool = False
     ) -> AbstractContextManager[Span]:
-        """Open a span for a part of what the node does, inside the node's own, till the block ends (S19.1).
+        """Open a span for a part of what the node does, inside the node's own, till the block ends (S19).
 
         `is_client` is for calls of a service. Attributes are as in `Span.note`. An error that leaves the
         block is noted by its class. Without `using(telemetry=)` it does nothing.

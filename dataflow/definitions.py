@@ -153,7 +153,7 @@ class Definition(Builder):
         keep: bool = True,
         store: Store | None = None,
         memo: ProcessMemo | Store | None = None,
-        telemetry: Telemetry | bool = False,
+        telemetry: Telemetry | bool | None = None,
     ) -> Self:
         """Return the flow with these settings for its runs, the others by default; this one is not changed.
 
@@ -165,7 +165,7 @@ class Definition(Builder):
         With a `store` runs live in it: they are resumed by their id, also after a crash (S12). `memo` is
         where outcomes are remembered in place of `process_memo`, if it is a `ProcessMemo`, or in place of the
         store of the runs, if it is a `Store` (S13.1). With `telemetry` runs are told to OpenTelemetry as
-        spans, without content unless a `Telemetry` says so (S19.1).
+        spans, without content unless a `Telemetry` says so (S19).
         """
         if store is not None or memo is not None:
             _check_places(store, memo)

@@ -122,7 +122,7 @@ class Reporter:
         seq: int = 0,
     ) -> None:
         self.is_listening = False
-        self.is_tracing = False  # each call has a span (S19.1)
+        self.is_tracing = False  # each call has a span (S19)
         self.tells_inputs = False  # somebody wants to know what the nodes are given
         self.run = run
         self._thread = get_ident()

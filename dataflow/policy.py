@@ -235,7 +235,7 @@ class EachOptions:
 
 @dataclass(frozen=True, slots=True)
 class Telemetry:
-    """How runs are told to OpenTelemetry (S19.1).
+    """How runs are told to OpenTelemetry (S19).
 
     With `content` spans tell prompts, answers and the messages of errors too. `provider` makes the tracer, in
     place of the one that is set for the process. Give it to `using(telemetry=)`. Raises ValueError for a
@@ -263,7 +263,7 @@ class Settings:
     keep: bool = True  # the values of the root, for the result (S8.5); has no form in documents
     store: Store | None = None  # where runs live (S12.1); has no form in documents either
     memo: ProcessMemo | Store | None = None  # where outcomes are remembered (S13.1); nor has this
-    telemetry: Telemetry | None = None  # how runs are told to OpenTelemetry (S19.1); nor has this
+    telemetry: Telemetry | None = None  # how runs are told to OpenTelemetry (S19); nor has this
 
     def __post_init__(self) -> None:
         if not isinstance(self.keep, bool):
@@ -280,7 +280,7 @@ class Settings:
 
 def telemetry_of(given: object) -> Telemetry | None:
     """Return what `using` is given as telemetry; raises ValueError for what is none."""
-    if isinstance(given, Telemetry):
+    if given is None or isinstance(given, Telemetry):
         return given
     if not isinstance(given, bool):
         raise ValueError(f"telemetry must be True, False or a Telemetry, found {given!r}")

@@ -1,4 +1,4 @@
-"""Links: from the span of a node to those of its sources, so that a trace shows what joined (S19.1)."""
+"""Links: from the span of a node to those of its sources, so that a trace shows what joined (S19)."""
 
 from __future__ import annotations
 

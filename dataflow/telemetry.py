@@ -1,4 +1,4 @@
-"""Telemetry: OpenTelemetry spans of a run, of its nodes, and of what nodes do themselves (S19.1).
+"""Telemetry: OpenTelemetry spans of a run, of its nodes, and of what nodes do themselves (S19).
 
 Spans begin where a function is called, in the context of the firing, and end with the event that tells how
 the attempt has ended: so a span knows what the journal knows. Only flows that ask for it load this module.

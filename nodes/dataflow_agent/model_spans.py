@@ -1,4 +1,4 @@
-"""Spans of calls of models, by the conventions of OpenTelemetry for generative AI (S19.1)."""
+"""Spans of calls of models, by the conventions of OpenTelemetry for generative AI (S19)."""
 
 from __future__ import annotations
 

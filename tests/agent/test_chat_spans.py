@@ -1,4 +1,4 @@
-"""Spans of calls of models: the names of the conventions, and no content unless it is asked for (S19.1)."""
+"""Spans of calls of models: the names of the conventions, and no content unless it is asked for (S19)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How spans end: states, failures, attempts, cancelled and paused runs, live sessions (S19.1)."""
+"""How spans end: states, failures, attempts, cancelled and paused runs, live sessions (S19)."""
 
 from __future__ import annotations
 

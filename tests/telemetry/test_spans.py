@@ -1,4 +1,4 @@
-"""Spans of runs and nodes: which there are, inside which others, with which links (S19.1)."""
+"""Spans of runs and nodes: which there are, inside which others, with which links (S19)."""
 
 from __future__ import annotations
 
