@@ -4,7 +4,7 @@ from .asks import Ask
 from .checking import check_json, json_schema
 from .config import Config
 from .context import ExecutionContext, Tools
-from .current import Firing, this_firing
+from .current import Firing, Span, this_firing
 from .declare import Node, node, threaded
 from .differing import Difference, DifferenceKind, Differences, diff
 from .digests import digester
@@ -41,7 +41,7 @@ from .merging import merged_context
 from .messages import Image, Message, ToolCall
 from .node_output import NodeOutput
 from .packs import Pack
-from .policy import Limit, Memo, Retry
+from .policy import Limit, Memo, Retry, Telemetry
 from .ports import SKIP, Lazy, Maybe, Port, Ports, Signal
 from .reasons import Explanation, Reason, ReasonKind
 from .result import Result
@@ -111,9 +111,11 @@ __all__ = [
     "Secret",
     "SecretMissing",
     "Signal",
+    "Span",
     "Step",
     "Store",
     "StoreError",
+    "Telemetry",
     "Template",
     "ToolCall",
     "Tools",

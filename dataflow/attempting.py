@@ -57,6 +57,7 @@ class Attempting:
         self._cancellation = cancellation_types()
         self._new_scope = scope_type()
         self._told = self._first_waits  # one bound method for all workers
+        self._calling = _traced if scheduler.reporter.is_tracing else _calling
 
     def worker(self) -> Worker:
         """Make a worker in the task that is to be it."""
@@ -79,7 +80,7 @@ class Attempting:
         if action.bounds is not None:
             frame.attempts_at(index).is_last = True  # until the function is called
         current = CurrentFiring(worker, frame, index, frame.attempt_of(index))
-        calling = partial(_calling, worker, current, action, self.context.copy())
+        calling = partial(self._calling, worker, current, action, self.context.copy())
         if sought is None:
             worker.begin(current, _started(current, calling))
         else:
@@ -269,6 +270,14 @@ def _calling(
     if action.policy.effect is True and recording is not None:
         calling = _once_committed(recording, current, calling)
     return calling if action.bounds is None else _in_time(worker, current, action.bounds, calling)
+
+
+def _traced(
+    worker: Worker, current: CurrentFiring, action: Call, context: Context
+) -> Coroutine[Any, Any, Any]:
+    """Return what calls the function of a firing, whose span begins now."""
+    worker.scheduler.reporter.enter(current.frame, current.index, context)
+    return _calling(worker, current, action, context)
 
 
 async def _once_committed(

@@ -61,6 +61,7 @@ class CurrentFiring:
             self.emit,
             self._is_no_longer_wanted,
             scheduler,  # each sitting has one, which ends with it
+            scheduler.reporter.open_span,
         )
 
     @property

@@ -2,14 +2,49 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
+    from contextlib import AbstractContextManager
 
-__all__ = ["CURRENT", "Firing", "FiringSource", "ThreadSource", "this_firing"]
+__all__ = ["CURRENT", "Firing", "FiringSource", "OpenSpan", "Span", "ThreadSource", "no_span", "this_firing"]
+
+
+class Span:
+    """A span that a node has opened in the trace of its run; without telemetry it does nothing (S19)."""
+
+    __slots__ = ()
+
+    #: Whether content may be told: prompts, answers, the arguments of tools.
+    tells_content: bool = False
+
+    def note(self, attributes: Mapping[str, object]) -> None:
+        """Tell more by attributes: texts, numbers, booleans, and lists of these; None is left out."""
+
+
+class OpenSpan(Protocol):
+    """Opens spans, which end with the block."""
+
+    def __call__(
+        self, name: str, attributes: Mapping[str, object], *, is_client: bool = False
+    ) -> AbstractContextManager[Span]: ...
+
+
+_NO_SPAN: Final = nullcontext(Span())
+
+
+def no_span(
+    name: str,  # noqa: ARG001 - nobody is told
+    attributes: Mapping[str, object],  # noqa: ARG001 - as above
+    *,
+    is_client: bool = False,  # noqa: ARG001 - as above
+) -> AbstractContextManager[Span]:
+    """Give what takes the place of a span without telemetry."""
+    return _NO_SPAN
 
 
 def _drop(piece: object, port: str) -> None:
@@ -42,6 +77,7 @@ class Firing:
     _emit: Callable[[object, str], None] = _drop
     _is_cancelled: Callable[[], bool] = _never
     sitting: object = field(default_factory=_NoSitting, compare=False, repr=False)
+    _open_span: OpenSpan = no_span
 
     @property
     def key(self) -> str:
@@ -58,6 +94,16 @@ class Firing:
         Any thread may call it.
         """
         self._emit(piece, port)
+
+    def span(
+        self, name: str, attributes: Mapping[str, object] | None = None, *, is_client: bool = False
+    ) -> AbstractContextManager[Span]:
+        """Open a span for a part of what the node does, inside the node's own, till the block ends (S19).
+
+        `is_client` is for calls of a service. Attributes are as in `Span.note`. An error that leaves the
+        block is noted by its class. Without `using(telemetry=)` it does nothing.
+        """
+        return self._open_span(name, attributes or {}, is_client=is_client)
 
 
 class FiringSource(Protocol):

@@ -10,7 +10,7 @@ from dataflow.errors import FlowInvalid
 from dataflow.flow_types import flow_type
 from dataflow.functions import import_function
 from dataflow.placing import place_flow
-from dataflow.policy import Policy, Settings, policy_of
+from dataflow.policy import Policy, Settings, policy_of, telemetry_of
 from dataflow.ports import MISSING, in_port
 from dataflow.wiring import INPUT, Reference, flows_within
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from dataflow.memo_table import ProcessMemo
     from dataflow.nodetype import NodeType
     from dataflow.plan import FlowPlan
-    from dataflow.policy import Errors, Limit, NodeErrors, OnError, Retry
+    from dataflow.policy import Errors, Limit, NodeErrors, OnError, Retry, Telemetry
     from dataflow.stores import Store
     from dataflow.wiring import FlowInput, PlacedNode, Version, Wiring
 
@@ -152,6 +152,7 @@ class Definition(Builder):
         keep: bool = True,
         store: Store | None = None,
         memo: ProcessMemo | Store | None = None,
+        telemetry: Telemetry | bool | None = None,
     ) -> Self:
         """Return the flow with these settings for its runs, the others by default; this one is not changed.
 
@@ -162,12 +163,14 @@ class Definition(Builder):
         reader has come to its end; the result then has the outputs of the flow and no other value (S8.5).
         With a `store` runs live in it: they are resumed by their id, also after a crash (S12). `memo` is
         where outcomes are remembered in place of `process_memo`, if it is a `ProcessMemo`, or in place of the
-        store of the runs, if it is a `Store` (S13.1).
+        store of the runs, if it is a `Store` (S13.1). With `telemetry` runs are told to OpenTelemetry as
+        spans, without content unless a `Telemetry` says so (S19).
         """
         if store is not None or memo is not None:
             _check_places(store, memo)
         other = self._copied()
-        other.settings = Settings(errors, max_concurrency, limits, timeout, keep, store, memo)
+        told = telemetry_of(telemetry)
+        other.settings = Settings(errors, max_concurrency, limits, timeout, keep, store, memo, told)
         return other
 
     def with_(

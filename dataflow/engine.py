@@ -194,5 +194,6 @@ class Engine:
         """Let everybody know how the sitting has ended, which is written by now."""
         self.status = RunStatus.FAILED if self.keeping is not None and self.keeping.broken else status
         self._start.let_go()
+        self.reporter.ended(self.status)
         self.reporter.close()
         self.ended.set()

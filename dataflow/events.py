@@ -11,12 +11,16 @@ from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, Protocol, Typ
 from weakref import ref
 
 from dataflow.backend import new_event
+from dataflow.current import no_span
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+    from contextvars import Context
     from weakref import ReferenceType
 
     from dataflow.backend import Event as Wakeup
+    from dataflow.frames import Frame
+    from dataflow.states import RunStatus
 
 __all__ = ["Event", "EventKind", "Listener", "Reporter", "Stream"]
 
@@ -102,6 +106,7 @@ class Reporter:
         "_redact",
         "_thread",
         "is_listening",
+        "is_tracing",
         "now",
         "recording",
         "run",
@@ -117,6 +122,7 @@ class Reporter:
         seq: int = 0,
     ) -> None:
         self.is_listening = False
+        self.is_tracing = False  # each call has a span (S19)
         self.tells_inputs = False  # somebody wants to know what the nodes are given
         self.run = run
         self._thread = get_ident()
@@ -199,6 +205,15 @@ class Reporter:
             self.recording.settled()
         else:
             self.give(None)
+
+    #: Opens a span inside the one of the node that asks for it.
+    open_span = staticmethod(no_span)
+
+    def enter(self, frame: Frame, index: int, context: Context) -> None:
+        """Begin the span of a call in the context of its firing. Call it only while `is_tracing`."""
+
+    def ended(self, status: RunStatus) -> None:
+        """Hear how a sitting has ended for good, before it is closed; the span of the run tells it."""
 
     def in_loop(self, callback: Callable[[], object]) -> None:
         """Call back in the thread of the run: at once if this is it, else as soon as its event loop can."""

@@ -9,9 +9,9 @@ import anyio
 
 from dataflow.backend import caller, new_event
 from dataflow.errors import DataflowError
-from dataflow.events import Reporter
 from dataflow.live_ports import LivePorts
 from dataflow.read_digests import digest_of
+from dataflow.reporting import reporter_for
 from dataflow.reusing import Reusing
 from dataflow.scheduler import Scheduler, memoizing_of
 from dataflow.starting import warn_of_memo, warn_of_settings
@@ -34,7 +34,7 @@ class LiveEngine:
     """Runs what the scheduler of a live session says, in the task group that `spawn` starts tasks in."""
 
     def __init__(self, plan: FlowPlan, settings: Settings, inputs: Mapping[str, Any], spawn: Spawn) -> None:
-        reporter = Reporter(f"live-{urandom(4).hex()}", call=caller())
+        reporter = reporter_for(settings, plan.name, f"live-{urandom(4).hex()}", caller(), what="session")
         self.scheduler = scheduler = Scheduler(plan, settings, reporter, anyio.current_time)
         self.reusing = scheduler.live = Reusing(scheduler, self._settled)
         self.freshness = self.reusing.freshness

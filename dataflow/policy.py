@@ -14,6 +14,8 @@ from dataflow.wording import choices
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from opentelemetry.trace import TracerProvider
+
     from dataflow.current import Firing
     from dataflow.memo_table import ProcessMemo
     from dataflow.stores import Store
@@ -33,10 +35,12 @@ __all__ = [
     "Reach",
     "Retry",
     "Settings",
+    "Telemetry",
     "check_whole",
     "memo_of",
     "one_of",
     "policy_of",
+    "telemetry_of",
 ]
 
 MemoPolicy = Literal["off", "run", "process", "store"]
@@ -230,6 +234,25 @@ class EachOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class Telemetry:
+    """How runs are told to OpenTelemetry (S19).
+
+    With `content` spans tell prompts, answers and the messages of errors too. `provider` makes the tracer, in
+    place of the one that is set for the process. Give it to `using(telemetry=)`. Raises ValueError for a
+    value that cannot be.
+    """
+
+    content: bool = False
+    provider: TracerProvider | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.content, bool):
+            raise ValueError(f"content must be True or False, found {self.content!r}")
+        if self.provider is not None and not hasattr(self.provider, "get_tracer"):
+            raise ValueError(f"provider must be a TracerProvider, found {self.provider!r}")
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """What `using` sets for the runs of a flow."""
 
@@ -240,6 +263,7 @@ class Settings:
     keep: bool = True  # the values of the root, for the result (S8.5); has no form in documents
     store: Store | None = None  # where runs live (S12.1); has no form in documents either
     memo: ProcessMemo | Store | None = None  # where outcomes are remembered (S13.1); nor has this
+    telemetry: Telemetry | None = None  # how runs are told to OpenTelemetry (S19); nor has this
 
     def __post_init__(self) -> None:
         if not isinstance(self.keep, bool):
@@ -252,6 +276,15 @@ class Settings:
             if not isinstance(limit, Limit):
                 check_whole(f"limit {name!r}", limit, 1)
         _positive_or_none("timeout", self.timeout)
+
+
+def telemetry_of(given: object) -> Telemetry | None:
+    """Return what `using` is given as telemetry; raises ValueError for what is none."""
+    if given is None or isinstance(given, Telemetry):
+        return given
+    if not isinstance(given, bool):
+        raise ValueError(f"telemetry must be True, False or a Telemetry, found {given!r}")
+    return Telemetry() if given else None
 
 
 def policy_of(

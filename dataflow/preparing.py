@@ -8,7 +8,7 @@ import anyio
 
 from dataflow.backend import caller
 from dataflow.errors import DataflowError
-from dataflow.events import Reporter
+from dataflow.reporting import reporter_for
 from dataflow.run import Prepared
 from dataflow.scheduler import Scheduler
 from dataflow.starting import NewStart, ResumedStart
@@ -25,7 +25,8 @@ __all__ = ["prepare_again", "prepare_anew"]
 
 async def prepare_anew(plan: FlowPlan, inputs: dict[str, Any], settings: Settings, run_id: str) -> Prepared:
     """Prepare a new run, which takes the inputs over and empties the dict (S8.5)."""
-    scheduler = Scheduler(plan, settings, Reporter(run_id, call=caller()), anyio.current_time)
+    reporter = reporter_for(settings, plan.name, run_id, caller())
+    scheduler = Scheduler(plan, settings, reporter, anyio.current_time)
     return Prepared(scheduler, NewStart(inputs))
 
 
@@ -47,7 +48,7 @@ async def prepare_again(plan: FlowPlan, result: Result, answers: Mapping[str, ob
         )
     read = {id: scheduler.asking.read(id, value, "resume") for id, value in answers.items()}
     paused.take()
-    reporter = Reporter(result.run_id, call=caller(), seq=scheduler.reporter.seq)
-    scheduler.reporter = reporter
+    seq = scheduler.reporter.seq
+    scheduler.reporter = reporter_for(scheduler.settings, plan.name, result.run_id, caller(), seq)
     scheduler.timing.go_on(anyio.current_time)
     return Prepared(scheduler, ResumedStart(read))

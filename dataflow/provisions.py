@@ -69,6 +69,8 @@ def unused(vertices: Iterable[Vertex]) -> Iterator[str]:
                 yield f"keep of the flow of node {node!r}"
             if flow.settings.memo is not None:
                 yield f"memo of the flow of node {node!r}"
+            if flow.settings.telemetry is not None:
+                yield f"telemetry of the flow of node {node!r}"
 
 
 def _calls(vertices: Iterable[Vertex]) -> Iterator[tuple[str, CallAction, Nested | None]]:

@@ -122,6 +122,8 @@ class Reusing:
         is_bare = frame.parent is None and frame.unsettled > 1 and index not in frame.withdrawn
         if not is_bare or frame.odd or frame.is_closing or self.scheduler.admission is not None:
             return None
+        if self.scheduler.reporter.is_listening:
+            return None
         frame.values[end.out], frame.states[index] = result, DONE
         frame.unsettled -= 1
         function, given, known = self._begun.pop((frame, index))

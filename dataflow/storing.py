@@ -11,13 +11,13 @@ import anyio
 from dataflow.backend import caller
 from dataflow.entering import read_inputs
 from dataflow.errors import AnswerRefused, RunTaken
-from dataflow.events import Reporter
 from dataflow.forgetting import forgotten_by
 from dataflow.journal import Journal
 from dataflow.owning import owned, told_by
 from dataflow.past import began, fold
 from dataflow.recording import Recording
 from dataflow.replaying import replay
+from dataflow.reporting import reporter_for
 from dataflow.restoring import Restoring
 from dataflow.run import Prepared
 from dataflow.scheduler import Scheduler
@@ -81,7 +81,7 @@ def _scheduler(
     """Make the scheduler of a run that is written down, and that is given up where there is no writer."""
     assert settings.store is not None, "the flow has a store"
     call = caller()
-    reporter = Reporter(run, call=call, seq=seq)
+    reporter = reporter_for(settings, plan.name, run, call, seq)
     try:
         journal = Journal(settings.store, run, hold, call)
     except BaseException:  # no more threads can be started

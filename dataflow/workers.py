@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from dataflow.timers import Timer
     from dataflow.worker import Worker
 
+    Fire = Callable[[Worker, FiringId | None, float], FiringId | None]
+
 __all__ = ["Workers"]
 
 #: How long, in seconds, a worker goes on before it lets the event loop do other things.
@@ -47,7 +49,9 @@ class Workers:
             scheduler.admission.later = self._later
         self._attempting = Attempting(scheduler, self._suspended)
         self._ready: deque[FiringId] = deque()
-        self._inline = Inline(self._attempting.context, self._attempting.begin, self._ready)
+        self._fire: Fire = Inline(self._attempting.context, self._attempting.begin, self._ready).fire
+        if scheduler.reporter.is_tracing:
+            self._fire = _fire_none  # a span takes more than a call
         self._workers: set[Worker] = set()
         self._starting = 0
         self._cancellation = cancellation_types()
@@ -164,7 +168,7 @@ class Workers:
                 ready.extend(scheduler.advance())
             elif firing is None and not ready:
                 ready.extend(scheduler.begin_items())
-            stop = self._inline.fire(worker, firing, until)
+            stop = self._fire(worker, firing, until)
             if scheduler.to_act:
                 self.act()
             newly = [] if stop is None else attempting.begin(worker, *stop)  # so each turn fires something
@@ -194,3 +198,8 @@ class Workers:
             ready.append(firing)
             return ready.popleft()
         return firing
+
+
+def _fire_none(_worker: Worker, firing: FiringId | None, _until: float) -> FiringId | None:
+    """Leave every firing to the attempts."""
+    return firing

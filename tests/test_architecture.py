@@ -111,7 +111,7 @@ ROWS: Final[list[set[str]]] = [
     {"called", "declarations", "graph", "holding", "lookup", "plan", "tokens", "uses"},
     {"drawing", "loading"},
     {"registry"},
-    {"cancelling", "comparing_values", "journal", "recording"},
+    {"cancelling", "comparing_values", "journal", "recording", "span_links", "telemetry"},
     {"formats", "offers", "packs", "stores"},
     {"document"},
     {
@@ -183,7 +183,7 @@ ROWS: Final[list[set[str]]] = [
 
 NEVER: Final = {"hypothesis", "litellm", "mcp", "pytest", "starlette", *PACKS}
 EXCEPT: Final[dict[str, set[str]]] = {}  # row entries that may import some of NEVER: {"testing": {"pytest"}}
-NOT_AT_IMPORT: Final = {"jinja2", "litellm", "mcp", "networkx", "rich", "typer", *PACKS}
+NOT_AT_IMPORT: Final = {"jinja2", "litellm", "mcp", "networkx", "opentelemetry", "rich", "typer", *PACKS}
 # What a flow of plain functions does without, from the import to the end of its run: configs, packs, and what
 # they bring in, for configs what pydantic loads when the first model is made.
 NOT_TO_RUN: Final = {

@@ -8,6 +8,7 @@ from typing import Final
 from dataflow_agent.answering import provider_for_all
 from dataflow_agent.litellm_provider import LITELLM
 from dataflow_agent.model_names import ModelName
+from dataflow_agent.model_spans import Traced
 from dataflow_agent.requests import Provider
 from dataflow_agent.script_files import script_of_file
 
@@ -20,7 +21,14 @@ SCRIPT_VARIABLE: Final = "DATAFLOW_SCRIPTED"
 
 
 async def provider_of(name: ModelName) -> Provider:
-    """Return who answers for a model: whoever answers for all, else a script, else litellm."""
+    """Return who answers for a model, each answer with a span of its own.
+
+    That is whoever answers for all, else a script, else litellm.
+    """
+    return Traced(await _untraced(name), name)
+
+
+async def _untraced(name: ModelName) -> Provider:
     for_all = provider_for_all()
     if for_all is not None:
         return for_all

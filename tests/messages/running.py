@@ -20,6 +20,7 @@ from dataflow import (
     Ports,
     ProcessMemo,
     RunFailed,
+    Telemetry,
     collect,
     each,
     merge_contexts,
@@ -274,7 +275,10 @@ ROWS: Final = [
     Row("pull of an output without a value", lambda: anyio.run(with_value().pull, 'big'), "output 'big' has no value: when: exit 'yes' not taken"),
     Row("pull of nothing", lambda: anyio.run(with_value().pull, 'nobody'), "the flow has no port 'nobody.out'; choices: inc, when, item, big, items"),
     Row("a dead port beside a live one", warned(dead_beside_live), 'pair is skipped: no value came on p, though one came on q'),
-    Row("a setting without effect", warned(lambda f: f.add(with_value().using(keep=False, memo=ProcessMemo()))), "flow 'f' sets what counts only for whole runs: keep of the flow of node 'f', memo of the flow of node 'f'"),
+    Row("a setting without effect", warned(lambda f: f.add(with_value().using(keep=False, memo=ProcessMemo(), telemetry=True))), "flow 'f' sets what counts only for whole runs: keep of the flow of node 'f', memo of the flow of node 'f', telemetry of the flow of node 'f'"),
+    Row("telemetry that is none", lambda: Flow("f").using(telemetry="on"), "telemetry must be True, False or a Telemetry, found 'on'"),
+    Row("content neither told nor not", lambda: Telemetry(content=1), "content must be True or False, found 1"),
+    Row("a provider that is none", lambda: Telemetry(provider="mine"), "provider must be a TracerProvider, found 'mine'"),
     Row("a blocking call that is given up", blocked, 'blocks gave up a blocking call: its thread runs on until that returns'),
 ]
 # fmt: on
