@@ -42,6 +42,6 @@ __getattr__, __dir__, __all__ = _attach(
         "providers": ["answered_by"],
         "requests": ["ModelAnswer", "ModelRequest", "Options", "Provider", "ToolSpec", "Usage"],
         "scripts": ["Script", "ScriptEnded", "ScriptedAnswer", "ScriptedCall", "scripted"],
-        "toolboxes": ["Offer", "Offered", "Toolbox", "offer_tools", "tools"],
+        "toolboxes": ["Toolbox", "tools"],
     },
 )

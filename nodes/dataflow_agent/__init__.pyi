@@ -32,7 +32,7 @@ from .model_errors import (
 from .providers import answered_by
 from .requests import ModelAnswer, ModelRequest, Options, Provider, ToolSpec, Usage
 from .scripts import Script, ScriptedAnswer, ScriptedCall, ScriptEnded, scripted
-from .toolboxes import Offer, Offered, Toolbox, offer_tools, tools
+from .toolboxes import Toolbox, tools
 
 __all__ = [
     "Agent",
@@ -52,8 +52,6 @@ __all__ = [
     "ModelTimeout",
     "ModelUnavailable",
     "ModelUnknown",
-    "Offer",
-    "Offered",
     "OptionUnsupported",
     "Options",
     "Provider",
@@ -75,7 +73,6 @@ __all__ = [
     "context",
     "inject_messages",
     "merge_contexts",
-    "offer_tools",
     "pack",
     "scripted",
     "tools",
