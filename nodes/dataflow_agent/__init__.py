@@ -53,6 +53,6 @@ __getattr__, __dir__, __all__ = _attach(
             "ScriptedCall",
             "scripted",
         ],
-        "toolboxes": ["Offer", "Offered", "Toolbox", "offer_tools", "tools"],
+        "toolboxes": ["Toolbox", "tools"],
     },
 )

@@ -35,7 +35,7 @@ from .prompts import Prompt, fill_prompt
 from .requests import Emit, ModelAnswer, ModelRequest, Options, Provider, ToolSpec, Usage
 from .routing import Router, intent_router
 from .scripts import AnswerFunction, Given, Script, ScriptedAnswer, ScriptedCall, ScriptEnded, scripted
-from .toolboxes import Offer, Offered, Toolbox, offer_tools, tools
+from .toolboxes import Toolbox, tools
 
 __all__ = [
     "Agent",
@@ -58,8 +58,6 @@ __all__ = [
     "ModelTimeout",
     "ModelUnavailable",
     "ModelUnknown",
-    "Offer",
-    "Offered",
     "OptionUnsupported",
     "Options",
     "Prior",
@@ -87,7 +85,6 @@ __all__ = [
     "inject_messages",
     "intent_router",
     "merge_contexts",
-    "offer_tools",
     "pack",
     "prior_outputs",
     "scripted",

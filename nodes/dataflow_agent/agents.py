@@ -148,7 +148,7 @@ def agent(
     main = begun.context
     with f.loop(name="turn", limit=None) as rounds:
         turn = rounds.carry(begun.turn)
-        asking = node(_ask).with_(retries=config.retries) if config.retries else _ask
+        asking = _ask.with_(retries=config.retries) if config.retries else _ask
         asked = f.add(asking, turn=turn.out, tools=tools, context=main, config=config)
         rounds.until(asked.out.calls, _is_empty)
         calls = each(asked.out.calls)

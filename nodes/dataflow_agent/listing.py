@@ -16,7 +16,7 @@ pack = Pack(
         "merge_contexts": "dataflow_agent.conversations:merge_contexts",
         "trim_context": "dataflow_agent.conversations:trim_context",
         "agent": "dataflow_agent.agents:agent",
-        "tools": "dataflow_agent.toolboxes:offer_tools",
+        "tools": "dataflow_agent.offering:tools",
         "chat": "dataflow_agent.chatting:chat",
         "intent_router": "dataflow_agent.routing:intent_router",
         "prior_outputs": "dataflow_agent.prior:prior_outputs",

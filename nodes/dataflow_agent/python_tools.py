@@ -82,7 +82,7 @@ def tool_of(reference: str) -> PythonTool:
     """Find a tool; raises FlowInvalid if it is not there or no model can call it."""
     try:
         found = _found(reference)
-    except (ImportError, AttributeError) as error:
+    except (ImportError, AttributeError, ValueError) as error:
         raise FlowInvalid(reference, [f"it cannot be imported: {error}"], TOOL) from error
     return _read(reference, found)
 

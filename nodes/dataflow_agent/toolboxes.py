@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, NamedTuple
-
-from pydantic import AfterValidator, Field
+from typing import Any
 
 from dataflow import FlowInvalid, Tools
-from dataflow_agent.configs import StrictConfig
 from dataflow_agent.python_tools import reference_of, tool_of
 from dataflow_agent.requests import ToolSpec
 from dataflow_agent.tool_names import names_of
 
-__all__ = ["Offer", "Offered", "Toolbox", "offer_tools", "tools"]
+__all__ = ["Toolbox", "tools"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,37 +69,3 @@ def tools(*items: Tools | Callable[..., Any]) -> Toolbox:
         else:
             functions.append(reference_of(item))
     return Toolbox(tuple(dict.fromkeys(functions)))
-
-
-def _references(given: list[str]) -> list[str]:
-    for one in given:
-        module, colon, qualname = one.partition(":")
-        if not (colon and all(part.isidentifier() for part in (*module.split("."), *qualname.split(".")))):
-            raise ValueError(f"expected a function, written module:qualname, found {one!r}")
-    return given
-
-
-class Offer(StrictConfig):
-    """Config of `agent.tools`."""
-
-    tools: Annotated[list[str], AfterValidator(_references)] = Field(
-        default=[], description="functions, each as module:qualname"
-    )
-
-
-class Offered(NamedTuple):
-    """Tools, and the names that they have for models."""
-
-    tools: Toolbox
-    tool_names: list[str]
-
-
-async def offer_tools(config: Offer = Offer()) -> Offered:  # noqa: B008 - frozen
-    """Offer Python functions as tools.
-
-    Raises FlowInvalid for one that cannot be found or that no model can call.
-    """
-    for reference in config.tools:
-        tool_of(reference)
-    found = Toolbox(tuple(dict.fromkeys(config.tools)))
-    return Offered(found, [*found.names])

@@ -25,16 +25,16 @@ from dataflow_agent import (
     AgentConfig,
     ModelAnswer,
     ModelRequest,
-    Offer,
     RateLimited,
     ScriptedAnswer,
     ScriptedCall,
     Toolbox,
     agent,
-    offer_tools,
+    offering,
     scripted,
     tools,
 )
+from dataflow_agent.offering import Offer
 from tests.agent.agent_tools import ENTERED, add, fails, meet, slow, weather, where
 
 lead = Agent("lead", model="openai/gpt", system="Lead.")
@@ -308,7 +308,7 @@ async def test_as_a_type_it_takes_a_config_and_runs_by_itself() -> None:
         reply = await agent("hi", tools=tools(add), config=AgentConfig(model="openai/gpt"))
     assert reply.text == "done"
     with Flow("typed") as flow:
-        box = flow.add(offer_tools, config=Offer(tools=["tests.agent.agent_tools:weather"]))
+        box = flow.add(offering.tools, config=Offer(tools=["tests.agent.agent_tools:weather"]))
         step = flow.add(agent, prompt="x", tools=box.out.tools, config=AgentConfig(model="openai/gpt"))
         flow.output("text", step.out.text)
     with scripted("fine") as script:

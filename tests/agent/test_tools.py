@@ -8,7 +8,8 @@ from typing import Any, Final
 import pytest
 
 from dataflow import Flow, FlowInvalid, ToolCall, Tools
-from dataflow_agent import Offer, Toolbox, offer_tools, tools
+from dataflow_agent import Toolbox, offering, tools
+from dataflow_agent.offering import Offer
 from dataflow_agent.tool_calls import result_of
 from dataflow_agent.tool_names import names_of
 from tests.agent import agent_tools
@@ -147,7 +148,7 @@ def test_a_name_that_no_tool_has_is_refused_with_those_that_there_are() -> None:
 
 async def test_a_node_offers_functions_by_their_names() -> None:
     with Flow("offer") as flow:
-        step = flow.add(offer_tools, config=Offer(tools=[f"{MODULE}:add", f"{MODULE}:add"]))
+        step = flow.add(offering.tools, config=Offer(tools=[f"{MODULE}:add", f"{MODULE}:add"]))
         flow.output("tools", step.out.tools)
         flow.output("names", step.out.tool_names)
     result = await flow.run()
@@ -157,4 +158,4 @@ async def test_a_node_offers_functions_by_their_names() -> None:
 @pytest.mark.parametrize("name", ["no_such_module:add", f"{MODULE}:no_such_function"])
 async def test_a_tool_that_cannot_be_imported_is_refused(name: str) -> None:
     with pytest.raises(FlowInvalid, match="it cannot be imported"):
-        await offer_tools(Offer(tools=[name]))
+        await offering.tools(Offer(tools=[name]))

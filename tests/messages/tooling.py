@@ -9,7 +9,8 @@ from typing import Any, Final
 import anyio
 
 from dataflow import ToolCall, Tools
-from dataflow_agent import Offer, Toolbox, offer_tools, tools
+from dataflow_agent import Toolbox, offering, tools
+from dataflow_agent.offering import Offer
 from dataflow_agent.tool_calls import result_of
 from tests.agent import agent_tools
 from tests.messages.telling import Row, Stimulus
@@ -66,7 +67,7 @@ ROWS: Final = [
     Row("no schema", describing(agent_tools.with_function), "its parameters have no JSON Schema"),
     Row(
         "not importable",
-        lambda: anyio.run(offer_tools, Offer(tools=["no_such_module:add"])),
+        lambda: anyio.run(offering.tools, Offer(tools=["no_such_module:add"])),
         "it cannot be imported: No module named 'no_such_module'",
     ),
     Row(
