@@ -75,17 +75,15 @@ class TracedReporter(Reporter):
         self._status = status
 
     def close(self) -> None:
-        has_ended, status = self._has_ended, self._status
         super().close()
-        if has_ended:
-            return
         with _kept_away():
+            status = None if self._status is None else self._status.value
             for path in reversed([*self._open]):  # what was opened last is inside the others
                 self._end(path, status)
             root = self._run_span()
             if status is not None:
-                root.set_attribute("dataflow.state", status.value)
-            if status is RunStatus.FAILED:
+                root.set_attribute("dataflow.state", status)
+            if self._status is RunStatus.FAILED:
                 root.set_status(trace.StatusCode.ERROR, ", ".join(self._failures) or None)
             root.end()
 
