@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from dataflow.errors import NodeFailed, NodeTimeout
 from dataflow.failure import failure_of, is_interruption
 from dataflow.frames import Unhandled
+from dataflow.plan import FlowOf, MapOf
 from dataflow.ports import DONE, ERROR, MISSING, Signal
 from dataflow.separation import separate
 from dataflow.states import CANCELLED, FAILED, NOT_RUN, PAUSED, READY, RUNNING, TIMED_OUT, WAITING
@@ -51,6 +52,10 @@ class Failing:
     def is_handled(self, node: PlanNode, failure: Failure) -> bool:
         """Tell whether a failure of a node would be no failure of its frame."""
         return _handled(node, failure) is not None or node.failure_is_taken
+
+    def stands(self, frame: Frame, node: PlanNode, failure: Failure) -> bool:
+        """Tell whether a failure of a node is none of what is around: resumed, the run keeps it (S11.3)."""
+        return self.is_handled(node, failure) or _tolerates_failures(frame)
 
     def restored(self, frame: Frame, node: PlanNode, failure: Failure, state: int) -> None:
         """Let a failure stand that an earlier sitting of the run has seen (S11.3)."""
@@ -182,3 +187,16 @@ def _handled(node: PlanNode, failure: Failure) -> Mapping[str, Any] | None:
         return {"out": separate(policy.default), DONE: Signal(), ERROR: failure}
     is_handled = policy is not None and policy.on_error in ("skip", "route")
     return {ERROR: failure} if is_handled or ERROR in node.outputs else None
+
+
+def _tolerates_failures(frame: Frame) -> bool:
+    """Tell whether a failure that nothing in the frame handles is no failure of what has opened it."""
+    if frame.parent is None:
+        return False
+    match frame.parent.plan.nodes[frame.owner].action:
+        case MapOf(options=options):
+            return options.on_error != "fail"
+        case FlowOf(policy=policy):
+            return policy.errors == "collect"
+        case _:
+            return False

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 from dataflow.dependents import dependents
 from dataflow.edits import Edits, check_edits, compare
 from dataflow.errors import StoreError
-from dataflow.scope_tree import address_of
+from dataflow.plan import FlowOf
+from dataflow.scope_tree import address_of, scopes_of
 from dataflow.shape import FlowShape
 from dataflow.states import NodeState
 
@@ -26,6 +27,8 @@ SETTLED: Final = frozenset({NodeState.DONE, NodeState.FAILED, NodeState.TIMED_OU
 #: The parts of a node that tell what it asks for.
 OF_ASK: Final = frozenset({"type", "version", "config"})
 _KEYS: Final = re.compile(r"\[[^\]]*\]")  # of items and rounds
+#: Where a path goes inside a flow node, and in which attempt: the first has no mark.
+_INSIDE: Final = re.compile(r"(?:~(\d+))?/")
 
 
 def forgotten_by(
@@ -38,7 +41,7 @@ def forgotten_by(
     """
     forgotten = _after_failures(plan, past)
     if stored == present:
-        return forgotten, []
+        return _without_over(plan, past, forgotten), []
     edits = compare(_read(stored, past), FlowShape.read(present))
     forgotten |= _asked_by_others(past, edits)
     standing = {
@@ -50,7 +53,8 @@ def forgotten_by(
         again = dependents(plan, edits.altered)
         forgotten |= {path for path in past.firings if address_of(path) in again}
         standing -= again
-    return forgotten, check_edits(past.run, edits, standing if edited == "refuse" else ())
+    warnings = check_edits(past.run, edits, standing if edited == "refuse" else ())
+    return _without_over(plan, past, forgotten), warnings
 
 
 def _read(shape: str, past: Past) -> FlowShape:
@@ -89,6 +93,36 @@ def _after_failures(plan: FlowPlan, past: Past) -> set[str]:
             and not around.are_apart_from(path)
         }
     return forgotten
+
+
+def _without_over(plan: FlowPlan, past: Past, forgotten: set[str]) -> set[str]:
+    """Leave out what is in an attempt at a flow node that another has followed: nothing in it runs again."""
+    if not forgotten:
+        return forgotten
+    flows = _flows_around(plan)
+
+    def is_over(path: str) -> bool:
+        around = flows.get(address_of(path), frozenset())
+        return bool(around) and any(
+            address_of(flow := path[: inside.start()]) in around
+            and int(inside[1] or 1) != past.attempt_at_flow(flow)
+            for inside in _INSIDE.finditer(path)
+        )
+
+    return {path for path in forgotten if not is_over(path)}
+
+
+def _flows_around(plan: FlowPlan) -> dict[str, frozenset[str]]:
+    """List by address of a node the addresses of the flow nodes that it is inside of."""
+    around: list[frozenset[str]] = []  # by number of the scope
+    found: dict[str, frozenset[str]] = {}
+    for scope in scopes_of(plan):
+        flows = frozenset[str]() if scope.parent is None else around[scope.parent.number]
+        if scope.owner is not None and isinstance(scope.owner.action, FlowOf):
+            flows |= {scope.address}
+        around.append(flows)
+        found.update({scope.address_of(node): flows for node in scope.plan.nodes})
+    return found
 
 
 class _Around:

@@ -45,12 +45,17 @@ class Releasing:
         self.scheduler.finish(frame, node, DONE)
 
     def opener_ended(self, frame: Frame, node: PlanNode, unhandled: Sequence[Unhandled]) -> None:
-        """Settle a loop, map or flow node whose frames have all ended: as failed, as cancelled or as done."""
+        """Settle a loop, map or flow node whose frames have all ended: as failed, as cancelled or as done.
+
+        One that was cut short has not failed with what stands: a resumed run would take it as it is, and what
+        was cancelled in it would never run (S11.3).
+        """
+        failing = self.scheduler.failing
         frame.opened[node.index].release()
         if node.index in frame.withdrawn:
             self.scheduler.finish(frame, node, CANCELLED)
-        elif unhandled:
-            self.scheduler.failing.opener_failed(frame, node, unhandled)
+        elif unhandled and not (frame.is_closing and failing.stands(frame, node, unhandled[0].failure)):
+            failing.opener_failed(frame, node, unhandled)
         elif frame.is_closing:
             if frame.closed_by is not None:
                 frame.note_reason(node.index, frame.closed_by)

@@ -11,7 +11,7 @@ from dataflow.errors import StoreError
 from dataflow.events import EventKind
 from dataflow.failure import Failure
 from dataflow.memo_telling import told_of_memo
-from dataflow.plan import Call, FlowOf, MapOf
+from dataflow.plan import Call
 from dataflow.ports import DONE as DONE_PORT
 from dataflow.ports import ERROR as ERROR_PORT
 from dataflow.ports import MISSING, SKIP
@@ -184,7 +184,7 @@ class Restoring:
         if not isinstance(failure, Failure) or failure.path in self.past.failures:
             return False
         failing = self.scheduler.failing
-        if not failing.is_handled(node, failure) and not _tolerates_failures(frame):
+        if not failing.stands(frame, node, failure):
             is_own = failure.path == frame.path_of(node)  # else all that failed inside is found there
             if self.past.status is not RunStatus.PAUSED or not is_own:
                 return False
@@ -254,16 +254,3 @@ def _token(path: str, told: Mapping[str, Any], read: Callable[[Any], Any]) -> An
     if "value" in told:
         return read(told["value"])
     return Skip(path, told["skip"]) if "skip" in told else Errored(path, read(told["error"]))
-
-
-def _tolerates_failures(frame: Frame) -> bool:
-    """Tell whether a failure that nothing in the frame handles is no failure of what has opened it."""
-    if frame.parent is None:
-        return False
-    match frame.parent.plan.nodes[frame.owner].action:
-        case MapOf(options=options):
-            return options.on_error != "fail"
-        case FlowOf(policy=policy):
-            return policy.errors == "collect"
-        case _:
-            return False
