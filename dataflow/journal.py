@@ -104,7 +104,8 @@ class Journal:
     async def pause(self, entry: Entry) -> Sequence[Answer]:
         """Write that the run has paused, unless the inbox holds answers: these are returned (S11.2)."""
         pause = _Pause(entry)
-        self._add(pause)
+        if not self._has_ended:  # else the run was given up meanwhile, and nobody writes any more
+            self._add(pause)
         await self._until(self._put)
         return pause.answers
 
