@@ -157,9 +157,14 @@ def _offers_of(distribution: metadata.Distribution) -> Iterator[Offer]:
 
 
 def _distributions(search_path: SearchPath) -> Iterator[metadata.Distribution]:
-    """Yield each distribution once: the first of its name on the search path is the one in use."""
+    """Yield each distribution once: the first of its name on the search path is the one in use.
+
+    They are found as the standard library finds them: others may read malformed entry points otherwise,
+    as that of `importlib_metadata` does, which many libraries load.
+    """
     seen: set[str] = set()
-    for distribution in metadata.distributions(path=[place for place, _ in search_path]):
+    context = metadata.DistributionFinder.Context(path=[place for place, _ in search_path])
+    for distribution in metadata.MetadataPathFinder.find_distributions(context):
         name = _plain(_name_of(distribution))
         if name not in seen:
             seen.add(name)

@@ -252,6 +252,26 @@ def test_a_type_with_odd_settings_is_described(
         assert "timeout: 2.5" in done.out
 
 
+class Finder:
+    """Finds distributions in its own way, as `importlib_metadata` does where a library loads it."""
+
+    @staticmethod
+    def find_spec(*_: object) -> None:
+        return None
+
+    @staticmethod
+    def find_distributions(*_: object) -> list[object]:
+        raise AssertionError("other finders may read malformed entry points otherwise")
+
+
+def test_packs_are_found_as_the_standard_library_finds_them(
+    cli: Cli, installed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "meta_path", [Finder, *sys.meta_path])
+    install(installed, "nothing-at-all", "void = !!!\n")
+    assert "its entry point is '!!!'" in cli("nodes", "void").out
+
+
 @pytest.mark.parametrize("value", ["!!!", "module", ":object", "a b:c"])
 def test_an_entry_point_that_names_nothing_is_told(cli: Cli, installed: Path, value: str) -> None:
     install(installed, "nothing-at-all", f"void = {value}\n")

@@ -36,7 +36,8 @@ def run(script: Path, folder: Path, path: str) -> None:
     done = subprocess.run(
         ["bash", script],
         cwd=folder,
-        env={**os.environ, "PATH": path},
+        env={name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+        | {"PATH": path},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
