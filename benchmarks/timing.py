@@ -97,15 +97,21 @@ def microseconds(work: Work, backend: str) -> float:
 
 
 async def times_as_long(works: tuple[Work, Work]) -> float:
-    """Return how many times as long the first work takes as the second; raises WrongResult.
+    """Return how many times as long the first work takes as the second; raises WrongResult."""
+    ours, other = await seconds_in_turn(works)
+    return ours / other
+
+
+async def seconds_in_turn(works: tuple[Work, Work]) -> tuple[float, float]:
+    """Return how long two works take that are to be compared; raises WrongResult.
 
     They are done in turn, and the least time of each counts: where one waits for the disk and the other does
-    not, whatever else uses the disk would change their ratio.
+    not, whatever else uses the disk would change their ratio; so would a processor of changing speed.
     """
     for work in works:
         await _once(work)  # what is loaded on first use is loaded now
     turns = [(await _once(works[0]), await _once(works[1])) for _ in range(REPEATS)]
-    return min(ours for ours, _ in turns) / min(other for _, other in turns)
+    return min(ours for ours, _ in turns), min(other for _, other in turns)
 
 
 async def _once(work: Work) -> float:

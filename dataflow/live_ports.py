@@ -35,7 +35,7 @@ class _Waiter:
 
     def __init__(self, port: RootPort, *, is_patient: bool) -> None:
         self.port = port
-        self.woken = new_event()
+        self.woken = new_event()  # another each time it waits
         self.is_patient = is_patient
         self.seen: Seen | None = None
 
@@ -101,10 +101,13 @@ class LivePorts:
                     and self._engine.over is None
                     and (is_patient or not self._engine.is_idle)
                 ):
-                    waiter.woken = new_event()
+                    if waiter.woken.is_set():
+                        waiter.woken = new_event()
                     await waiter.woken.wait()  # meanwhile it may have been answered, or changed, once more
         finally:
-            self._waiters[maker] = [one for one in self._waiters.get(maker, ()) if one is not waiter]
+            left = [one for one in self._waiters.pop(maker, ()) if one is not waiter]
+            if left:
+                self._waiters[maker] = left
         self._engine.check()
         if waiter.seen is not None:
             return waiter.seen
@@ -125,9 +128,9 @@ class LivePorts:
 
     def show(self, index: int) -> None:
         """Show a node that has settled to those who wait for it; an interruption is told as the end."""
-        if self._engine.scheduler.interruption is not None:
+        if index not in self._waiters or self._engine.scheduler.interruption is not None:
             return
-        for waiter in self._waiters.pop(index, ()):
+        for waiter in self._waiters.pop(index):
             waiter.seen = self.look(waiter.port)
             waiter.woken.set()
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dataflow.deciding import checked_answer
-from dataflow.freshness import Freshness, Stage
+from dataflow.freshness import Freshness
+from dataflow.hits import Hit
 from dataflow.known import Known, Memory
 from dataflow.plan import Call, JoinOf
 from dataflow.ports import MISSING, SKIP
@@ -82,7 +83,7 @@ class Reusing:
 
     def is_overtaken(self, frame: Frame, index: int) -> bool:
         """Tell whether an update has made a firing of the root stale that has not ended."""
-        return frame.parent is None and self.freshness.stages[index] == Stage.OVERTAKEN
+        return frame.parent is None and self.freshness.is_overtaken(index)
 
     def passed_over(self, frame: Frame, index: int) -> None:
         """Note that a firing will not be called; one that an update has overtaken is taken back."""
@@ -116,27 +117,30 @@ class Reusing:
 
         Most firings come to that; None where it takes more.
         """
-        end = frame.plan.ends[index]
-        if end is None or end.calls is None or result is SKIP:
+        end, scheduler = frame.plan.ends[index], self.scheduler
+        if end is None or end.calls is None or frame.parent is not None or frame.unsettled == 1:
             return None
-        is_bare = frame.parent is None and frame.unsettled > 1 and index not in frame.withdrawn
-        if not is_bare or frame.odd or frame.is_closing or self.scheduler.admission is not None:
+        if result is SKIP or type(result) is Hit or self.freshness.is_unwanted(index):
             return None
-        if self.scheduler.reporter.is_listening:
+        if frame.odd or frame.is_closing or scheduler.admission is not None:
             return None
-        frame.values[end.out], frame.states[index] = result, DONE
+        if scheduler.reporter.is_listening:
+            return None
+        slot = end.out
+        frame.values[slot], frame.states[index] = result, DONE
         frame.unsettled -= 1
         function, given, known = self._begun.pop((frame, index))
-        digests = {end.out: digest_of(result)} if end.calls else {}
-        frame.digests |= digests
+        digests = {}
+        if end.calls:
+            digests[slot] = frame.digests[slot] = digest_of(result)
         before = None if known is None else known.given
-        known = Known(function, given, DONE, {end.out: result}, digests, self.revision, before)
+        known = Known(function, given, DONE, {slot: result}, digests, self.revision, before)
         self.memory.note_own(index, known)
         self.freshness.finished(index)
         ready = frame.count_down(end.calls)
         self.settle(ready)
         if len(self._unknown) < len(ready):
-            return self.scheduler.advance()
+            return scheduler.advance()
         return self.to_fire()
 
     def asked(self, one: OpenAsk) -> None:

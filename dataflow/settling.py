@@ -76,16 +76,16 @@ class Settling:
 
     def _succeed(self, frame: Frame, index: int, result: Any) -> list[FiringId]:
         scheduler = self.scheduler
-        if scheduler.live is not None and self._is_superseded(frame, index):
-            return self.superseded(frame, index, result)
-        if index in frame.withdrawn:
-            return self.cancelled(frame, index)
-        if type(result) is Hit:
-            return self.remembered(frame, index, result)
         if scheduler.live is not None:
             newly = scheduler.live.succeed(frame, index, result)
             if newly is not None:
                 return newly
+            if self._is_superseded(frame, index):
+                return self.superseded(frame, index, result)
+        if index in frame.withdrawn:
+            return self.cancelled(frame, index)
+        if type(result) is Hit:
+            return self.remembered(frame, index, result)
         scheduler.begin_step(frame, index)
         node, end = frame.plan.nodes[index], frame.plan.ends[index]
         is_written = scheduler.recording is not None

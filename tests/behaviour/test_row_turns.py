@@ -42,6 +42,7 @@ class SlowClock:
 @pytest.fixture
 def slow_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = SlowClock()
+    monkeypatch.setattr("dataflow.workers.SLICE", 0.005)
     for module in ("inline", "workers"):
         monkeypatch.setattr(f"dataflow.{module}.perf_counter", clock)
 
