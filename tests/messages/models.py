@@ -290,12 +290,12 @@ ROWS: Final = [
     Row(
         "no file of answers",
         lambda: read_script("no.yaml"),
-        "no.yaml: the scripted answers cannot be read: No such file or directory",
+        "no.yaml: cannot be read: No such file or directory",
     ),
     Row(
         "no YAML",
         reading("{"),
-        "…answers.yaml: the scripted answers are no YAML: while parsing a flow node expected the node content…",
+        "…answers.yaml:2:1: is no YAML: did not find expected node content while parsing a flow node",
     ),
     Row(
         "no such error",
