@@ -118,16 +118,17 @@ class ExecutionContext:
         The oldest turns go first. System text, pinned messages and the last user message stay; where the last
         turn alone is too large, its oldest tool calls go with their results. `size` measures a message: the
         default estimates tokens, by four characters each. Raises BudgetExceeded where what has to stay does
-        not fit, ConversationInvalid as `check` does.
+        not fit, ConversationInvalid as `check` does, ValueError for a budget that is no whole number.
         """
+        if not isinstance(budget, int) or isinstance(budget, bool) or budget < 0:
+            raise ValueError(f"budget must be a whole number of 0 or more, found {budget!r}")
         self.check()
         system = self.system_instructions
         messages = self.messages
         measured = budget - (size(Message("system", system)) if system else 0)
-        try:
-            staying = choose(messages, measured, size)
-        except TooLarge as error:
-            raise BudgetExceeded(self.context_id, error.needed + budget - measured, budget) from None
+        staying = choose(messages, measured, size)
+        if isinstance(staying, TooLarge):
+            raise BudgetExceeded(self.context_id, staying.needed + budget - measured, budget)
         if all(staying):
             return self
         behind = next(n for n, stays in enumerate(reversed(staying)) if not stays)

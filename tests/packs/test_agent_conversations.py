@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from pydantic import ValidationError
 
 from dataflow import (
     BudgetExceeded,
@@ -177,6 +178,12 @@ def test_two_contexts_on_one_branch_are_refused() -> None:
 async def test_a_context_is_trimmed_to_whole_turns() -> None:
     trimmed = await played(trim_context, Trim(max_tokens=20), context=talk("a", "b", "c"))
     assert sent(trimmed) == ["b", "re:b", "c", "re:c"]
+
+
+@pytest.mark.parametrize("odd", [float("nan"), 0, -1, True, 10.0, "10", None])
+def test_a_budget_is_a_whole_number(odd: Any) -> None:
+    with pytest.raises(ValidationError, match="max_tokens"):
+        Trim(max_tokens=odd)
 
 
 async def test_what_cannot_be_trimmed_fails() -> None:
