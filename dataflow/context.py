@@ -120,8 +120,7 @@ class ExecutionContext:
         default estimates tokens, by four characters each. Raises BudgetExceeded where what has to stay does
         not fit, ConversationInvalid as `check` does, ValueError for a budget that is no whole number.
         """
-        if not isinstance(budget, int) or isinstance(budget, bool) or budget < 0:
-            raise ValueError(f"budget must be a whole number of 0 or more, found {budget!r}")
+        _check_budget(budget)
         self.check()
         system = self.system_instructions
         messages = self.messages
@@ -139,6 +138,11 @@ class ExecutionContext:
     def _refuse(self, fault: Fault | None, part: str = "") -> None:
         if fault is not None:
             raise ConversationInvalid(self.context_id, fault.position, fault.reason, part)
+
+
+def _check_budget(budget: object) -> None:
+    if not isinstance(budget, int) or isinstance(budget, bool) or budget < 0:
+        raise ValueError(f"budget must be a whole number of 0 or more, found {budget!r}")
 
 
 def with_pinned(head: tuple[Message, ...], pinned: Sequence[Message]) -> tuple[Message, ...]:
