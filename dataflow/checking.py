@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Generator, Iterable, Iterator
 from reprlib import Repr
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args, get_origin
 
 from pydantic import PydanticUserError, TypeAdapter, ValidationError
 from pydantic.json_schema import GenerateJsonSchema
@@ -114,7 +114,7 @@ def object_schema(types: Mapping[str, object], required: Sequence[str]) -> dict[
 
     Classes that its fields refer to stand in `$defs` at its root, where `$ref` looks for them.
     """
-    described = [
+    described: list[tuple[str, Literal["validation"], TypeAdapter[Any]]] = [
         (name, "validation", adapter)
         for name, expected in types.items()
         if json_schema(expected) and (adapter := adapter_of(expected)) is not None

@@ -50,7 +50,7 @@ GOOD: Final = {
     "pair": {"left": {"size": 1}, "right": {"size": 2}},
     "leaves": [{"size": 3}],
 }
-BAD: Final = (
+BAD: Final[tuple[dict[str, Any], ...]] = (
     {"first": {"size": 1, "inner": [{"size": "2"}]}},
     {"other": {"size": 1}},
     {"pair": {"left": {"size": 1}, "right": {"text": "a"}}},

@@ -87,7 +87,7 @@ async def context(
     """
     begun = ExecutionContext(
         this_firing().key,
-        message_history=_read(messages or []),
+        message_history=_read(messages) if messages else (),
         provider=config.provider,
         model=config.model,
         system_instructions=config.system if system is None else system,
