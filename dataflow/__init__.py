@@ -49,6 +49,7 @@ __getattr__, __dir__, __all__ = _attach(
         "expressions": ["Expression", "Template"],
         "failure": ["Failure"],
         "flows": ["Flow"],
+        "formats.files": ["read_data"],
         "joins": ["collect", "each", "fallback", "gather", "merge", "merge_contexts", "race"],
         "looping": ["Carry", "Loop", "When"],
         "memo_table": ["MemoStats", "ProcessMemo", "process_memo"],

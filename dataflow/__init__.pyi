@@ -34,6 +34,7 @@ from .events import Event, EventKind
 from .expressions import Expression, Template
 from .failure import Failure
 from .flows import Flow
+from .formats.files import read_data
 from .joins import collect, each, fallback, gather, merge, merge_contexts, race
 from .looping import Carry, Loop, When
 from .memo_table import MemoStats, ProcessMemo, process_memo
@@ -139,6 +140,7 @@ __all__ = [
     "node",
     "process_memo",
     "race",
+    "read_data",
     "this_firing",
     "threaded",
 ]

@@ -43,13 +43,7 @@ class Addresses:
 
     def port(self, port: object) -> RootPort:
         """Find a port; raises DataflowError, also for one that is inside a map, a loop or a flow node."""
-        reference = _reference(port)
-        if isinstance(port, PortRef | Step):
-            owner = port._block.wiring  # noqa: SLF001 - hidden from users, not from the engine
-            if owner is not self.plan.wiring:
-                raise DataflowError(
-                    f"port '{reference}' belongs to flow {owner.name!r}, not to the one that ran"
-                )
+        reference = self._own(port)
         node = self._nodes.get(reference.node)
         if node is not None and (reference.port in node.outputs or reference.port in (DONE, ERROR)):
             return RootPort(node, reference.port, node.outputs.get(reference.port))
@@ -57,6 +51,16 @@ class Addresses:
         if slot is None:
             raise DataflowError(self._unknown(reference, node))
         return RootPort(None, reference.port, slot)
+
+    def node(self, port: object) -> RootPort | None:
+        """Find the end of a node that is named alone, as a step or by its id, and has no port `out`."""
+        if not isinstance(port, Step | str) or (isinstance(port, str) and "." in port):
+            return None
+        reference = self._own(port)
+        node = self._nodes.get(reference.node)
+        if node is None or reference.port in node.outputs:
+            return None
+        return RootPort(node, DONE, node.outputs.get(DONE))
 
     def output(self, port: object) -> RootPort | None:
         """Find what an output of the flow reads, if this is the name of one; `node.port` names a port."""
@@ -70,6 +74,17 @@ class Addresses:
         """The ports of nodes by slot."""
         nodes = self.plan.root.nodes
         return {slot: RootPort(node, name, slot) for node in nodes for name, slot in node.outputs.items()}
+
+    def _own(self, port: object) -> Reference:
+        """Return what names a port; raises DataflowError for a port of another flow."""
+        reference = _reference(port)
+        if isinstance(port, PortRef | Step):
+            owner = port._block.wiring  # noqa: SLF001 - hidden from users, not from the engine
+            if owner is not self.plan.wiring:
+                raise DataflowError(
+                    f"port '{reference}' belongs to flow {owner.name!r}, not to the one that ran"
+                )
+        return reference
 
     def _unknown(self, reference: Reference, node: PlanNode | None) -> str:
         """Say why a port cannot be told: it is inside something, or there is none."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from dataflow.checking import check_json, check_value, described, json_schema
+from dataflow.checking import check_json, check_value, described, json_schema, object_schema
 from dataflow.errors import AnswerRefused, NodeFailed, ValueMismatch
 from dataflow.markers import Marker
 from dataflow.ports import CONTEXT, MISSING, SKIP
@@ -104,12 +104,8 @@ def schema_of(left: Sequence[OutPort]) -> dict[str, Any]:
         return dict(json_schema(left[0].type))
     if not left:
         return {"type": "null"}
-    return {
-        "type": "object",
-        "properties": {port.name: dict(json_schema(port.type)) for port in left},
-        "required": [port.name for port in left if not port.conditional],
-        "additionalProperties": False,
-    }
+    required = [port.name for port in left if not port.conditional]
+    return object_schema({port.name: port.type for port in left}, required)
 
 
 def read_answer(id: str, left: Sequence[OutPort], value: object, *, is_json: bool = False) -> dict[str, Any]:

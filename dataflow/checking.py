@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Generator, Iterable, Iterator
 from reprlib import Repr
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args, get_origin
 
-from pydantic import PydanticUserError, ValidationError
+from pydantic import PydanticUserError, TypeAdapter, ValidationError
 from pydantic.json_schema import GenerateJsonSchema
 
 from dataflow.adapters import adapter_of
@@ -18,10 +18,12 @@ from dataflow.type_names import type_name
 from dataflow.type_shapes import STANDARD_MODULES, alternatives, bare, flattened, shape, union_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from pydantic.json_schema import JsonSchemaWarningKind
     from pydantic_core import ErrorDetails
 
-__all__ = ["check_json", "check_value", "described", "json_schema"]
+__all__ = ["check_json", "check_value", "described", "json_schema", "object_schema"]
 
 MOST_CHARACTERS = 80
 # What pydantic says of these adds nothing to the name of the type, or speaks of pydantic.
@@ -105,6 +107,26 @@ def json_schema(expected: object) -> dict[str, object]:
         return adapter.json_schema(schema_generator=_QuietSchema)
     except PydanticUserError:
         return {}
+
+
+def object_schema(types: Mapping[str, object], required: Sequence[str]) -> dict[str, Any]:
+    """Give the JSON Schema of an object with a field of each type, and no others.
+
+    Classes that its fields refer to stand in `$defs` at its root, where `$ref` looks for them.
+    """
+    described: list[tuple[str, Literal["validation"], TypeAdapter[Any]]] = [
+        (name, "validation", adapter)
+        for name, expected in types.items()
+        if json_schema(expected) and (adapter := adapter_of(expected)) is not None
+    ]
+    fields, shared = TypeAdapter.json_schemas(described, schema_generator=_QuietSchema)
+    schema: dict[str, Any] = {
+        "type": "object",
+        "properties": {name: fields.get((name, "validation"), {}) for name in types},
+        "required": [*required],
+        "additionalProperties": False,
+    }
+    return {**schema, "$defs": shared["$defs"]} if "$defs" in shared else schema
 
 
 def _takes_float_only(value: int, expected: object) -> bool:

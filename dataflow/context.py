@@ -118,16 +118,16 @@ class ExecutionContext:
         The oldest turns go first. System text, pinned messages and the last user message stay; where the last
         turn alone is too large, its oldest tool calls go with their results. `size` measures a message: the
         default estimates tokens, by four characters each. Raises BudgetExceeded where what has to stay does
-        not fit, ConversationInvalid as `check` does.
+        not fit, ConversationInvalid as `check` does, ValueError for a budget that is no whole number.
         """
+        _check_budget(budget)
         self.check()
         system = self.system_instructions
         messages = self.messages
         measured = budget - (size(Message("system", system)) if system else 0)
-        try:
-            staying = choose(messages, measured, size)
-        except TooLarge as error:
-            raise BudgetExceeded(self.context_id, error.needed + budget - measured, budget) from None
+        staying = choose(messages, measured, size)
+        if isinstance(staying, TooLarge):
+            raise BudgetExceeded(self.context_id, staying.needed + budget - measured, budget)
         if all(staying):
             return self
         behind = next(n for n, stays in enumerate(reversed(staying)) if not stays)
@@ -138,6 +138,11 @@ class ExecutionContext:
     def _refuse(self, fault: Fault | None, part: str = "") -> None:
         if fault is not None:
             raise ConversationInvalid(self.context_id, fault.position, fault.reason, part)
+
+
+def _check_budget(budget: object) -> None:
+    if not isinstance(budget, int) or isinstance(budget, bool) or budget < 0:
+        raise ValueError(f"budget must be a whole number of 0 or more, found {budget!r}")
 
 
 def with_pinned(head: tuple[Message, ...], pinned: Sequence[Message]) -> tuple[Message, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property, update_wrapper
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Protocol, TypeVar, overload
 
-from dataflow.checking import json_schema
+from dataflow.checking import object_schema
 from dataflow.errors import PortMisuse
 from dataflow.markers import Valueless
 from dataflow.nodetype import NodeType, derive
@@ -147,12 +147,10 @@ class Node(Generic[P, R]):
     def json_schema(self) -> dict[str, Any]:
         """Describe the input ports as a JSON Schema object."""
         inputs = self.type.inputs
-        return {
-            "type": "object",
-            "properties": {name: json_schema(port.type) for name, port in inputs.items()},
-            "required": [name for name, port in inputs.items() if port.required],
-            "additionalProperties": False,
-        }
+        return object_schema(
+            {name: port.type for name, port in inputs.items()},
+            [name for name, port in inputs.items() if port.required],
+        )
 
     def __repr__(self) -> str:
         return f"<node {self.name}>"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from dataflow.context import ExecutionContext
 from dataflow.events import EventKind
 from dataflow.memo_telling import MemoTold
 
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
     from dataflow.policy import Reach
     from dataflow.values import Json
 
-__all__ = ["Hit", "hit_of"]
+__all__ = ["Hit", "begun_by", "hit_of"]
 
 
 class Hit(NamedTuple):
@@ -26,6 +28,30 @@ class Hit(NamedTuple):
     outcome: Outcome
     told: MemoTold
     written: Mapping[str, Json] | None = None
+
+    def begun_at(self, key: str) -> Hit:
+        """Return the hit at a place of this key: the conversations that it begins are those of the place."""
+        outcome = self.outcome
+        outputs = {
+            port: _begun_at(key, value) if port in outcome.begun else value
+            for port, value in outcome.outputs.items()
+        }
+        digests = {port: made for port, made in outcome.digests.items() if port not in outcome.begun}
+        return Hit(replace(outcome, outputs=outputs, digests=digests), self.told)
+
+
+def begun_by(key: str, outputs: Mapping[str, Any]) -> frozenset[str]:
+    """Name the outputs of a firing of this key that are conversations which it began (S10.1)."""
+    return frozenset(
+        port
+        for port, value in outputs.items()
+        if isinstance(value, ExecutionContext) and value.context_id == key
+    )
+
+
+def _begun_at(key: str, context: ExecutionContext) -> ExecutionContext:
+    session = key if context.session_id == context.context_id else context.session_id
+    return replace(context, context_id=key, session_id=session)
 
 
 def hit_of(outcome: Outcome, reach: Reach, written: Mapping[str, Json] | None = None) -> Hit:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from dataflow.addressing import name_of
 from dataflow.explaining import ask_text, explain_token
 from dataflow.freshness import Stage
 from dataflow.reasons import Explanation, Reason, ReasonKind
@@ -26,9 +25,9 @@ __all__ = ["explain"]
 MOST_CAUSES: Final = 50
 
 
-def explain(engine: LiveEngine, port: object, found: RootPort) -> Explanation:
-    """Tell why a port is what it is; each reason but the first is a cause of one before it."""
-    index, named = engine.ports.maker(found), _named(port)
+def explain(engine: LiveEngine, named: str, found: RootPort) -> Explanation:
+    """Tell why a port of this name is what it is; each reason but the first is a cause of one before it."""
+    index = engine.ports.maker(found)
     if index is None:
         return _told(_given(engine, found.slot, named))
     node = engine.scheduler.root.plan.nodes[index]
@@ -63,10 +62,6 @@ def _on_its_way(engine: LiveEngine, named: str) -> Explanation:
 def _told(head: Reason, causes: Iterable[Reason] = ()) -> Explanation:
     different = list(dict.fromkeys(causes))
     return Explanation((replace(head, causes=tuple(range(1, len(different) + 1))), *different))
-
-
-def _named(port: object) -> str:
-    return f"output {port!r}" if isinstance(port, str) and "." not in port else name_of(port)
 
 
 def _given(engine: LiveEngine, slot: int | None, named: str) -> Reason:

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from dataflow.built_in import BUILT_IN
 from dataflow.errors import DataflowError, FormatError, PackError
 from dataflow.failure import text_of_error
+from dataflow.formats.files import read_file, reason_of
 from dataflow.formats.native import load
-from dataflow.formats.reading import MOST_BYTES, decode
+from dataflow.formats.reading import decode
 from dataflow.functions import SHOWN_NAMES, import_function, importing, is_function_name
 from dataflow.nodetype import NodeType, opaque_type
 from dataflow.packs import type_of
@@ -64,7 +65,7 @@ def read_document(
     if place in around:
         inner = " -> ".join(one.name for one in (*around, file))
         raise FormatError(str(path), f"is part of itself: {inner}")
-    text = decode(_read(file), str(path))
+    text = decode(read_file(file), str(path))
     nesting = _Nesting(file.parent, make_flow, imports, (*around, place), {} if known is None else known)
     wiring = load(text, str(path), nesting.nest)
     uses = _Uses(file.parent, wiring.uses, imports)
@@ -78,25 +79,7 @@ def _place(file: Path) -> Path:
     except RuntimeError as error:
         raise FormatError(str(file), "cannot be read: a loop of symbolic links") from error
     except (OSError, ValueError) as error:
-        raise FormatError(str(file), f"cannot be read: {_reason(error)}") from error
-
-
-def _read(file: Path) -> bytes:
-    """Read a file, no further than is needed to tell that it is too large; raises FormatError.
-
-    Pipes and devices are refused: some never end, and to open a pipe that nobody writes to waits for ever.
-    """
-    try:
-        if file.exists() and not (file.is_file() or file.is_dir()):
-            raise FormatError(str(file), "cannot be read: a document is a regular file")
-        with file.open("rb") as stream:
-            return stream.read(MOST_BYTES + 4)  # a byte order mark does not count
-    except OSError as error:
-        raise FormatError(str(file), f"cannot be read: {_reason(error)}") from error
-
-
-def _reason(error: OSError | ValueError) -> str:
-    return (error.strerror if isinstance(error, OSError) else None) or str(error)
+        raise FormatError(str(file), f"cannot be read: {reason_of(error)}") from error
 
 
 @dataclass(frozen=True, slots=True)

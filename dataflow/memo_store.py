@@ -130,6 +130,7 @@ class StoredMemo:
             "metadata": metadata,
             "run": run,
             "path": path,
+            "begun": sorted(outcome.begun),
         }
         expires = None if ttl is None else created + timedelta(seconds=ttl)
         stored = StoredOutcome(
@@ -157,16 +158,17 @@ class StoredMemo:
         told = json.loads(stored.data)
         written: Mapping[str, Json] = told["outputs"]
         digests = {port: bytes.fromhex(made) for port, made in told["digests"].items()}
+        begun = frozenset(told.get("begun", ()))  # the hit is another then, and nothing of it stays there
         what = f"an outcome of {told['path']} of run {told['run']}"
         outputs = {
             port: Remembered(partial(self._late_value, stored.key, data, what))
-            if port in unread and port in digests and _may_stay(data)
+            if port in unread and port in digests and not begun and _may_stay(data)
             else self._value(data, what)
             for port, data in written.items()
         }
         metadata = self._value(told["metadata"], what)
         origin = Origin(told["run"], told["path"], stored.created)
-        return Found(Outcome(outputs, metadata, origin, digests), written)
+        return Found(Outcome(outputs, metadata, origin, digests, begun), written)
 
     def _value(self, data: Json, what: str) -> Any:
         with self._reading:

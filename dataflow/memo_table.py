@@ -39,6 +39,7 @@ class Outcome:
     metadata: Mapping[str, Any]
     origin: Origin
     digests: Mapping[str, bytes] = field(default_factory=dict)  # of outputs, as far as they are known
+    begun: frozenset[str] = frozenset()  # the outputs that are conversations which the firing began
 
 
 class Entry(NamedTuple):

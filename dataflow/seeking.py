@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dataflow.errors import StoreError
-from dataflow.hits import Hit, hit_of
+from dataflow.hits import Hit, begun_by, hit_of
 from dataflow.memo_store import StoredMemo
 from dataflow.memo_table import Entry, Origin, Outcome
 from dataflow.outcome import outputs_of
@@ -216,7 +216,8 @@ class _Lead:
         metadata: Any = separate(frame.metadata.get(node.index, {}))
         reporter = self.memoizing.scheduler.reporter
         origin = Origin(reporter.run, frame.path_of(node), reporter.now())
-        return Outcome(outputs, metadata, origin)
+        begun = begun_by(f"{origin.run}/{origin.path}", outputs)
+        return Outcome(outputs, metadata, origin, begun=begun)
 
     def _warn(self, problem: str) -> None:
         sought = self.sought

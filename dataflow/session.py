@@ -180,12 +180,21 @@ class Live:
         self._wiring = replaced
 
     def why(self, port: object) -> str:
-        """Tell why a port is what it is, whether it is stale, and what it was last computed for."""
+        """Tell why a port is what it is, whether it is stale, and what it was last computed for.
+
+        A node that has no port `out` may be named alone; what is told then is of all its ports.
+        """
         return str(self.explain(port))
 
     def explain(self, port: object) -> Explanation:
         """Tell what `why` does as data: reasons, each with its causes."""
-        return explain(self._engine, port, self._find(port))
+        found = self._addresses.output(port)
+        if found is not None:
+            return explain(self._engine, f"output {port!r}", found)
+        node = self._addresses.node(port)
+        if node is not None and node.node is not None:
+            return explain(self._engine, f"node {node.node.id!r}", node)
+        return explain(self._engine, name_of(port), self._addresses.port(port))
 
     def _find(self, port: object) -> RootPort:
         return self._addresses.output(port) or self._addresses.port(port)

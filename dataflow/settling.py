@@ -129,8 +129,11 @@ class Settling:
 
     def remembered(self, frame: Frame, index: int, hit: Hit) -> list[FiringId]:
         """Settle a firing whose outcome is known, so that it is not called (S13.1)."""
-        scheduler, plan, outputs = self.scheduler, frame.plan, hit.outcome.outputs
+        scheduler, plan = self.scheduler, frame.plan
         node = plan.nodes[index]
+        if hit.outcome.begun:
+            hit = hit.begun_at(f"{scheduler.reporter.run}/{frame.path_of(node)}")
+        outputs = hit.outcome.outputs
         assert scheduler.memoizing is not None, "it has given the outcome"
         if scheduler.is_plain and plan.ends[index] is not None:
             scheduler.memoizing.tell_hit(frame, node, hit)

@@ -10,6 +10,7 @@ from dataflow.errors import PackError
 from dataflow.flows import Flow
 from dataflow.functions import importing, is_function_name
 from dataflow.loading import import_file, read_document
+from dataflow.typed_flows import TypedFlow
 from dataflow.wording import choices
 
 if TYPE_CHECKING:
@@ -42,8 +43,8 @@ def _only_flow(target: str, module: ModuleType, name: str) -> Flow:
         return flows[name]
     if not flows:
         raise PackError(target, "holds no flow")
-    if len({id(flow) for flow in flows.values()}) > 1:
-        raise PackError(
-            target, f"holds {len(flows)} flows, so name one, as in {target}:NAME; {choices(flows)}"
-        )
-    return next(iter(flows.values()))
+    plain = [flow for flow in flows.values() if not isinstance(flow, TypedFlow)]  # which are parts of others
+    for found in (plain, [*flows.values()]):
+        if len({id(flow) for flow in found}) == 1:
+            return found[0]
+    raise PackError(target, f"holds {len(flows)} flows, so name one, as in {target}:NAME; {choices(flows)}")

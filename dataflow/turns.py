@@ -32,12 +32,10 @@ class Fault(NamedTuple):
     reason: str
 
 
-class TooLarge(Exception):
-    """Raised where what has to stay is larger than the budget."""
+class TooLarge(NamedTuple):
+    """What has to stay is larger than the budget: so much it needs."""
 
-    def __init__(self, needed: int) -> None:
-        super().__init__(needed)
-        self.needed = needed
+    needed: int
 
 
 def turns_of(messages: Iterable[Message]) -> list[tuple[Message, ...]]:
@@ -46,16 +44,19 @@ def turns_of(messages: Iterable[Message]) -> list[tuple[Message, ...]]:
     return [tuple(part) for part in _parted(said, lambda message: message.role == "user")]
 
 
-def choose(messages: Sequence[Message], budget: int, size: Callable[[Message], int]) -> list[bool]:
+def choose(messages: Sequence[Message], budget: int, size: Callable[[Message], int]) -> list[bool] | TooLarge:
     """Tell which of the messages stay: all that belong to no turn, and the newest turns that fit.
 
     Of the last turn the user message stays and the newest answers that fit, each with the results of its
-    calls, and at least one. Raises TooLarge where that does not fit either.
+    calls, and at least one; TooLarge where that does not fit either.
     """
     room = budget - sum(size(message) for message in messages if not _is_of_a_turn(message))
     places = [place for place, message in enumerate(messages) if _is_of_a_turn(message)]
     turns = _parted(places, lambda place: messages[place].role == "user")
-    staying = set(_newest(turns, messages, room, size, budget))
+    newest = _newest(turns, messages, room, size, budget)
+    if isinstance(newest, TooLarge):
+        return newest
+    staying = set(newest)
     return [not _is_of_a_turn(message) or place in staying for place, message in enumerate(messages)]
 
 
@@ -65,7 +66,7 @@ def _newest(
     room: int,
     size: Callable[[Message], int],
     budget: int,
-) -> list[int]:
+) -> list[int] | TooLarge:
     """List the places of the turns that stay, the newest first."""
 
     def sizes(parts: Iterable[list[int]]) -> Iterator[int]:
@@ -79,7 +80,7 @@ def _newest(
     tried = [asked + answers[-1] if answers else asked, *answers[-2::-1]]
     totals = list(sizes(tried))
     if totals[0] > room:
-        raise TooLarge(totals[0] + budget - room)
+        return TooLarge(totals[0] + budget - room)
     fitting = sum(1 for total in totals if total <= room)
     return [place for part in tried[:fitting] for place in part]
 

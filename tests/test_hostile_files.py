@@ -56,12 +56,12 @@ def test_a_document_of_ten_megabytes_is_read_with_and_without_a_byte_order_mark(
 def test_a_pipe_that_nobody_writes_to_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "flow.yaml").write_text("dataflow: 1\nnodes: {a: {flow: pipe}}\n")
-    assert told(tmp_path / "pipe") == "DIR/pipe: cannot be read: a document is a regular file"
-    assert "DIR/pipe: cannot be read: a document is a regular file" in told(tmp_path / "flow.yaml")
+    assert told(tmp_path / "pipe") == "DIR/pipe: cannot be read: it is no regular file"
+    assert "DIR/pipe: cannot be read: it is no regular file" in told(tmp_path / "flow.yaml")
 
 
 def test_a_device_that_never_ends_is_not_read() -> None:
-    with pytest.raises(FormatError, match=r"^/dev/zero: cannot be read: a document is a regular file$"):
+    with pytest.raises(FormatError, match=r"^/dev/zero: cannot be read: it is no regular file$"):
         Flow.load("/dev/zero")
 
 

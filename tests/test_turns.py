@@ -119,6 +119,13 @@ def test_a_trimming_shares_the_history() -> None:
     assert context.trimmed(2, one).message_history is context.message_history
 
 
+@pytest.mark.parametrize("odd", [float("nan"), float("inf"), -1, True, 10.0, "10", None])
+def test_a_budget_is_a_whole_number(odd: Any) -> None:
+    for context in (ExecutionContext("c"), ExecutionContext("c", message_history=L)):
+        with pytest.raises(ValueError, match=r"^budget must be a whole number of 0 or more, found "):
+            context.trimmed(odd)
+
+
 def test_messages_of_the_system_and_pinned_ones_belong_to_no_turn() -> None:
     pinned = Message("user", "rule", pin="rules")
     context = ExecutionContext("c", message_history=H).append(pinned)

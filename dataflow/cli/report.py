@@ -59,7 +59,7 @@ def code_of(outcome: Outcome, caught: int | None) -> int:
 def write_object(out: TextIO | None, outcome: Outcome, wanted: Sequence[str]) -> None:
     """Write the one object of `--json` (S20), on one line, with the outputs that are wanted.
 
-    Beyond what S20 names it has the warnings, and why outputs have no value.
+    Beyond what S20 names it has the warnings, why outputs have no value, and what raw nodes told.
     """
     result = outcome.result
     write_json(
@@ -73,6 +73,7 @@ def write_object(out: TextIO | None, outcome: Outcome, wanted: Sequence[str]) ->
             "checks": [],
             "warnings": list(result.warnings),
             "skipped": _without_value(result, wanted),
+            "metadata": {path: carried(dict(told)) for path, told in result.metadata.items()},
         },
     )
 
@@ -94,6 +95,7 @@ def write_refusal(out: TextIO | None, problems: Sequence[Problem], type: str, ru
             "checks": [],
             "warnings": [],
             "skipped": {},
+            "metadata": {},
         },
     )
 
@@ -147,8 +149,8 @@ def output_text(name: str, value: object, *, shorten: bool) -> str:
     return f"{name}:\n{lines}{note}"
 
 
-def tell_outcome(outcome: Outcome, options: Options, asked: Collection[str] = ()) -> None:
-    """Tell of warnings, failures and open asks, and in the last line how the run ended.
+def tell_outcome(outcome: Outcome, options: Options, asked: Collection[str] = (), used: str = "") -> None:
+    """Tell of warnings, failures, open asks and what was used, and in the last line how the run ended.
 
     `asked` are the asks that were told when they opened.
     """
@@ -164,6 +166,8 @@ def tell_outcome(outcome: Outcome, options: Options, asked: Collection[str] = ()
         _tell_asks(outcome.result, options, asked)
     if options.is_kept and any(failure.type == ValueRefused.__name__ for failure in outcome.failures):
         tell("what cannot be stored can be run without keeping it: --no-store")
+    if used:
+        tell(f"used {used}")
     tell(last_line(outcome))
 
 

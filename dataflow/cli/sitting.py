@@ -74,13 +74,15 @@ class Sitting:
     ) -> int:
         from dataflow.cli import report
         from dataflow.cli.execution import execute
+        from dataflow.cli.used import Used
 
-        options = self._options
+        options, used = self._options, Used()
         with self._progress(name, plan, read_past) as progress:
             self._interrupts.running = progress.running
 
             def see(event: Event) -> bool:
                 progress.see(event)
+                used.see(event)
                 return self._write_event(event)
 
             outcome = await execute(executing, see, self._interrupts, with_inputs=options.trace)
@@ -89,7 +91,7 @@ class Sitting:
             report.write_object(self._out, outcome, wanted)
         else:
             report.write_outputs(self._out, outcome.result, wanted, bare=options.is_bare)
-        report.tell_outcome(outcome, options, progress.asked)
+        report.tell_outcome(outcome, options, progress.asked, used.text())
         code = report.code_of(outcome, self._interrupts.caught)
         if code != ExitCode.COMPLETED:  # nodes that were cut short may have left threads behind
             self._interrupts.told(code)

@@ -11,6 +11,8 @@ from dataflow import (
     Message,
     Port,
     Ports,
+    ValueMismatch,
+    check_json,
     merged_context,
     node,
     this_firing,
@@ -69,20 +71,40 @@ class Trim(StrictConfig):
     max_tokens: int = Field(ge=1, description="the most tokens that the messages may have, estimated")
 
 
-async def context(system: str | None = None, config: Conversation = Conversation()) -> ExecutionContext:  # noqa: B008 - frozen
-    """Begin a conversation that has nothing in common with any other.
+async def context(
+    system: str | None = None,
+    messages: list[dict[str, Any]] | None = None,
+    config: Conversation = Conversation(),  # noqa: B008 - frozen
+) -> ExecutionContext:
+    """Begin a conversation that has nothing in common with any other, with the messages that are given.
+
+    A message is a mapping with `role` and `content`, a text; and `tool_calls`, `tool_call_id` and `pin` where
+    it has any. Raises ValueMismatch for what is none, ConversationInvalid where calls and results do not
+    belong together.
 
     Its id is that of the run and the path of the node, so that each round and item has one of its own; it is
     empty where the function is called outside a run.
     """
-    return ExecutionContext(
+    begun = ExecutionContext(
         this_firing().key,
+        message_history=_read(messages) if messages else (),
         provider=config.provider,
         model=config.model,
         system_instructions=config.system if system is None else system,
         session_id=config.session_id,
         variables=config.variables,
     )
+    begun.check()
+    return begun
+
+
+def _read(given: list[dict[str, Any]]) -> list[Message]:
+    """Read messages as JSON has them."""
+    messages: Any = check_json(given, list[Message])
+    for number, message in enumerate(messages):
+        if not isinstance(message.content, str):
+            raise ValueMismatch(type(message.content).__name__, "text", f"[{number}].content")
+    return list(messages)
 
 
 async def inject_messages(

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import threading
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 from weakref import WeakKeyDictionary
 
 from anyio import to_thread
 from pydantic import ValidationError
 
-from dataflow import FormatError, this_firing
+from dataflow import FormatError, read_data, this_firing
 from dataflow_agent.scripts import Script, ScriptedAnswer
 
 __all__ = ["read_script", "script_of_file"]
@@ -36,16 +35,7 @@ def _opened(sitting: object, path: str) -> Script:
 
 def read_script(path: str) -> tuple[ScriptedAnswer, ...]:
     """Read a list of answers in YAML or JSON, each a text or the fields of a `ScriptedAnswer`."""
-    import yaml  # only scripts of files need it
-
-    try:
-        found: Any = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise FormatError(path, f"the scripted answers cannot be read: {error.strerror}") from error
-    except (UnicodeDecodeError, yaml.YAMLError) as error:
-        raise FormatError(
-            path, f"the scripted answers are no YAML: {' '.join(str(error).split())}"
-        ) from error
+    found = read_data(path)
     if not isinstance(found, list):
         raise FormatError(path, f"expected a list of scripted answers, found {type(found).__name__}")
     return tuple(_read(path, number, one) for number, one in enumerate(found, start=1))
@@ -54,7 +44,7 @@ def read_script(path: str) -> tuple[ScriptedAnswer, ...]:
 def _read(path: str, number: int, given: object) -> ScriptedAnswer:
     fields = {"text": given} if isinstance(given, str) else given
     try:
-        return ScriptedAnswer.model_validate_json(json.dumps(fields, default=str), strict=True)
+        return ScriptedAnswer.model_validate_json(json.dumps(fields), strict=True)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, first["loc"]))

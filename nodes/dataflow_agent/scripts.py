@@ -83,7 +83,7 @@ class ScriptedAnswer(BaseModel):
     pieces: tuple[str, ...] = ()
     tool_calls: tuple[ScriptedCall, ...] = ()
     error: Annotated[str, AfterValidator(_check_error)] | None = None
-    retry_after: float | None = None
+    retry_after: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
     to: str = ""
     repeat: bool = False
 

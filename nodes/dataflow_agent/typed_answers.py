@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, PlainSerializer, TypeAdapter, WithJsonSchema
 
 from dataflow import TypeField, ValueMismatch, check_json, json_schema
+from dataflow_agent.fitting import check_fit
 from dataflow_agent.model_errors import AnswerUnfit
+from dataflow_agent.schemas import DEFINITIONS, check_schema
 
 __all__ = ["FIELD", "AnswerField", "AnswerType"]
 
 #: The field that holds an answer which is no object by itself: providers take schemas of objects only.
 FIELD: Final = "answer"
-#: Where a schema has what it refers to.
-DEFINITIONS: Final = ("$defs", "definitions")
 #: How many characters of an answer that does not fit are told.
 MOST_SHOWN: Final = 200
 
@@ -26,10 +26,14 @@ _types: Final = TypeAdapter[Any](TypeField)
 
 @dataclass(frozen=True, slots=True)
 class AnswerType:
-    """The type of an answer, and its JSON Schema, which says more where a document gave it."""
+    """The type of an answer, and its JSON Schema.
+
+    is_by_schema: whether the schema came first, which may say more than a type can
+    """
 
     type: Any
     schema: Mapping[str, Any]
+    is_by_schema: bool = field(default=False, compare=False)
 
     @property
     def is_wrapped(self) -> bool:
@@ -48,41 +52,33 @@ class AnswerType:
     def read(self, model: str, text: str) -> object:
         """Return the value that an answer holds; raises AnswerUnfit, which tells what was found."""
         try:
-            found = json.loads(text)
+            found = json.loads(text, parse_constant=_refuse)
         except (ValueError, RecursionError) as error:
             raise AnswerUnfit(model, f"expected an answer in JSON, found {_shown(text)}: {error}") from None
         try:
             check_json(found, dict[str, Any])
-            _check(found, self.asked, "")
-            return check_json(found[FIELD] if self.is_wrapped else found, self.type)
+            if self.is_wrapped and FIELD not in found:
+                raise ValueMismatch("nothing", "a value", f".{FIELD}")
+            if self.is_by_schema:
+                check_fit(found, self.asked)
+            if self.is_wrapped:
+                return _check_type(found[FIELD], self.type, f".{FIELD}")
+            return _check_type(found, self.type, "")
         except ValueMismatch as mismatch:
             raise AnswerUnfit(model, f"the answer does not fit: {mismatch}; it was {_shown(text)}") from None
+        except RecursionError:
+            raise AnswerUnfit(model, f"the answer nests too deep: it was {_shown(text)}") from None
 
 
-def _check(value: Any, schema: Any, place: str) -> None:
-    """Check the fields of objects by their schemas, which the type of a port does not know (S1.7)."""
-    if not isinstance(schema, dict):
-        return
-    if isinstance(value, dict):
-        fields = schema.get("properties", {})
-        for name in schema.get("required", ()):
-            if name not in value:
-                raise ValueMismatch("nothing", "a value", f"{place}.{name}")
-        for name in fields:
-            if name in value:
-                _check_part(value[name], fields[name], f"{place}.{name}")
-    elif isinstance(value, list):
-        for number, item in enumerate(value):
-            _check_part(item, schema.get("items"), f"{place}[{number}]")
+def _check_type(value: Any, expected: object, place: str) -> object:
+    try:
+        return check_json(value, expected)
+    except ValueMismatch as mismatch:
+        raise ValueMismatch(mismatch.found, mismatch.expected, place + mismatch.place) from None
 
 
-def _check_part(value: Any, schema: Any, place: str) -> None:
-    if isinstance(schema, dict) and "$ref" not in str(schema):  # what it leads to stands elsewhere
-        try:
-            check_json(value, _types.validate_python(schema))
-        except ValueMismatch as mismatch:
-            raise ValueMismatch(mismatch.found, mismatch.expected, place + mismatch.place) from None
-    _check(value, schema, place)
+def _refuse(constant: str) -> object:
+    raise ValueError(f"{constant} is no number in JSON")
 
 
 def _shown(text: str) -> str:
@@ -93,7 +89,10 @@ def _read(given: Any) -> AnswerType:
     if isinstance(given, AnswerType):
         return given
     expected = _types.validate_python(given)
-    return AnswerType(expected, given if isinstance(given, dict) else json_schema(expected))
+    if not isinstance(given, dict):
+        return AnswerType(expected, json_schema(expected))
+    check_schema(given)
+    return AnswerType(expected, given, is_by_schema=True)
 
 
 def _write(given: AnswerType) -> object:

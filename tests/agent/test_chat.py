@@ -14,7 +14,6 @@ from dataflow import (
     Flow,
     Limit,
     Message,
-    ProcessMemo,
     Retry,
     RunFailed,
     ToolCall,
@@ -293,15 +292,3 @@ async def test_chat_can_be_called_without_a_flow() -> None:
     with scripted("hello"):
         output = await chat({"prompt": "hi"}, None, MODEL)
     assert output.outputs == {"text": "hello"}
-
-
-async def test_what_a_script_has_answered_is_not_remembered() -> None:
-    with Flow("dry") as flow:
-        step = flow.add(node(chat).with_(memo="process"), prompt="hi", config=Chat(model="a/b"))
-        flow.output("text", step.out.text)
-    flow = flow.using(memo=ProcessMemo())
-    for text in ("one", "two"):
-        with scripted(text):
-            result = await flow.run()
-        assert result["text"] == text
-    assert "not memoized (process): the node says" in result.why("chat")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from pathlib import Path
 
 import anyio
@@ -19,6 +20,10 @@ ANSWERS = """
 - text: again
   repeat: true
 """
+#: Each line stands for twenty of the one before.
+BOMB = "- &a [x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"- &{name} [{', '.join(20 * ['*' + before])}]\n" for before, name in ("ab", "bc", "cd", "de")
+)
 
 
 def talk(model: str, *prompts: str) -> Flow:
@@ -94,13 +99,28 @@ async def test_the_environment_names_it_for_every_model(
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        (None, "the scripted answers cannot be read: No such file or directory"),
-        ("{", "the scripted answers are no YAML: while parsing a flow node "),
-        ("text: hello", "expected a list of scripted answers, found dict"),
-        ("- hello\n- 3", "scripted answer 2: Input should be an object"),
-        ("- {texts: hello}", "scripted answer 1: texts: Extra inputs are not permitted"),
-        ("- {error: bad}", "scripted answer 1: error: expected one of answer_cut, "),
-        ("- {text: yes}", "scripted answer 1: text: Input should be a valid string"),
+        (None, " cannot be read: No such file or directory"),
+        ("{", "2:1: is no YAML: "),
+        ("", "1:1: is empty"),
+        ("? [a]\n: b", "1:3: a key must be text, found a list"),
+        ("- !!python/name:os.system", "1:3: "),
+        ("- " * 200, "1:201: nests deeper than 100 levels"),
+        (f"- {'9' * 5000}", "1:3: a number has more than 1000 digits"),
+        (BOMB, "5:23: the aliases up to here expand to more than 10 MB"),
+        ("- hello".ljust(10_000_001), "1:10000001: is larger than 10 MB"),
+        ("text: hello", " expected a list of scripted answers, found dict"),
+        ("- hello\n- 3", " scripted answer 2: Input should be an object"),
+        ("- {texts: hello}", " scripted answer 1: texts: Extra inputs are not permitted"),
+        ("- {error: bad}", " scripted answer 1: error: expected one of answer_cut, "),
+        ("- {text: true}", " scripted answer 1: text: Input should be a valid string"),
+        (
+            "- {error: rate_limited, retry_after: -1}",
+            " scripted answer 1: retry_after: Input should be",
+        ),
+        (
+            "- {error: rate_limited, retry_after: .nan}",
+            " scripted answer 1: retry_after: Input should be",
+        ),
     ],
 )
 def test_a_file_that_is_no_script_is_told(text: str | None, told: str, tmp_path: Path) -> None:
@@ -109,11 +129,25 @@ def test_a_file_that_is_no_script_is_told(text: str | None, told: str, tmp_path:
         file.write_text(text, encoding="utf-8")
     with pytest.raises(FormatError) as caught:
         read_script(str(file))
-    assert str(caught.value).startswith(f"{file}: {told}")
+    assert str(caught.value).startswith(f"{file}:{told}")
 
 
 def test_bytes_that_are_no_text_are_told(tmp_path: Path) -> None:
     file = tmp_path / "answers.yaml"
     file.write_bytes(b"\xff\xfe\xfa")
-    with pytest.raises(FormatError, match="the scripted answers are no YAML"):
+    with pytest.raises(FormatError, match="1:1: is no UTF-8 text: found the byte 0xff"):
         read_script(str(file))
+
+
+def test_only_regular_files_are_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path, reason in {
+        str(tmp_path / "pipe"): "it is no regular file",
+        "/dev/zero": "it is no regular file",
+        str(tmp_path): "Is a directory",
+    }.items():
+        with pytest.raises(FormatError) as caught:
+            read_script(path)
+        assert str(caught.value) == f"{path}: cannot be read: {reason}"
+    with pytest.raises(FormatError, match=r"^a\\x00b: cannot be read: embedded null byte$"):
+        read_script("a\0b")

@@ -99,13 +99,17 @@ async def test_a_schema_of_a_document_is_checked_in_its_fields() -> None:
     [
         (Verdict, "Yes!", "expected an answer in JSON, found 'Yes!': "),
         (Verdict, "[true]", "expected dict[str, Any], found list [True]; it was '[true]'"),
-        (Verdict, '{"is_approved": 1}', ".is_approved: expected bool, found int 1"),
+        (Verdict, '{"is_approved": 1}', ".is_approved: expected a valid boolean, found int 1"),
         (Verdict, "{}", ".is_approved: expected a value, found nothing; it was '{}'"),
         (list[int], "{}", ".answer: expected a value, found nothing"),
         (list[int], '{"answer": ["1"]}', ".answer[0]: "),
         (SCHEMA, '{"score": 1}', ".is_approved: expected a value, found nothing"),
         (SCHEMA, '{"is_approved": true, "score": -1}', ".score: "),
-        (SCHEMA, '{"is_approved": true, "notes": [{"line": "1"}]}', ".notes[0].line: expected int, found"),
+        (
+            SCHEMA,
+            '{"is_approved": true, "notes": [{"line": "1"}]}',
+            ".notes[0].line: expected integer, found str '1'",
+        ),
         (SCHEMA, "x" * 1000, "expected an answer in JSON, found '" + "x" * 200 + "' and more: "),
     ],
 )

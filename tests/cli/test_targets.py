@@ -44,6 +44,37 @@ def test_a_refusal_without_an_exception_has_no_reason() -> None:
     assert Refused([Problem("is bad")]).reason is None
 
 
+TYPED = """
+from dataflow import Flow, flow
+from dataflow_agent import Agent
+
+lead = Agent("lead", model="a/b")
+
+async def same(x: int) -> int:
+    return x
+
+@flow
+def part(f: Flow, x: int) -> int:
+    return f.add(same, x=x).out
+"""
+PLAIN = """
+with Flow("main") as main:
+    main.output("y", main.add(part, x=main.input("x", int, 1)).out)
+"""
+
+
+def test_the_only_flow_that_is_no_part_of_others_needs_no_name(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "own.py"
+    file.write_text(TYPED + PLAIN + "again = main\n")
+    assert cli("run", str(file)).out == "y: 1\n"
+    assert cli("run", f"{file}:part", "--input", "x=2").out == "out: 2\n"
+    unclear = {"typed": TYPED, "several": TYPED + PLAIN + "with Flow('other') as other: pass\n"}
+    for (name, text), count in zip(unclear.items(), (2, 4), strict=True):
+        other = tmp_path / f"{name}.py"
+        other.write_text(text)
+        assert f"holds {count} flows, so name one" in cli("check", str(other)).out
+
+
 @pytest.mark.parametrize(
     "raised", ["GeneratorExit", "asyncio.CancelledError()", "type('Own', (BaseException,), {})('mine')"]
 )

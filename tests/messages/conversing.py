@@ -42,6 +42,7 @@ def merging(config: Any) -> Stimulus:
 
 # fmt: off
 ROWS: Final = [
+    Row("a budget", lambda: ExecutionContext("c").trimmed(True), "budget must be a whole number of 0 or more, found True"),
     Row("a result without a call", checked(USER, result("t1")), "message 1 of conversation 'c' is the result of the call 't1', which is not made before it; no call waits for a result"),
     Row("the result of another call", checked(asks("t1", "t2"), result("t3")), "message 1 of conversation 'c' is the result of the call 't3', which is not made before it; choices: t1, t2"),
     Row("a second result", checked(asks("t1"), result("t1"), result("t1")), "message 2 of conversation 'c' is a second result of the call 't1'"),

@@ -43,6 +43,16 @@ __all__ = ["ROWS"]
 NOW: Final = datetime(2026, 1, 2, tzinfo=UTC)
 NAME: Final = ModelName("openai", "gpt")
 ASKING: Final = ModelRequest("openai/gpt", (Message("user", "hi"),))
+SCHEMA: Final = {
+    "type": "object",
+    "properties": {"a": {"$ref": "#/$defs/n"}},
+    "$defs": {"n": {"type": "integer"}},
+}
+DEEP: Final = {
+    "type": "object",
+    "properties": {"a": {"$ref": "#/$defs/n"}},
+    "$defs": {"n": {"properties": {"a": {"$ref": "#/$defs/n"}}}},
+}
 
 
 class MidStreamFallbackError(Exception):
@@ -218,6 +228,46 @@ ROWS: Final = [
         + "' and more",
     ),
     Row(
+        "a reference",
+        chatting('{"a": "3"}', answer=SCHEMA),
+        "model 'openai/gpt': the answer does not fit: .a: expected integer, found str '3'; it was '{\"a\": \"3\"}'",
+    ),
+    Row(
+        "nests too deep",
+        chatting('{"a":' * 900 + "1" + "}" * 900, answer=DEEP),
+        "model 'openai/gpt': the answer nests too deep: it was '…' and more",
+    ),
+    Row(
+        "no mapping",
+        lambda: Chat(answer={**SCHEMA, "properties": []}),
+        "…properties: expected a mapping, found []…",
+    ),
+    Row(
+        "no schema",
+        lambda: Chat(answer={"type": "object", "not": 1}),
+        "…not: expected a JSON Schema, found 1…",
+    ),
+    Row(
+        "what nobody checks",
+        lambda: Chat(answer={"type": "object", "if": {}}),
+        "…if: answers cannot be checked by 'if'…",
+    ),
+    Row(
+        "leads elsewhere",
+        lambda: Chat(answer={**SCHEMA, "properties": {"a": {"$ref": "#"}}}),
+        "…$ref '#' cannot be followed; expected #/$defs/NAME…",
+    ),
+    Row(
+        "leads to nothing",
+        lambda: Chat(answer={**SCHEMA, "$defs": {}}),
+        "…$ref '#/$defs/n' leads to nothing in this schema…",
+    ),
+    Row(
+        "leads to itself",
+        lambda: Chat(answer={**SCHEMA, "$defs": {"n": {"$ref": "#/$defs/n"}}}),
+        "…definitions that lead to each other: #/$defs/n -> #/$defs/n…",
+    ),
+    Row(
         "a route that is none",
         routing({"x": "", "y": ""}, ScriptedAnswer.model_validate({"value": "z"})),
         "model 'openai/gpt': the answer does not fit: .answer: expected Literal['x', 'y'], found str 'z'; it was '{\"answer\": \"z\"}'",
@@ -290,12 +340,12 @@ ROWS: Final = [
     Row(
         "no file of answers",
         lambda: read_script("no.yaml"),
-        "no.yaml: the scripted answers cannot be read: No such file or directory",
+        "no.yaml: cannot be read: No such file or directory",
     ),
     Row(
         "no YAML",
         reading("{"),
-        "…answers.yaml: the scripted answers are no YAML: while parsing a flow node expected the node content…",
+        "…answers.yaml:2:1: is no YAML: did not find expected node content while parsing a flow node",
     ),
     Row(
         "no such error",

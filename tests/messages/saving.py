@@ -144,7 +144,7 @@ async def sized(sized: Sized) -> int:
 ROWS: Final = [
     Row("a missing file", files(lambda folder: Flow.load(folder / 'flow.yaml')), "DIR/flow.yaml: cannot be read: No such file or directory"),
     Row("a folder", files(Flow.load), "DIR: cannot be read: Is a directory"),
-    Row("a device", lambda: Flow.load('/dev/zero'), "/dev/zero: cannot be read: a document is a regular file"),
+    Row("a device", lambda: Flow.load('/dev/zero'), "/dev/zero: cannot be read: it is no regular file"),
     Row("a name with a NUL", lambda: Flow.load('a\x00'), "a\\x00: cannot be read: embedded null byte"),
     Row("links in a circle", files(links), "DIR/a: cannot be read: a loop of symbolic links"),
     Row("a format", loaded('dataflow: 1', format='visio'), "DIR/flow.yaml: there is no format 'visio'; choices: native"),

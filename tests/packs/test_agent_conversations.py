@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from pydantic import ValidationError
 
 from dataflow import (
     BudgetExceeded,
@@ -19,6 +20,7 @@ from dataflow import (
     collect,
     each,
 )
+from dataflow.cli.carrying import carried
 from dataflow_agent import (
     Conversation,
     Inject,
@@ -75,6 +77,53 @@ async def test_a_context_begins_with_all_that_its_config_says() -> None:
     assert result["out"] == ExecutionContext(
         f"{result.run_id}/context", "p", "p/m", "S", session_id="s", variables={"guests": ["Ada"]}
     )
+
+
+async def test_a_document_goes_on_from_messages_that_it_is_given(tmp_path: Path) -> None:
+    file = tmp_path / "talk.yaml"
+    file.write_text(
+        "dataflow: 1\ninputs: {talk: {type: array}}\n"
+        "nodes: {main: {type: agent.context, inputs: {messages: $in.talk}}}\noutputs: {context: main}\n",
+        encoding="utf-8",
+    )
+    flow = Flow.load(file)
+    call = {"id": "t", "name": "look", "arguments": "{}"}
+    said = [
+        {"role": "user", "content": "rule", "pin": "rules"},
+        {"role": "user", "content": "a"},
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "tool", "content": "b", "tool_call_id": "t"},
+        {"role": "assistant", "content": "c"},
+    ]
+    result = await flow.run(talk=said)
+    assert sent(result["context"]) == ["rule", "a", "", "b", "c"]
+    assert result["context"].context_id == f"{result.run_id}/main"
+    assert result["context"].message_history[1].tool_calls == (ToolCall("t", "look", "{}"),)
+    assert [message["content"] for message in carried(result["context"])["message_history"]] == [
+        "a",
+        "",
+        "b",
+        "c",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("messages", "error"),
+    [
+        ([{"role": "user"}], "[0].content: expected a value, found nothing"),
+        ([{"role": "user", "content": "a"}, {"role": "me", "content": "b"}], "[1].role: "),
+        ([{"role": "user", "content": ["a"]}], "[0].content: expected text, found list"),
+    ],
+)
+async def test_what_are_no_messages_is_told(messages: Any, error: str) -> None:
+    told = await played(context, messages=messages)
+    assert error in str(told)
+
+
+async def test_messages_that_do_not_belong_together_begin_nothing() -> None:
+    result = [{"role": "tool", "content": "a", "tool_call_id": "t"}]
+    with pytest.raises(ConversationInvalid, match="is the result of the call 't', which is not made"):
+        await context(messages=result)
 
 
 async def test_the_session_is_the_conversation_unless_it_is_set() -> None:
@@ -177,6 +226,12 @@ def test_two_contexts_on_one_branch_are_refused() -> None:
 async def test_a_context_is_trimmed_to_whole_turns() -> None:
     trimmed = await played(trim_context, Trim(max_tokens=20), context=talk("a", "b", "c"))
     assert sent(trimmed) == ["b", "re:b", "c", "re:c"]
+
+
+@pytest.mark.parametrize("odd", [float("nan"), 0, -1, True, 10.0, "10", None])
+def test_a_budget_is_a_whole_number(odd: Any) -> None:
+    with pytest.raises(ValidationError, match="max_tokens"):
+        Trim(max_tokens=odd)
 
 
 async def test_what_cannot_be_trimmed_fails() -> None:
