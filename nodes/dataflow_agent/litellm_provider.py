@@ -22,7 +22,7 @@ from dataflow_agent.litellm_checks import (
 )
 from dataflow_agent.litellm_errors import translated
 from dataflow_agent.litellm_loading import loaded
-from dataflow_agent.litellm_requests import arguments_of
+from dataflow_agent.litellm_requests import arguments_of, session_of
 from dataflow_agent.model_errors import AnswerCut, StreamInterrupted
 from dataflow_agent.model_names import model_name
 from dataflow_agent.requests import Emit, FinishReason, ModelAnswer, ModelRequest, Usage
@@ -51,7 +51,8 @@ class Litellm:
         check_options(litellm, request, name)
         check_key(litellm, request)
         note_keys(key_variables(os.environ))
-        arguments = {**arguments_of(request), "api_key": key_of(request)}
+        session = session_of(request, name, os.environ)
+        arguments = {**arguments_of(request), **session, "api_key": key_of(request)}
         has_begun = False
         try:
             response = await litellm.acompletion(**arguments)

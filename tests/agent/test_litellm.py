@@ -82,6 +82,24 @@ def test_the_cost_is_told_for_a_model_that_has_a_price(server: FakeServer) -> No
     assert 0 < cost < 0.01
 
 
+def test_a_session_is_told_to_the_provider_itself_and_to_no_other_server(
+    litellm: Any, server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk(server, "plain").run_sync()
+    assert "prompt_cache_key" not in server.asked[0]
+    seen: list[dict[str, Any]] = []
+
+    async def answer(**arguments: Any) -> Any:
+        seen.append(arguments)
+        raise ValueError("seen")
+
+    monkeypatch.setattr(litellm, "acompletion", answer)
+    request = ModelRequest("openai/gpt-4o", (Message("user", "hi"),), session_id="run/main")
+    with pytest.raises(ValueError, match="seen"):
+        anyio.run(LITELLM.answer, request, print)
+    assert seen[0]["prompt_cache_key"] == "run/main"
+
+
 def test_options_and_messages_are_told_as_openai_names_them(server: FakeServer) -> None:
     options: dict[str, Any] = {"temperature": 0.5, "max_tokens": 9, "reasoning_effort": "low"}
     talk(server, "plain", system="Be brief.", **options).run_sync()
