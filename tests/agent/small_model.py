@@ -54,7 +54,12 @@ def serving_model() -> Iterator[SmallModel]:
         assert process.stderr is not None
         log: SimpleQueue[str] = SimpleQueue()
         lines = process.stderr
-        reading = threading.Thread(target=lambda: [log.put(line) for line in lines])
+
+        def read() -> None:
+            for line in lines:
+                log.put(line)
+
+        reading = threading.Thread(target=read)
         reading.start()
         try:
             yield SmallModel(f"{process.stdout.readline().strip()}/v1", log)

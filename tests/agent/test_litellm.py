@@ -311,15 +311,15 @@ async def test_on_trio_there_is_an_error_before_the_call(anyio_backend_name: str
 
 
 def test_many_chats_are_in_flight_at_once_and_no_more_than_their_limit(server: FakeServer) -> None:
-    server.gate = 32
+    server.gate = 50
     config = Chat(model="openai/gated", base_url=server.url)
     with Flow("many") as flow:
-        prompt = each([f"number {number}" for number in range(128)])
+        prompt = each([f"number {number}" for number in range(200)])
         step = flow.add(node(chat).with_(limit="models"), prompt=prompt, config=config)
         flow.output("texts", collect(step.out.text))
-    result = flow.using(limits={"models": Limit(32)}).run_sync()
-    assert result["texts"] == [f"number {number}" for number in range(128)]
-    assert (server.peak, len(server.asked)) == (32, 128)
+    result = flow.using(limits={"models": Limit(50)}).run_sync()
+    assert result["texts"] == [f"number {number}" for number in range(200)]
+    assert (server.peak, len(server.asked)) == (50, 200)
 
 
 def test_nothing_of_litellm_is_printed_or_logged_by_itself(
