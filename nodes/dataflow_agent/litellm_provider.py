@@ -113,6 +113,9 @@ def _usage(litellm: Any, request: ModelRequest, response: Any) -> Usage:
 
 
 def _cost(litellm: Any, request: ModelRequest, response: Any) -> float | None:
+    told = getattr(response, "_hidden_params", {}).get("response_cost")
+    if isinstance(told, float):  # it has computed it for itself, which takes as long as all that we do
+        return told
     try:
         return float(litellm.completion_cost(response, model=request.model))
     except Exception as error:  # noqa: BLE001 - it raises whatever it likes for a model without a price
