@@ -7,6 +7,7 @@ from typing import Final
 from benchmarks import (
     building,
     chain,
+    chats,
     diamonds,
     fan_out,
     fingerprints,
@@ -51,5 +52,6 @@ QUESTIONS: Final[dict[str, Question]] = {
         *live.QUESTIONS,
         *memo.QUESTIONS,
         *importing.QUESTIONS,
+        *chats.QUESTIONS,
     )
 }

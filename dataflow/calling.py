@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from contextvars import Context
 
+    from dataflow.current import Span
     from dataflow.frames import Frame
     from dataflow.scheduler import Scheduler
     from dataflow.worker import Worker
@@ -62,11 +63,16 @@ class CurrentFiring:
             self._is_no_longer_wanted,
             scheduler,  # each sitting has one, which ends with it
             scheduler.reporter.open_span,
+            self.flow_span,
         )
 
     @property
     def _scheduler(self) -> Scheduler:
         return self.worker.scheduler
+
+    def flow_span(self) -> Span:
+        """Return the span of the flow node around this firing."""
+        return self._scheduler.reporter.flow_span(self.frame)
 
     def emit(self, piece: object, port: str) -> None:
         """Report a piece, unless the attempt has ended and the piece comes too late; raises NodeFailed."""

@@ -11,19 +11,35 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from contextlib import AbstractContextManager
 
-__all__ = ["CURRENT", "Firing", "FiringSource", "OpenSpan", "Span", "ThreadSource", "no_span", "this_firing"]
+__all__ = [
+    "CURRENT",
+    "NO_SPAN",
+    "Firing",
+    "FiringSource",
+    "OpenSpan",
+    "Span",
+    "ThreadSource",
+    "no_flow_span",
+    "no_span",
+    "this_firing",
+]  # fmt: skip
 
 
 class Span:
-    """A span that a node has opened in the trace of its run; without telemetry it does nothing (S19)."""
+    """A span in the trace of a run that a node may tell of; without telemetry it does nothing (S19)."""
 
     __slots__ = ()
 
+    #: What it was called when it began; empty without telemetry.
+    name: str = ""
     #: Whether content may be told: prompts, answers, the arguments of tools.
     tells_content: bool = False
 
     def note(self, attributes: Mapping[str, object]) -> None:
         """Tell more by attributes: texts, numbers, booleans, and lists of these; None is left out."""
+
+    def rename(self, name: str) -> None:
+        """Call the span otherwise from now on."""
 
 
 class OpenSpan(Protocol):
@@ -34,7 +50,8 @@ class OpenSpan(Protocol):
     ) -> AbstractContextManager[Span]: ...
 
 
-_NO_SPAN: Final = nullcontext(Span())
+NO_SPAN: Final = Span()
+_NOT_OPENED: Final = nullcontext(NO_SPAN)
 
 
 def no_span(
@@ -44,7 +61,12 @@ def no_span(
     is_client: bool = False,  # noqa: ARG001 - as above
 ) -> AbstractContextManager[Span]:
     """Give what takes the place of a span without telemetry."""
-    return _NO_SPAN
+    return _NOT_OPENED
+
+
+def no_flow_span() -> Span:
+    """Give what takes the place of the span of a flow node without telemetry."""
+    return NO_SPAN
 
 
 def _drop(piece: object, port: str) -> None:
@@ -78,6 +100,7 @@ class Firing:
     _is_cancelled: Callable[[], bool] = _never
     sitting: object = field(default_factory=_NoSitting, compare=False, repr=False)
     _open_span: OpenSpan = no_span
+    _flow_span: Callable[[], Span] = no_flow_span
 
     @property
     def key(self) -> str:
@@ -104,6 +127,14 @@ class Firing:
         block is noted by its class. Without `using(telemetry=)` it does nothing.
         """
         return self._open_span(name, attributes or {}, is_client=is_client)
+
+    @property
+    def flow_span(self) -> Span:
+        """The span of the flow node that this firing is in, through loops and maps; else of the run (S19).
+
+        What a flow node is about is known inside of it, so it is told from there.
+        """
+        return self._flow_span()
 
 
 class FiringSource(Protocol):

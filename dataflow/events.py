@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, Protocol, Typ
 from weakref import ref
 
 from dataflow.backend import new_event
-from dataflow.current import no_span
+from dataflow.current import NO_SPAN, no_span
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from weakref import ReferenceType
 
     from dataflow.backend import Event as Wakeup
+    from dataflow.current import Span
     from dataflow.frames import Frame
     from dataflow.states import RunStatus
 
@@ -208,6 +209,10 @@ class Reporter:
 
     #: Opens a span inside the one of the node that asks for it.
     open_span = staticmethod(no_span)
+
+    def flow_span(self, frame: Frame) -> Span:  # noqa: ARG002 - there are no spans
+        """Return the span of the flow node around a frame, or of the run."""
+        return NO_SPAN
 
     def enter(self, frame: Frame, index: int, context: Context) -> None:
         """Begin the span of a call in the context of its firing. Call it only while `is_tracing`."""

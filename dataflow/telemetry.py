@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from opentelemetry import context as contexts
 from opentelemetry import trace
 
-from dataflow.current import Span
+from dataflow.current import NO_SPAN, Span
 from dataflow.errors import NodeTimeout
 from dataflow.events import EventKind, Reporter
 from dataflow.failure import Failure, text_of_error
@@ -104,7 +104,7 @@ class TracedReporter(Reporter):
         span: trace.Span = trace.INVALID_SPAN
         with _kept_away():
             span = self._tracer.start_span(redacted(name), kind=kind)
-        opened = _OwnSpan(span, is_telling=self.telemetry.content)
+        opened = _ToldSpan(span, name, is_telling=self.telemetry.content)
         opened.note(attributes)
         try:
             with trace.use_span(span, record_exception=False, set_status_on_exception=False):
@@ -116,6 +116,17 @@ class TracedReporter(Reporter):
         finally:
             with _kept_away():
                 span.end()
+
+    def flow_span(self, frame: Frame) -> Span:
+        name, span = self.flow, self._root
+        while frame.parent is not None:
+            node = frame.parent.plan.nodes[frame.owner]
+            if OPENERS[type(node.action).__name__] == "flow":
+                opened = self._owners.get(frame)
+                name, span = node.id, None if opened is None else opened.span  # it may have ended
+                break
+            frame = frame.parent
+        return NO_SPAN if span is None else _ToldSpan(span, name, is_telling=self.telemetry.content)
 
     def _hear(self, kind: EventKind, path: str, data: Mapping[str, Any]) -> None:
         """Begin and end spans as an event tells."""
@@ -209,13 +220,13 @@ class _Open:
     frames: list[Frame] = field(default_factory=list)
 
 
-class _OwnSpan(Span):
-    """A span that a node has begun itself."""
+class _ToldSpan(Span):
+    """A span that a node may tell of: one that it has begun itself, or that of the flow node around it."""
 
-    __slots__ = ("_span", "tells_content")
+    __slots__ = ("_span", "name", "tells_content")
 
-    def __init__(self, span: trace.Span, *, is_telling: bool) -> None:
-        self._span = span
+    def __init__(self, span: trace.Span, name: str, *, is_telling: bool) -> None:
+        self._span, self.name = span, name
         self.tells_content = is_telling
 
     def note(self, attributes: Mapping[str, object]) -> None:
@@ -223,6 +234,10 @@ class _OwnSpan(Span):
             for name, value in attributes.items():
                 if value is not None:
                     self._span.set_attribute(name, redacted(value))  # type: ignore[arg-type]  # the SDK looks
+
+    def rename(self, name: str) -> None:
+        with _kept_away():
+            self._span.update_name(redacted(name))
 
 
 @contextmanager

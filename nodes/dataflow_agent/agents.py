@@ -22,6 +22,7 @@ from dataflow import (
     node,
     this_firing,
 )
+from dataflow_agent.agent_spans import tell_answer, tell_asked
 from dataflow_agent.agent_turns import AgentConfig, StoppedBy, Turn, answered
 from dataflow_agent.model_calls import request_for, told_of
 from dataflow_agent.model_names import model_of
@@ -83,6 +84,7 @@ async def _ask(inputs: Mapping[str, Any], context: ExecutionContext, config: Age
         return _given(turn.out_of_time(), [])
     name = model_of(config.model, context)
     request = request_for(name, context, turn.said, config, tools=toolbox.specs(config.allowed_tools))
+    tell_asked(name, request, turn.said[0])
     firing, begun = this_firing(), anyio.current_time()
     provider = await provider_of(name)
     with anyio.move_on_after(turn.left(config)) as bound:
@@ -118,6 +120,7 @@ async def _go_on(turn: Turn, results: list[ToolResult]) -> Turn:
 async def _finish(turn: Turn, context: ExecutionContext) -> Reply:
     """Append the whole turn to the conversation (S10.3)."""
     text = turn.text
+    tell_answer(text)
     return Reply(text, replace(context.append_turn(*turn.said), current_output=text), turn.stopped_by)
 
 

@@ -37,6 +37,8 @@ def check_event_loop(model: str) -> None:
 
 def check_provider(litellm: Any, name: ModelName) -> None:
     """Raise ModelUnknown for a provider that litellm does not know."""
+    if name.provider in litellm.provider_list:  # an enum of texts, for the most part
+        return
     known = sorted({str(getattr(one, "value", one)) for one in litellm.provider_list})
     if name.provider not in known:
         near = difflib.get_close_matches(name.provider, known, cutoff=0.5)

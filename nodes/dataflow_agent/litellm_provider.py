@@ -22,7 +22,7 @@ from dataflow_agent.litellm_checks import (
 )
 from dataflow_agent.litellm_errors import translated
 from dataflow_agent.litellm_loading import loaded
-from dataflow_agent.litellm_requests import arguments_of
+from dataflow_agent.litellm_requests import arguments_of, session_of
 from dataflow_agent.model_errors import AnswerCut, StreamInterrupted
 from dataflow_agent.model_names import model_name
 from dataflow_agent.requests import Emit, FinishReason, ModelAnswer, ModelRequest, Usage
@@ -51,7 +51,8 @@ class Litellm:
         check_options(litellm, request, name)
         check_key(litellm, request)
         note_keys(key_variables(os.environ))
-        arguments = {**arguments_of(request), "api_key": key_of(request)}
+        session = session_of(request, name, os.environ)
+        arguments = {**arguments_of(request), **session, "api_key": key_of(request)}
         has_begun = False
         try:
             response = await litellm.acompletion(**arguments)
@@ -112,6 +113,9 @@ def _usage(litellm: Any, request: ModelRequest, response: Any) -> Usage:
 
 
 def _cost(litellm: Any, request: ModelRequest, response: Any) -> float | None:
+    told = getattr(response, "_hidden_params", {}).get("response_cost")
+    if isinstance(told, float):  # it has computed it for itself, which takes as long as all that we do
+        return told
     try:
         return float(litellm.completion_cost(response, model=request.model))
     except Exception as error:  # noqa: BLE001 - it raises whatever it likes for a model without a price

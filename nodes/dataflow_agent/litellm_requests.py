@@ -5,16 +5,22 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from collections.abc import Mapping
+from hashlib import sha256
 from typing import Any, Final
 
 from dataflow import Image, Message
+from dataflow_agent.model_names import ModelName
 from dataflow_agent.requests import ModelRequest
 
-__all__ = ["arguments_of", "options_of"]
+__all__ = ["arguments_of", "options_of", "session_of"]
 
 #: Each call has a connection of its own, which ends with it: the library would keep it open for the next, in
 #: an event loop that may be over by then.
 HEADERS: Final = {"Connection": "close"}
+#: The providers that know conversations by a key, so that what they have read before is read faster. Others
+#: may refuse a request with a field that they do not know.
+WITH_SESSIONS: Final = frozenset({"fireworks_ai", "mistral", "openai"})
+LONGEST_KEY: Final = 64
 
 
 def arguments_of(request: ModelRequest) -> dict[str, Any]:
@@ -33,6 +39,19 @@ def arguments_of(request: ModelRequest) -> dict[str, Any]:
     if options.base_url:
         given["api_base"] = options.base_url
     return given
+
+
+def session_of(request: ModelRequest, name: ModelName, environment: Mapping[str, str]) -> dict[str, str]:
+    """Return by what the provider knows the conversation; no other server in its place is told."""
+    key, prefix = request.session_id, name.provider.upper()
+    is_elsewhere = request.options.base_url or any(
+        environment.get(f"{prefix}_{variable}") for variable in ("API_BASE", "BASE_URL")
+    )
+    if not key or is_elsewhere or name.provider not in WITH_SESSIONS:
+        return {}
+    if len(key) > LONGEST_KEY or not key.isascii():
+        key = sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
+    return {"prompt_cache_key": key}
 
 
 def options_of(request: ModelRequest) -> dict[str, Any]:

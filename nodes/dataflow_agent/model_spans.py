@@ -11,7 +11,7 @@ from dataflow import Message, this_firing
 from dataflow_agent.model_names import ModelName
 from dataflow_agent.requests import Emit, ModelAnswer, ModelRequest, Provider
 
-__all__ = ["Traced"]
+__all__ = ["Traced", "conventional", "written_message"]
 
 #: What the conventions call a provider, where that is not the name by which it is called here.
 CONVENTIONAL: Final[Mapping[str, str]] = {
@@ -47,11 +47,16 @@ class Traced:
             return answer
 
 
+def conventional(provider: str) -> str:
+    """Return what the conventions call a provider."""
+    return CONVENTIONAL.get(provider, provider)
+
+
 def _asked(name: ModelName, request: ModelRequest) -> Mapping[str, object]:
     options = request.options
     return {
         "gen_ai.operation.name": "chat",
-        "gen_ai.provider.name": CONVENTIONAL.get(name.provider, name.provider),
+        "gen_ai.provider.name": conventional(name.provider),
         "gen_ai.request.model": name.model,
         "gen_ai.conversation.id": request.session_id or None,
         "gen_ai.output.type": "text" if request.schema is None else "json",
@@ -75,7 +80,7 @@ def _answered(answer: ModelAnswer) -> Mapping[str, object]:
 
 def _content(request: ModelRequest) -> Mapping[str, object]:
     system = [part for one in request.messages if one.role == "system" for part in _parts(one)]
-    said = [{"role": one.role, "parts": _parts(one)} for one in request.messages if one.role != "system"]
+    said = [written_message(one) for one in request.messages if one.role != "system"]
     return {
         "gen_ai.system_instructions": _written(system) if system else None,
         "gen_ai.input.messages": _written(said),
@@ -84,7 +89,12 @@ def _content(request: ModelRequest) -> Mapping[str, object]:
 
 def _reply(answer: ModelAnswer) -> Mapping[str, Any]:
     message = Message("assistant", answer.text, answer.tool_calls)
-    return {"role": "assistant", "parts": _parts(message), "finish_reason": answer.finish_reason}
+    return {**written_message(message), "finish_reason": answer.finish_reason}
+
+
+def written_message(message: Message) -> Mapping[str, Any]:
+    """Return a message as the conventions write it, for JSON."""
+    return {"role": message.role, "parts": _parts(message)}
 
 
 def _parts(message: Message) -> list[Mapping[str, Any]]:

@@ -7,6 +7,7 @@ from typing import Any
 from pydantic_core import PydanticSerializationError, to_json
 
 from dataflow import ToolCall
+from dataflow_agent.agent_spans import tool_span
 from dataflow_agent.python_tools import ArgumentsInvalid, tool_of
 from dataflow_agent.toolboxes import Toolbox
 
@@ -25,10 +26,13 @@ async def result_of(call: ToolCall, tools: Toolbox, allowed: list[str] | None) -
     except ArgumentsInvalid as error:
         return f"error: {error}; {call.name} was not called"
     try:
-        value = await tool.node(**arguments)
+        with tool_span(call, tool.description) as span:
+            text = _text(await tool.node(**arguments))
+            if span.tells_content:
+                span.note({"gen_ai.tool.call.result": text})
     except Exception as error:  # noqa: BLE001 - a tool may raise anything, and the model is to know
         return f"error: {type(error).__name__}: {error}".removesuffix(": ")
-    return _text(value)
+    return text
 
 
 def _text(value: Any) -> str:

@@ -82,6 +82,24 @@ def test_the_cost_is_told_for_a_model_that_has_a_price(server: FakeServer) -> No
     assert 0 < cost < 0.01
 
 
+def test_a_session_is_told_to_the_provider_itself_and_to_no_other_server(
+    litellm: Any, server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk(server, "plain").run_sync()
+    assert "prompt_cache_key" not in server.asked[0]
+    seen: list[dict[str, Any]] = []
+
+    async def answer(**arguments: Any) -> Any:
+        seen.append(arguments)
+        raise ValueError("seen")
+
+    monkeypatch.setattr(litellm, "acompletion", answer)
+    request = ModelRequest("openai/gpt-4o", (Message("user", "hi"),), session_id="run/main")
+    with pytest.raises(ValueError, match="seen"):
+        anyio.run(LITELLM.answer, request, print)
+    assert seen[0]["prompt_cache_key"] == "run/main"
+
+
 def test_options_and_messages_are_told_as_openai_names_them(server: FakeServer) -> None:
     options: dict[str, Any] = {"temperature": 0.5, "max_tokens": 9, "reasoning_effort": "low"}
     talk(server, "plain", system="Be brief.", **options).run_sync()
@@ -293,15 +311,15 @@ async def test_on_trio_there_is_an_error_before_the_call(anyio_backend_name: str
 
 
 def test_many_chats_are_in_flight_at_once_and_no_more_than_their_limit(server: FakeServer) -> None:
-    server.gate = 32
+    server.gate = 50
     config = Chat(model="openai/gated", base_url=server.url)
     with Flow("many") as flow:
-        prompt = each([f"number {number}" for number in range(128)])
+        prompt = each([f"number {number}" for number in range(200)])
         step = flow.add(node(chat).with_(limit="models"), prompt=prompt, config=config)
         flow.output("texts", collect(step.out.text))
-    result = flow.using(limits={"models": Limit(32)}).run_sync()
-    assert result["texts"] == [f"number {number}" for number in range(128)]
-    assert (server.peak, len(server.asked)) == (32, 128)
+    result = flow.using(limits={"models": Limit(50)}).run_sync()
+    assert result["texts"] == [f"number {number}" for number in range(200)]
+    assert (server.peak, len(server.asked)) == (50, 200)
 
 
 def test_nothing_of_litellm_is_printed_or_logged_by_itself(

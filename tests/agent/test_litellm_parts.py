@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from hashlib import sha256
 from types import SimpleNamespace
 from typing import Any
 
@@ -22,7 +23,8 @@ from dataflow_agent import (
 from dataflow_agent.litellm_checks import key_variables, note_keys
 from dataflow_agent.litellm_errors import retry_after, translated
 from dataflow_agent.litellm_provider import answer_of
-from dataflow_agent.litellm_requests import arguments_of, options_of
+from dataflow_agent.litellm_requests import arguments_of, options_of, session_of
+from dataflow_agent.model_names import model_name
 from dataflow_agent.requests import FinishReason
 from tests.known_secrets import forgetting
 
@@ -45,6 +47,29 @@ NOW = datetime(2026, 1, 2, tzinfo=UTC)
 )
 def test_when_to_come_again_is_read_from_the_headers(headers: dict[str, str], seconds: float | None) -> None:
     assert retry_after(headers, NOW) == seconds
+
+
+@pytest.mark.parametrize(
+    ("model", "session", "url", "environment", "sent"),
+    [
+        ("openai/gpt", "run/main", "", {}, "run/main"),
+        ("mistral/large", "run/main", "", {"OPENAI_API_BASE": "http://other"}, "run/main"),
+        ("fireworks_ai/x", "s" * 64, "", {}, "s" * 64),
+        ("openai/gpt", "s" * 65, "", {}, sha256(b"s" * 65).hexdigest()),
+        ("mistral/large", "é\ud800", "", {}, sha256("é\ud800".encode("utf-8", "surrogatepass")).hexdigest()),
+        ("openai/gpt", "", "", {}, None),
+        ("openai/gpt", "run/main", "http://127.0.0.1/v1", {}, None),
+        ("openai/gpt", "run/main", "", {"OPENAI_BASE_URL": "http://other"}, None),
+        ("anthropic/claude", "run/main", "", {}, None),
+        ("groq/llama", "run/main", "", {}, None),
+    ],
+)
+def test_a_session_is_told_to_providers_that_know_sessions(
+    model: str, session: str, url: str, environment: dict[str, str], sent: str | None
+) -> None:
+    request = ModelRequest(model, (), options=Options(base_url=url), session_id=session)
+    told = session_of(request, model_name(model), environment)
+    assert told == ({} if sent is None else {"prompt_cache_key": sent})
 
 
 def test_a_time_to_come_again_is_counted_from_now() -> None:

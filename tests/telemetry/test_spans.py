@@ -10,7 +10,7 @@ from opentelemetry import trace
 from opentelemetry.sdk.trace import Span as SdkSpan
 from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
 
-from dataflow import Flow, Telemetry, collect, each, fallback, node, this_firing, threaded
+from dataflow import Firing, Flow, Telemetry, collect, each, fallback, node, this_firing, threaded
 from tests.processes import modules_after
 from tests.spans import Spans
 
@@ -174,6 +174,78 @@ async def test_the_rounds_of_a_loop_are_inside_one_span() -> None:
     }
     assert spans.links("loop[1]/double") == ["loop[1]/inc"]
     assert spans.links("inc_2") == ["loop"]
+
+
+async def test_a_node_may_tell_of_the_flow_node_around_it_or_of_the_run() -> None:
+    async def tell(x: int) -> int:
+        span = this_firing().flow_span
+        span.note({"told": f"by {this_firing().path}", "nothing": None})
+        span.rename(f"about {span.name}")
+        return x
+
+    @threaded
+    def tell_in_a_thread(x: int) -> bool:
+        this_firing().flow_span.note({"thread": x})
+        return x >= 3
+
+    with Flow("inner") as inner:
+        with inner.loop(limit=5) as rounds:
+            x = rounds.carry(inner.input("x", int))
+            told = inner.add(tell, x=x.out)
+            more = inner.add(inc, x=told.out)
+            rounds.until(inner.add(tell_in_a_thread, x=more.out).out, bool)
+            x.next(more.out)
+        inner.output("x", x.final)
+
+    with Flow("outer") as flow:
+        first = flow.add(tell, x=1)
+        flow.output("xs", collect(flow.add(inner, x=each(flow.add(listing, n=first.out).out)).out.x))
+    spans = Spans()
+    await flow.using(**spans.settings).run()
+    assert [span.name for span in spans.all if span.name.startswith("about")] == [
+        "about inner",
+        "about outer",
+    ]
+    [whole] = [span for span in spans.all if span.name == "about outer"]
+    assert (whole.attributes or {})["told"] == "by tell"
+    assert spans.told("inner[0]", "told") == "by inner[0]/loop[2]/tell"
+    assert spans.told("inner[0]", "thread") == 3
+    assert "nothing" not in (spans.one("inner[0]").attributes or {})
+
+
+async def test_without_telemetry_what_is_told_of_a_flow_node_goes_nowhere() -> None:
+    seen: list[object] = []
+
+    async def tell(x: int) -> int:
+        span = this_firing().flow_span
+        span.note({"x": x})
+        span.rename("other")
+        seen.append((span.name, span.tells_content))
+        return x
+
+    with Flow("f") as flow:
+        flow.output("y", flow.add(tell, x=1).out)
+    assert (await flow.run()).outputs == {"y": 1}
+    assert await tell(1) == 1
+    assert seen == [("", False)] * 2
+
+
+async def test_a_thread_that_outlasts_its_flow_node_tells_nobody() -> None:
+    kept: list[Firing] = []
+
+    async def keep_firing(x: int) -> int:
+        kept.append(this_firing())
+        return x
+
+    with Flow("inner") as inner:
+        inner.output("y", inner.add(keep_firing, x=inner.input("x", int)).out)
+    with Flow("f") as flow:
+        flow.output("y", flow.add(inner, x=1).out.y)
+    spans = Spans()
+    await flow.using(**spans.settings).run()
+    kept[0].flow_span.note({"late": True})
+    assert kept[0].flow_span.name == ""
+    assert "late" not in spans.text()
 
 
 async def test_without_telemetry_there_are_no_spans_and_a_nodes_own_do_nothing() -> None:

@@ -1,0 +1,74 @@
+"""Spans of agents and of their calls of tools, by the conventions of OpenTelemetry for generative AI (S19).
+
+The turn of an agent is the span of its flow node, told from inside; a call of a tool has one of its own.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from dataflow import Message, Span, ToolCall, this_firing
+from dataflow_agent.model_names import ModelName
+from dataflow_agent.model_spans import conventional, written_message
+from dataflow_agent.requests import ModelRequest
+
+__all__ = ["tell_agent", "tell_answer", "tell_asked", "tool_span"]
+
+INVOKE = "invoke_agent"
+
+
+def tell_agent() -> Span:
+    """Tell that the flow node around this firing is an agent, and return its span.
+
+    Each firing of an agent may, since one that goes on begins with any of them.
+    """
+    span = this_firing().flow_span
+    span.rename(f"{INVOKE} {span.name}")
+    span.note({"gen_ai.operation.name": INVOKE, "gen_ai.agent.name": span.name})
+    return span
+
+
+def tell_asked(name: ModelName, request: ModelRequest, prompt: Message) -> None:
+    """Tell of an agent which model it asks, in which conversation; the prompt is content."""
+    span = tell_agent()
+    span.note(
+        {
+            "gen_ai.provider.name": conventional(name.provider),
+            "gen_ai.request.model": name.model,
+            "gen_ai.conversation.id": request.session_id or None,
+        }
+    )
+    if span.tells_content:
+        span.note({"gen_ai.input.messages": _written(written_message(prompt))})
+
+
+def tell_answer(text: str) -> None:
+    """Tell the answer of an agent, which is content."""
+    span = tell_agent()
+    if span.tells_content:
+        message = written_message(Message("assistant", text))
+        span.note({"gen_ai.output.messages": _written({**message, "finish_reason": "stop"})})
+
+
+@contextmanager
+def tool_span(call: ToolCall, description: str) -> Iterator[Span]:
+    """Open the span of a call of a tool, inside that of the node that makes it; what it raises is noted."""
+    agent = tell_agent()
+    told = {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.agent.name": agent.name or None,
+        "gen_ai.tool.name": call.name,
+        "gen_ai.tool.call.id": call.id,
+        "gen_ai.tool.description": description or None,
+        "gen_ai.tool.type": "function",
+    }
+    with this_firing().span(f"execute_tool {call.name}", told) as span:
+        if span.tells_content:
+            span.note({"gen_ai.tool.call.arguments": call.arguments})
+        yield span
+
+
+def _written(message: object) -> str:
+    return json.dumps([message], ensure_ascii=False)
