@@ -125,7 +125,7 @@ def _unreadable(pattern: str) -> ValueError:
 
 
 def _text(value: Any) -> str:
-    """Return what a glob is held against: a text, or the JSON of a value, without spaces and sorted by key."""
+    """Return what a glob is held against: a text, or a value as JSON without spaces and sorted by key."""
     if isinstance(value, str):
         return value
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
