@@ -10,20 +10,30 @@ from dataflow import ToolCall
 from dataflow_agent.python_tools import ArgumentsInvalid, tool_of
 from dataflow_agent.toolboxes import Toolbox
 
-__all__ = ["result_of"]
+__all__ = ["fault_of", "result_of"]
+
+
+def fault_of(call: ToolCall, tools: Toolbox, allowed: list[str] | None) -> str:
+    """Return why a call cannot be made, to be told to the model; empty if it can."""
+    found = tools.tool(call.name)
+    known = [name for name in tools.names if allowed is None or name in allowed]
+    if found is None or call.name not in known:
+        return f"error: there is no tool {call.name!r}; those that there are: {', '.join(known) or 'none'}"
+    try:
+        found.read(call.arguments)
+    except ArgumentsInvalid as error:
+        return f"error: {error}; {call.name} was not called"
+    return ""
 
 
 async def result_of(call: ToolCall, tools: Toolbox, allowed: list[str] | None) -> str:
     """Call a tool and return what the model is told: the value as text or JSON, or what went wrong."""
     found = tools.tool(call.name)
-    known = [name for name in tools.names if allowed is None or name in allowed]
-    if found is None or call.name not in known:
-        return f"error: there is no tool {call.name!r}; those that there are: {', '.join(known) or 'none'}"
+    fault = fault_of(call, tools, allowed)
+    if fault or found is None:
+        return fault
     tool = tool_of(found.reference)
-    try:
-        arguments = tool.read(call.arguments)
-    except ArgumentsInvalid as error:
-        return f"error: {error}; {call.name} was not called"
+    arguments = tool.read(call.arguments)
     try:
         value = await tool.node(**arguments)
     except Exception as error:  # noqa: BLE001 - a tool may raise anything, and the model is to know
