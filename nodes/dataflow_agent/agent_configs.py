@@ -86,6 +86,8 @@ class AgentConfig(ModelConfig):
 
     def offered(self, toolbox: Toolbox) -> Toolbox:
         """Return the tools that the model may call: its own, those of a toolbox, and the subagents."""
+        if not (self.tools.sources or self.subagents):
+            return toolbox
         below = [Delegate(one.name, one.description, policy=one.policy) for one in self.subagents]
         return Toolbox((*self.tools.sources, *toolbox.sources, *below))
 

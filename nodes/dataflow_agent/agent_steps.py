@@ -26,7 +26,7 @@ from dataflow_agent.delegating import RESULT, Begun, Delegated, handed_on
 from dataflow_agent.model_calls import request_for, told_of
 from dataflow_agent.model_names import model_of
 from dataflow_agent.providers import provider_of
-from dataflow_agent.tool_calls import fault_of, result_of
+from dataflow_agent.tool_calls import CallUnfit, read_call, result_of
 from dataflow_agent.toolboxes import Toolbox
 
 __all__ = ["Reply", "ask", "begin", "finish", "go_on", "make"]
@@ -112,14 +112,14 @@ async def make(inputs: Mapping[str, Any], config: AgentConfig) -> NodeOutput:
     if decision.decision == "deny":
         text = ": ".join(filter(None, (f"error: the call of {call.name} was denied", decision.reason)))
         return _result(call, text)
-    tool = toolbox.tool(call.name)
-    fault = fault_of(call, toolbox, config.allowed_tools)
-    if tool is None or fault:
-        return _result(call, fault)
+    try:
+        tool, arguments = read_call(call, toolbox, config.allowed_tools)
+    except CallUnfit as unfit:
+        return _result(call, str(unfit))
     is_granted = decision.decision == "allow_for_run"
     granted = (Grant(this_firing().run_id, tool.reference),) if is_granted else ()
     if tool.delegate is not None:
-        name, prompt = tool.delegate.name, str(tool.read(call.arguments)["prompt"])
+        name, prompt = tool.delegate.name, str(arguments["prompt"])
         delegated = handed_on(call, prompt, turn, config, agent_name(config), granted)
         return NodeOutput({name: delegated}, metadata=delegated.event("start", name, prompt))
     begun = anyio.current_time()

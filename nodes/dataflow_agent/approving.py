@@ -12,7 +12,7 @@ from dataflow import NodeOutput, Ports, ToolCall, node, this_firing
 from dataflow_agent.agent_configs import AgentConfig
 from dataflow_agent.agent_turns import Grant, Turn
 from dataflow_agent.policies import Verdict
-from dataflow_agent.tool_calls import fault_of
+from dataflow_agent.tool_calls import CallUnfit, read_call
 from dataflow_agent.toolboxes import Toolbox
 
 __all__ = ["Answer", "Decision", "agent_name", "approve", "decision_of"]
@@ -46,10 +46,10 @@ async def approve(inputs: Mapping[str, Any], config: AgentConfig) -> NodeOutput:
     """Decide on a call by the policy of its tool, or ask; what cannot be made anyway is not asked about."""
     call: ToolCall = inputs["call"]
     turn: Turn = inputs["turn"]
-    toolbox = config.offered(inputs["tools"])
-    tool = toolbox.tool(call.name)
-    if tool is None or fault_of(call, toolbox, config.allowed_tools):
-        return NodeOutput({"answer": ALLOWED})  # which tells the model of the fault
+    try:
+        tool, _ = read_call(call, config.offered(inputs["tools"]), config.allowed_tools)
+    except CallUnfit:
+        return NodeOutput({"answer": ALLOWED})  # the call itself tells the model
     arguments = json.loads(call.arguments or "{}")
     verdict = tool.verdict(arguments)
     if verdict is Verdict.ASK and Grant(this_firing().run_id, tool.reference) in turn.granted:

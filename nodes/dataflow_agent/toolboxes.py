@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -126,16 +128,22 @@ class Toolbox(Tools):
         return self._by_name.get(name)
 
     @property
-    def _by_name(self) -> dict[str, Tool]:
-        found: dict[str, Tool] = {}
-        for source in self.sources:
-            delegate = source if isinstance(source, Delegate) else None
-            for reference in source.references:
-                before = found.get(reference)
-                policies = (*(before.policies if before else ()), source.policy)
-                found[reference] = Tool(reference, _own_name(reference), policies, delegate)
-        tools = {name: found[reference] for reference, name in names_of([*found]).items()}
-        return {name: tool for name, tool in tools.items() if not tool.is_hidden}
+    def _by_name(self) -> Mapping[str, Tool]:
+        return _tools_of(self.sources)
+
+
+@lru_cache(maxsize=256)
+def _tools_of(sources: Sequence[Functions | Delegate]) -> Mapping[str, Tool]:
+    """Return the tools by their names for models; of a few toolboxes, as each call asks for it."""
+    found: dict[str, Tool] = {}
+    for source in sources:
+        delegate = source if isinstance(source, Delegate) else None
+        for reference in source.references:
+            before = found.get(reference)
+            policies = (*(before.policies if before else ()), source.policy)
+            found[reference] = Tool(reference, _own_name(reference), policies, delegate)
+    named = {name: found[reference] for reference, name in names_of([*found]).items()}
+    return MappingProxyType({name: tool for name, tool in named.items() if not tool.is_hidden})
 
 
 def tools(
