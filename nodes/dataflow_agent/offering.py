@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, NamedTuple
+from typing import Annotated, NamedTuple, TypeAlias
 
 from pydantic import AfterValidator, Field
 
 from dataflow_agent.configs import StrictConfig
+from dataflow_agent.policies import Policy
 from dataflow_agent.python_tools import tool_of
-from dataflow_agent.toolboxes import Toolbox
+from dataflow_agent.toolboxes import Functions, Toolbox, check_patterns
 
 __all__ = ["Offer", "Offered", "tools"]
 
@@ -21,12 +22,29 @@ def _references(given: list[str]) -> list[str]:
     return given
 
 
+def _patterns(given: list[str]) -> list[str]:
+    Policy(deny=(*given,))
+    return given
+
+
+#: Patterns of calls, as in a `Policy`.
+Patterns: TypeAlias = Annotated[list[str], AfterValidator(_patterns)]
+
+
 class Offer(StrictConfig):
     """Config of `agent.tools`."""
 
     tools: Annotated[list[str], AfterValidator(_references)] = Field(
         default=[], description="functions, each as module:qualname"
     )
+    allow: Patterns | None = Field(default=None, description="patterns of the calls that are made")
+    ask: Patterns = Field(default=[], description="patterns of the calls that somebody is asked about")
+    deny: Patterns = Field(default=[], description="patterns of the calls that are not made")
+
+    @property
+    def policy(self) -> Policy:
+        """Which calls are made."""
+        return Policy(None if self.allow is None else (*self.allow,), (*self.ask,), (*self.deny,))
 
 
 class Offered(NamedTuple):
@@ -39,9 +57,11 @@ class Offered(NamedTuple):
 async def tools(config: Offer = Offer()) -> Offered:  # noqa: B008 - frozen
     """Offer Python functions as tools.
 
-    Raises FlowInvalid for one that cannot be found or that no model can call.
+    Raises FlowInvalid for one that cannot be found or that no model can call, and for a pattern that means
+    none of them.
     """
     for reference in config.tools:
         tool_of(reference)
-    found = Toolbox(tuple(dict.fromkeys(config.tools)))
+    check_patterns(config.policy, config.tools)
+    found = Toolbox((Functions(tuple(dict.fromkeys(config.tools)), config.policy),))
     return Offered(found, [*found.names])

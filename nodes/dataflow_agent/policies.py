@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fnmatch import fnmatchcase
 from functools import cache
 from typing import Any, Final, NamedTuple
 
-__all__ = ["Policy", "Verdict", "is_hidden", "verdict"]
+__all__ = ["Policy", "Verdict", "is_hidden", "unmet", "verdict"]
 
 EXPECTED: Final = (
     'expected `name` or `name(argument=glob, …)`, with globs that have any of , ( ) " in double quotes'
@@ -87,6 +87,12 @@ def is_hidden(policy: Policy, name: str) -> bool:
     if not policy.denies_others:
         return False
     return not any(fnmatchcase(name, _read(pattern).name) for pattern in (*policy.ask, *(policy.allow or ())))
+
+
+def unmet(policy: Policy, names: Sequence[str]) -> list[str]:
+    """List the patterns that mean no tool of these names, whatever its arguments: they may be misspelt."""
+    patterns = (*(policy.allow or ()), *policy.ask, *policy.deny)
+    return [one for one in patterns if not any(fnmatchcase(name, _read(one).name) for name in names)]
 
 
 @cache

@@ -15,11 +15,11 @@ __all__ = ["result_of"]
 
 async def result_of(call: ToolCall, tools: Toolbox, allowed: list[str] | None) -> str:
     """Call a tool and return what the model is told: the value as text or JSON, or what went wrong."""
-    reference = tools.reference(call.name)
+    found = tools.tool(call.name)
     known = [name for name in tools.names if allowed is None or name in allowed]
-    if reference is None or call.name not in known:
+    if found is None or call.name not in known:
         return f"error: there is no tool {call.name!r}; those that there are: {', '.join(known) or 'none'}"
-    tool = tool_of(reference)
+    tool = tool_of(found.reference)
     try:
         arguments = tool.read(call.arguments)
     except ArgumentsInvalid as error:

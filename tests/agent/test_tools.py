@@ -10,8 +10,10 @@ import pytest
 from dataflow import Flow, FlowInvalid, ToolCall, Tools
 from dataflow_agent import Toolbox, offering, tools
 from dataflow_agent.offering import Offer
+from dataflow_agent.policies import Policy, Verdict
 from dataflow_agent.tool_calls import result_of
 from dataflow_agent.tool_names import names_of
+from dataflow_agent.toolboxes import Functions
 from tests.agent import agent_tools
 from tests.agent.agent_tools import ENTERED, Kit, add, blocking, lines, weather
 
@@ -43,9 +45,33 @@ def test_a_schema_is_that_of_an_object_also_without_parameters() -> None:
 
 def test_descriptions_are_joined_and_say_each_tool_once() -> None:
     box = tools(add, tools(weather, add), blocking)
-    assert box == Toolbox((f"{MODULE}:add", f"{MODULE}:weather", f"{MODULE}:blocking"))
+    assert box == Toolbox((Functions((f"{MODULE}:add", f"{MODULE}:weather", f"{MODULE}:blocking")),))
     assert box.names == ("add", "weather", "blocking")
     assert tools() == Toolbox()
+
+
+def test_functions_have_the_policy_that_they_were_given_with() -> None:
+    box = tools(tools(add, deny=["add(a=1)"]), weather, ask=["w*"])
+    assert [source.policy for source in box.sources] == [Policy(deny=("add(a=1)",)), Policy(ask=("w*",))]
+    adding, telling = box.tool("add"), box.tool("weather")
+    assert adding is not None
+    assert telling is not None
+    assert [adding.verdict({"a": number}) for number in (1, 2)] == [Verdict.DENY, Verdict.ALLOW]
+    assert telling.verdict({}) is Verdict.ASK
+
+
+def test_of_a_function_that_comes_twice_the_stricter_policy_counts() -> None:
+    box = tools(tools(add), tools(add, ask=["add"]), tools(add, deny=["add(a=1)"]))
+    adding = box.tool("add")
+    assert adding is not None
+    assert [adding.verdict({"a": number}) for number in (1, 2)] == [Verdict.DENY, Verdict.ASK]
+
+
+def test_a_tool_of_which_each_call_is_denied_is_not_offered() -> None:
+    box = tools(add, weather, Kit.add, allow=["*"], deny=["weather"])
+    assert [spec.name for spec in box.specs()] == ["agent_tools_add", "Kit_add"]
+    assert tools(add, weather, allow=["add"]).names == ("add",)
+    assert tools(add, allow=[]).names == ()
 
 
 def test_functions_of_one_name_are_told_apart_by_what_they_are_in() -> None:

@@ -127,4 +127,9 @@ ROWS: Final = [
         lambda: Policy(deny=(r'add(a="\x")',)),
         "the pattern … has a text that JSON does not know: …",
     ),
+    Row(
+        "a pattern of no function",
+        lambda: tools(agent_tools.add, agent_tools.weather, deny=["weahter"]),
+        "the pattern 'weahter' means none of the functions; those that there are: add, weather",
+    ),
 ]
