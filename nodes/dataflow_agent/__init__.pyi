@@ -1,8 +1,10 @@
 # The public names, and where each of them is; imported when it is first used.
 
-from .agent_turns import AgentConfig
-from .agents import Agent, Reply, agent
+from .agent_configs import AgentConfig, Subagent
+from .agent_steps import Reply
+from .agents import Agent, agent
 from .answering import answered_by
+from .approving import Decision
 from .chatting import Chat, chat
 from .conversations import (
     Conversation,
@@ -30,6 +32,7 @@ from .model_errors import (
     RequestRefused,
     StreamInterrupted,
 )
+from .policies import Policy
 from .prior import Prior, PriorStep, prior_outputs
 from .prompts import Prompt, fill_prompt
 from .requests import Emit, ModelAnswer, ModelRequest, Options, Provider, ToolSpec, Usage
@@ -46,6 +49,7 @@ __all__ = [
     "Chat",
     "ContextWindowExceeded",
     "Conversation",
+    "Decision",
     "Emit",
     "Given",
     "Inject",
@@ -60,6 +64,7 @@ __all__ = [
     "ModelUnknown",
     "OptionUnsupported",
     "Options",
+    "Policy",
     "Prior",
     "PriorStep",
     "Prompt",
@@ -73,6 +78,7 @@ __all__ = [
     "ScriptedAnswer",
     "ScriptedCall",
     "StreamInterrupted",
+    "Subagent",
     "ToolSpec",
     "Toolbox",
     "Trim",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, NamedTuple, TypeAlias
+from typing import Annotated, NamedTuple
 
 from pydantic import AfterValidator, Field
 
-from dataflow_agent.configs import StrictConfig
+from dataflow_agent.configs import Patterns, StrictConfig, policy_of
 from dataflow_agent.policies import Policy
 from dataflow_agent.python_tools import tool_of
 from dataflow_agent.toolboxes import Functions, Toolbox, check_patterns
@@ -22,15 +22,6 @@ def _references(given: list[str]) -> list[str]:
     return given
 
 
-def _patterns(given: list[str]) -> list[str]:
-    Policy(deny=(*given,))
-    return given
-
-
-#: Patterns of calls, as in a `Policy`.
-Patterns: TypeAlias = Annotated[list[str], AfterValidator(_patterns)]
-
-
 class Offer(StrictConfig):
     """Config of `agent.tools`."""
 
@@ -44,7 +35,7 @@ class Offer(StrictConfig):
     @property
     def policy(self) -> Policy:
         """Which calls are made."""
-        return Policy(None if self.allow is None else (*self.allow,), (*self.ask,), (*self.deny,))
+        return policy_of(self.allow, self.ask, self.deny)
 
 
 class Offered(NamedTuple):

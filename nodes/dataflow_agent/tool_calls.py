@@ -2,28 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic_core import PydanticSerializationError, to_json
 
 from dataflow import ToolCall
 from dataflow_agent.python_tools import ArgumentsInvalid, tool_of
-from dataflow_agent.toolboxes import Toolbox
+from dataflow_agent.toolboxes import Tool, Toolbox
 
-__all__ = ["result_of"]
+__all__ = ["CallUnfit", "read_call", "result_of"]
+
+
+class CallUnfit(Exception):
+    """Raised for a call that cannot be made; the text is for the model."""
+
+
+def read_call(call: ToolCall, tools: Toolbox, allowed: list[str] | None) -> tuple[Tool, Mapping[str, Any]]:
+    """Return the tool that a call is of, and its arguments; raises CallUnfit."""
+    found = tools.tool(call.name)
+    if found is None or (allowed is not None and call.name not in allowed):
+        known = [name for name in tools.names if allowed is None or name in allowed]
+        listed = ", ".join(known) or "none"
+        raise CallUnfit(f"error: there is no tool {call.name!r}; those that there are: {listed}")
+    try:
+        return found, found.read(call.arguments)
+    except ArgumentsInvalid as error:
+        raise CallUnfit(f"error: {error}; {call.name} was not called") from None
 
 
 async def result_of(call: ToolCall, tools: Toolbox, allowed: list[str] | None) -> str:
     """Call a tool and return what the model is told: the value as text or JSON, or what went wrong."""
-    found = tools.tool(call.name)
-    known = [name for name in tools.names if allowed is None or name in allowed]
-    if found is None or call.name not in known:
-        return f"error: there is no tool {call.name!r}; those that there are: {', '.join(known) or 'none'}"
-    tool = tool_of(found.reference)
     try:
-        arguments = tool.read(call.arguments)
-    except ArgumentsInvalid as error:
-        return f"error: {error}; {call.name} was not called"
+        found, arguments = read_call(call, tools, allowed)
+    except CallUnfit as unfit:
+        return str(unfit)
+    tool = tool_of(found.reference)
     try:
         value = await tool.node(**arguments)
     except Exception as error:  # noqa: BLE001 - a tool may raise anything, and the model is to know

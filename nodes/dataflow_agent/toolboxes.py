@@ -5,18 +5,34 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, groupby
+from functools import lru_cache
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from dataflow import FlowInvalid, Tools
+from pydantic import BaseModel, ConfigDict, Field
+
+from dataflow import FlowInvalid, Tools, json_schema
 from dataflow_agent.policies import Policy, Verdict, is_hidden, unmet, verdict
-from dataflow_agent.python_tools import reference_of, tool_of
+from dataflow_agent.python_tools import read_arguments, reference_of, tool_of
 from dataflow_agent.requests import ToolSpec
 from dataflow_agent.tool_names import names_of
 
-__all__ = ["Functions", "Tool", "Toolbox", "check_patterns", "tools"]
+__all__ = ["Delegate", "Functions", "Task", "Tool", "Toolbox", "check_patterns", "tools"]
 
 NO_POLICY: Final = Policy()
+#: The module, so to say, of tools that are agents.
+AGENT: Final = "agent"
+
+
+class Task(BaseModel):
+    """The arguments of an agent that is a tool."""
+
+    model_config = ConfigDict(extra="forbid", title="Arguments")
+
+    prompt: str = Field(description="what it is to do, with all that it has to know")
+
+
+TASK_SCHEMA: Final = json_schema(Task)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,17 +43,45 @@ class Functions:
     policy: Policy = NO_POLICY
 
 
+@dataclass(frozen=True, slots=True)
+class Delegate:
+    """An agent as a tool, and what is allowed of it; its settings are JSON, as a document has them."""
+
+    name: str
+    description: str
+    settings: str = ""
+    policy: Policy = NO_POLICY
+
+    @property
+    def references(self) -> tuple[str, ...]:
+        """Where it is found: nowhere but in the settings of the agent that calls it."""
+        return (f"{AGENT}:{self.name}",)
+
+
 class Tool(NamedTuple):
     """A tool of a toolbox: where it is found, its own name there, and the policies that count for it."""
 
     reference: str
     own_name: str
     policies: tuple[Policy, ...]
+    delegate: Delegate | None = None
 
     def verdict(self, arguments: Mapping[str, Any]) -> Verdict:
         """Say what becomes of a call, by the strictest of the policies."""
         found = {verdict(policy, self.own_name, arguments) for policy in self.policies}
         return next(one for one in (Verdict.DENY, Verdict.ASK, Verdict.ALLOW) if one in found)
+
+    def spec(self, name: str) -> ToolSpec:
+        """Describe the tool to a model, under a name; raises FlowInvalid if it cannot be found."""
+        if self.delegate is not None:
+            return ToolSpec(name, self.delegate.description, TASK_SCHEMA)
+        return tool_of(self.reference).spec(name)
+
+    def read(self, written: str) -> Mapping[str, Any]:
+        """Return the arguments that a model wrote; raises ArgumentsInvalid, or FlowInvalid as `spec` does."""
+        if self.delegate is not None:
+            return read_arguments(written, Task).model_dump()
+        return tool_of(self.reference).read(written)
 
     @property
     def is_hidden(self) -> bool:
@@ -49,7 +93,7 @@ class Tool(NamedTuple):
 class Toolbox(Tools):
     """Tools by where they are found, in order; one that comes twice is there once, by both policies."""
 
-    sources: tuple[Functions, ...] = ()
+    sources: tuple[Functions | Delegate, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -67,27 +111,39 @@ class Toolbox(Tools):
             known = ", ".join(found) or "none"
             problems = [f"no tool has the name {name!r}; those that there are: {known}" for name in missing]
             raise FlowInvalid("allowed_tools", problems, "setting")
-        return tuple(
-            tool_of(tool.reference).spec(name)
-            for name, tool in found.items()
-            if allowed is None or name in allowed
-        )
+        return tuple(tool.spec(name) for name, tool in found.items() if allowed is None or name in allowed)
+
+    @property
+    def delegates(self) -> tuple[Delegate, ...]:
+        """The agents among the tools."""
+        return tuple(source for source in self.sources if isinstance(source, Delegate))
+
+    @property
+    def without_delegates(self) -> Toolbox:
+        """The other tools."""
+        return Toolbox(tuple(source for source in self.sources if not isinstance(source, Delegate)))
 
     def tool(self, name: str) -> Tool | None:
         """Return the tool that has a name for models, None if there is none."""
         return self._by_name.get(name)
 
     @property
-    def _by_name(self) -> dict[str, Tool]:
-        policies: dict[str, list[Policy]] = {}
-        for source in self.sources:
-            for reference in source.references:
-                policies.setdefault(reference, []).append(source.policy)
-        tools = {
-            name: Tool(reference, _own_name(reference), tuple(policies[reference]))
-            for reference, name in names_of([*policies]).items()
-        }
-        return {name: tool for name, tool in tools.items() if not tool.is_hidden}
+    def _by_name(self) -> Mapping[str, Tool]:
+        return _tools_of(self.sources)
+
+
+@lru_cache(maxsize=256)
+def _tools_of(sources: Sequence[Functions | Delegate]) -> Mapping[str, Tool]:
+    """Return the tools by their names for models; of a few toolboxes, as each call asks for it."""
+    found: dict[str, Tool] = {}
+    for source in sources:
+        delegate = source if isinstance(source, Delegate) else None
+        for reference in source.references:
+            before = found.get(reference)
+            policies = (*(before.policies if before else ()), source.policy)
+            found[reference] = Tool(reference, _own_name(reference), policies, delegate)
+    named = {name: found[reference] for reference, name in names_of([*found]).items()}
+    return MappingProxyType({name: tool for name, tool in named.items() if not tool.is_hidden})
 
 
 def tools(
@@ -104,7 +160,7 @@ def tools(
     function, a parameter that JSON cannot carry; and for a pattern that means none of the functions.
     """
     policy = Policy(None if allow is None else (*allow,), (*ask,), (*deny,))
-    sources: list[Functions] = []
+    sources: list[Functions | Delegate] = []
     own: list[str] = []
     for item in items:
         if isinstance(item, Toolbox):
@@ -136,9 +192,14 @@ def _own_name(reference: str) -> str:
     return re.split("[.:]", reference)[-1]
 
 
-def _joined(sources: Sequence[Functions]) -> tuple[Functions, ...]:
-    """Make one of those neighbours that have one policy."""
-    return tuple(
-        Functions(tuple(dict.fromkeys(chain.from_iterable(one.references for one in alike))), policy)
-        for policy, alike in groupby(sources, lambda source: source.policy)
-    )
+def _joined(sources: Sequence[Functions | Delegate]) -> tuple[Functions | Delegate, ...]:
+    """Make one of functions that stand side by side and have one policy."""
+    found: list[Functions | Delegate] = []
+    for source in sources:
+        before = found[-1] if found else None
+        if isinstance(source, Functions) and isinstance(before, Functions) and source.policy == before.policy:
+            both = dict.fromkeys((*before.references, *source.references))
+            found[-1] = Functions(tuple(both), source.policy)
+        else:
+            found.append(source)
+    return tuple(found)

@@ -71,7 +71,7 @@ async def test_a_whole_turn_with_its_calls_is_appended_at_the_end() -> None:
     assert said(result["context"]) == [
         ("user", "hi"),
         ("assistant", "let me see"), ("tool", "1"), ("tool", "2"),
-        ("assistant", ""), ("tool", "lead/turn[1]/call[0]"),
+        ("assistant", ""), ("tool", "lead/turn[1]/call[0]/make"),
         ("assistant", "It is 2."),
     ]  # fmt: skip
     result["context"].check()
