@@ -48,6 +48,7 @@ from .result import Result
 from .run import Run
 from .secret import Secret
 from .session import Counts, Live
+from .shared import Shared, sharing
 from .states import NodeState
 from .steps import Step
 from .stores import Store
@@ -110,6 +111,7 @@ __all__ = [
     "RunTaken",
     "Secret",
     "SecretMissing",
+    "Shared",
     "Signal",
     "Span",
     "Step",
@@ -139,6 +141,7 @@ __all__ = [
     "node",
     "process_memo",
     "race",
+    "sharing",
     "this_firing",
     "threaded",
 ]

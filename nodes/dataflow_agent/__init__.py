@@ -27,6 +27,7 @@ __getattr__, __dir__, __all__ = _attach(
             "trim_context",
         ],
         "listing": ["pack"],
+        "mcp_servers": ["mcp"],
         "model_errors": [
             "AnswerCut",
             "AnswerUnfit",
@@ -56,6 +57,8 @@ __getattr__, __dir__, __all__ = _attach(
             "ScriptedCall",
             "scripted",
         ],
+        "server_errors": ["ServerDied", "ServerFailed", "ToolFailed"],
+        "server_sessions": ["listed", "sessions"],
         "toolboxes": ["Toolbox", "tools"],
     },
 )

@@ -17,6 +17,7 @@ from .conversations import (
     trim_context,
 )
 from .listing import pack
+from .mcp_servers import mcp
 from .model_errors import (
     AnswerCut,
     AnswerUnfit,
@@ -38,6 +39,8 @@ from .prompts import Prompt, fill_prompt
 from .requests import Emit, ModelAnswer, ModelRequest, Options, Provider, ToolSpec, Usage
 from .routing import Router, intent_router
 from .scripts import AnswerFunction, Given, Script, ScriptedAnswer, ScriptedCall, ScriptEnded, scripted
+from .server_errors import ServerDied, ServerFailed, ToolFailed
+from .server_sessions import listed, sessions
 from .toolboxes import Toolbox, tools
 
 __all__ = [
@@ -77,8 +80,11 @@ __all__ = [
     "ScriptEnded",
     "ScriptedAnswer",
     "ScriptedCall",
+    "ServerDied",
+    "ServerFailed",
     "StreamInterrupted",
     "Subagent",
+    "ToolFailed",
     "ToolSpec",
     "Toolbox",
     "Trim",
@@ -90,10 +96,13 @@ __all__ = [
     "fill_prompt",
     "inject_messages",
     "intent_router",
+    "listed",
+    "mcp",
     "merge_contexts",
     "pack",
     "prior_outputs",
     "scripted",
+    "sessions",
     "tools",
     "trim_context",
 ]

@@ -15,6 +15,7 @@ from dataflow import (
     NodeOutput,
     Port,
     Ports,
+    SecretMissing,
     ToolCall,
     node,
     this_firing,
@@ -26,6 +27,9 @@ from dataflow_agent.delegating import RESULT, Begun, Delegated, handed_on
 from dataflow_agent.model_calls import request_for, told_of
 from dataflow_agent.model_names import model_of
 from dataflow_agent.providers import provider_of
+from dataflow_agent.server_errors import ServerFailed
+from dataflow_agent.server_results import Content
+from dataflow_agent.server_sessions import listed
 from dataflow_agent.tool_calls import CallUnfit, read_call, result_of
 from dataflow_agent.toolboxes import Toolbox
 
@@ -66,9 +70,9 @@ async def ask(inputs: Mapping[str, Any], context: ExecutionContext, config: Agen
     """Call the model once, with what was said so far in the turn; the metadata tell of the answer."""
     turn: Turn = inputs["turn"]
     _check(inputs["tools"])
-    toolbox = config.offered(inputs["tools"])
     if turn.left(config) <= 0:
         return _given(turn.out_of_time(), [])
+    toolbox = await listed(config.offered(inputs["tools"]))
     name = model_of(config.model, context)
     request = request_for(name, context, turn.said, config, tools=toolbox.specs(config.allowed_tools))
     firing, begun = this_firing(), anyio.current_time()
@@ -107,13 +111,15 @@ async def make(inputs: Mapping[str, Any], config: AgentConfig) -> NodeOutput:
     """Make a call that is allowed, or hand it on to a subagent; what went wrong is its result."""
     call: ToolCall = inputs["call"]
     turn: Turn = inputs["turn"]
-    toolbox = config.offered(inputs["tools"])
     decision = decision_of(inputs["answer"])
     if decision.decision == "deny":
         text = ": ".join(filter(None, (f"error: the call of {call.name} was denied", decision.reason)))
         return _result(call, text)
     try:
+        toolbox = await listed(config.offered(inputs["tools"]))
         tool, arguments = read_call(call, toolbox, config.allowed_tools)
+    except (ServerFailed, SecretMissing) as error:
+        return _result(call, f"error: {error}; {call.name} was not called")
     except CallUnfit as unfit:
         return _result(call, str(unfit))
     is_granted = decision.decision == "allow_for_run"
@@ -123,14 +129,16 @@ async def make(inputs: Mapping[str, Any], config: AgentConfig) -> NodeOutput:
         delegated = handed_on(call, prompt, turn, config, agent_name(config), granted)
         return NodeOutput({name: delegated}, metadata=delegated.event("start", name, prompt))
     begun = anyio.current_time()
-    text = "error: there was no time left for this call to end"
+    told: Content = "error: there was no time left for this call to end"
     with anyio.move_on_after(turn.left(config)):
-        text = await result_of(call, toolbox, config.allowed_tools)
-    return _result(call, text, anyio.current_time() - begun, granted)
+        told = await result_of(call, toolbox, config.allowed_tools)
+    return _result(call, told, anyio.current_time() - begun, granted)
 
 
-def _result(call: ToolCall, text: str, seconds: float = 0.0, granted: tuple[Grant, ...] = ()) -> NodeOutput:
-    return NodeOutput({RESULT: ToolResult(Message("tool", text, tool_call_id=call.id), seconds, granted)})
+def _result(
+    call: ToolCall, told: Content, seconds: float = 0.0, granted: tuple[Grant, ...] = ()
+) -> NodeOutput:
+    return NodeOutput({RESULT: ToolResult(Message("tool", told, tool_call_id=call.id), seconds, granted)})
 
 
 @node(name="go_on")

@@ -8,10 +8,12 @@ from typing import Any, Final, Literal, TypeAlias, assert_never
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from dataflow import NodeOutput, Ports, ToolCall, node, this_firing
+from dataflow import NodeOutput, Ports, SecretMissing, ToolCall, node, this_firing
 from dataflow_agent.agent_configs import AgentConfig
 from dataflow_agent.agent_turns import Grant, Turn
 from dataflow_agent.policies import Verdict
+from dataflow_agent.server_errors import ServerFailed
+from dataflow_agent.server_sessions import listed
 from dataflow_agent.tool_calls import CallUnfit, read_call
 from dataflow_agent.toolboxes import Toolbox
 
@@ -47,7 +49,10 @@ async def approve(inputs: Mapping[str, Any], config: AgentConfig) -> NodeOutput:
     call: ToolCall = inputs["call"]
     turn: Turn = inputs["turn"]
     try:
-        tool, _ = read_call(call, config.offered(inputs["tools"]), config.allowed_tools)
+        toolbox = await listed(config.offered(inputs["tools"]))
+        tool, _ = read_call(call, toolbox, config.allowed_tools)
+    except (ServerFailed, SecretMissing) as error:
+        return NodeOutput({"answer": Decision(decision="deny", reason=str(error))})
     except CallUnfit:
         return NodeOutput({"answer": ALLOWED})  # the call itself tells the model
     arguments = json.loads(call.arguments or "{}")

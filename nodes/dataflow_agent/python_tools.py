@@ -15,7 +15,7 @@ from pydantic.errors import PydanticSchemaGenerationError
 from dataflow import FlowInvalid, Node, ValueMismatch, check_json, json_schema, node, threaded
 from dataflow_agent.requests import ToolSpec
 
-__all__ = ["ArgumentsInvalid", "PythonTool", "read_arguments", "reference_of", "tool_of"]
+__all__ = ["ArgumentsInvalid", "PythonTool", "arguments_in", "read_arguments", "reference_of", "tool_of"]
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -53,16 +53,22 @@ class PythonTool(NamedTuple):
 def read_arguments(written: str, model: type[M]) -> M:
     """Return the arguments of a call, as a model has written them; raises ArgumentsInvalid."""
     try:
-        given = json.loads(written or "{}")
-    except (ValueError, RecursionError) as error:
-        raise ArgumentsInvalid(f"the arguments are not valid JSON: {error}") from None
-    try:
-        if not isinstance(given, dict):
-            raise ValueMismatch(type(given).__name__, "an object", "")
-        read: Any = check_json(given, model)
+        read: Any = check_json(arguments_in(written), model)
     except ValueMismatch as mismatch:
         raise ArgumentsInvalid(f"the arguments do not fit: {mismatch}") from None
     return read  # type: ignore[no-any-return]  # as just checked
+
+
+def arguments_in(written: str) -> dict[str, Any]:
+    """Return the object that a model has written; raises ArgumentsInvalid for what is none."""
+    try:
+        given = json.loads(written or "{}")
+    except (ValueError, RecursionError) as error:
+        raise ArgumentsInvalid(f"the arguments are not valid JSON: {error}") from None
+    if not isinstance(given, dict):
+        mismatch = ValueMismatch(type(given).__name__, "an object", "")
+        raise ArgumentsInvalid(f"the arguments do not fit: {mismatch}")
+    return given
 
 
 def reference_of(function: object) -> str:

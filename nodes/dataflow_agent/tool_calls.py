@@ -7,8 +7,11 @@ from typing import Any
 
 from pydantic_core import PydanticSerializationError, to_json
 
-from dataflow import ToolCall
+from dataflow import Image, SecretMissing, ToolCall
 from dataflow_agent.python_tools import ArgumentsInvalid, tool_of
+from dataflow_agent.server_errors import ServerFailed, ToolFailed
+from dataflow_agent.server_results import Content, joined
+from dataflow_agent.server_sessions import called
 from dataflow_agent.toolboxes import Tool, Toolbox
 
 __all__ = ["CallUnfit", "read_call", "result_of"]
@@ -31,17 +34,31 @@ def read_call(call: ToolCall, tools: Toolbox, allowed: list[str] | None) -> tupl
         raise CallUnfit(f"error: {error}; {call.name} was not called") from None
 
 
-async def result_of(call: ToolCall, tools: Toolbox, allowed: list[str] | None) -> str:
-    """Call a tool and return what the model is told: the value as text or JSON, or what went wrong."""
+async def result_of(call: ToolCall, tools: Toolbox, allowed: list[str] | None) -> Content:
+    """Call a tool and return what the model is told: texts and images, else JSON, or what went wrong.
+
+    The toolbox is one that `listed` has returned.
+    """
     try:
         found, arguments = read_call(call, tools, allowed)
     except CallUnfit as unfit:
         return str(unfit)
-    tool = tool_of(found.reference)
     try:
-        value = await tool.node(**arguments)
+        if found.at_server is not None:
+            return await called(found.at_server, arguments)
+        value = await tool_of(found.reference).node(**arguments)
+    except (ServerFailed, ToolFailed, SecretMissing) as error:
+        return f"error: {error}"
     except Exception as error:  # noqa: BLE001 - a tool may raise anything, and the model is to know
         return f"error: {type(error).__name__}: {error}".removesuffix(": ")
+    return _content(value)
+
+
+def _content(value: Any) -> Content:
+    if isinstance(value, Image):
+        return (value,)
+    if isinstance(value, list | tuple) and any(isinstance(part, Image) for part in value):
+        return joined([part if isinstance(part, Image) else _text(part) for part in value])
     return _text(value)
 
 

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias, assert_never
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from dataflow import FlowInvalid, Tools, json_schema
 from dataflow_agent.policies import Policy, Verdict, is_hidden, unmet, verdict
-from dataflow_agent.python_tools import read_arguments, reference_of, tool_of
+from dataflow_agent.python_tools import arguments_in, read_arguments, reference_of, tool_of
 from dataflow_agent.requests import ToolSpec
-from dataflow_agent.tool_names import names_of
+from dataflow_agent.servers import Server, ServerTool
+from dataflow_agent.tool_names import names_of, parts_of
 
-__all__ = ["Delegate", "Functions", "Task", "Tool", "Toolbox", "check_patterns", "tools"]
+__all__ = ["Delegate", "Functions", "Listed", "Source", "Task", "Tool", "Toolbox", "check_patterns", "tools"]
 
 NO_POLICY: Final = Policy()
 #: The module, so to say, of tools that are agents.
@@ -58,13 +59,29 @@ class Delegate:
         return (f"{AGENT}:{self.name}",)
 
 
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A server, and the tools that it has told of in this session."""
+
+    server: Server
+    tools: tuple[ServerTool, ...]
+
+
+#: What tools are found in.
+Source: TypeAlias = Functions | Delegate | Server | Listed
+
+
 class Tool(NamedTuple):
-    """A tool of a toolbox: where it is found, its own name there, and the policies that count for it."""
+    """A tool of a toolbox: where it is found, its own name there, and the policies that count for it.
+
+    A tool that is neither an agent nor at a server is a function.
+    """
 
     reference: str
     own_name: str
     policies: tuple[Policy, ...]
     delegate: Delegate | None = None
+    at_server: ServerTool | None = None
 
     def verdict(self, arguments: Mapping[str, Any]) -> Verdict:
         """Say what becomes of a call, by the strictest of the policies."""
@@ -75,12 +92,14 @@ class Tool(NamedTuple):
         """Describe the tool to a model, under a name; raises FlowInvalid if it cannot be found."""
         if self.delegate is not None:
             return ToolSpec(name, self.delegate.description, TASK_SCHEMA)
-        return tool_of(self.reference).spec(name)
+        return (self.at_server or tool_of(self.reference)).spec(name)
 
     def read(self, written: str) -> Mapping[str, Any]:
         """Return the arguments that a model wrote; raises ArgumentsInvalid, or FlowInvalid as `spec` does."""
         if self.delegate is not None:
             return read_arguments(written, Task).model_dump()
+        if self.at_server is not None:
+            return arguments_in(written)  # the server holds them against its schema
         return tool_of(self.reference).read(written)
 
     @property
@@ -91,9 +110,12 @@ class Tool(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Toolbox(Tools):
-    """Tools by where they are found, in order; one that comes twice is there once, by both policies."""
+    """Tools by where they are found, in order; one that comes twice is there once, by both policies.
 
-    sources: tuple[Functions | Delegate, ...] = ()
+    The tools of servers are among them once the servers have told of them, as in what `listed` returns.
+    """
+
+    sources: tuple[Source, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -112,6 +134,12 @@ class Toolbox(Tools):
             problems = [f"no tool has the name {name!r}; those that there are: {known}" for name in missing]
             raise FlowInvalid("allowed_tools", problems, "setting")
         return tuple(tool.spec(name) for name, tool in found.items() if allowed is None or name in allowed)
+
+    @property
+    def servers(self) -> tuple[Server, ...]:
+        """The servers among the sources."""
+        found = (one.server if isinstance(one, Listed) else one for one in self.sources)
+        return tuple(one for one in found if isinstance(one, Server))
 
     @property
     def delegates(self) -> tuple[Delegate, ...]:
@@ -133,17 +161,37 @@ class Toolbox(Tools):
 
 
 @lru_cache(maxsize=256)
-def _tools_of(sources: Sequence[Functions | Delegate]) -> Mapping[str, Tool]:
+def _tools_of(sources: Sequence[Source]) -> Mapping[str, Tool]:
     """Return the tools by their names for models; of a few toolboxes, as each call asks for it."""
     found: dict[str, Tool] = {}
-    for source in sources:
-        delegate = source if isinstance(source, Delegate) else None
-        for reference in source.references:
-            before = found.get(reference)
-            policies = (*(before.policies if before else ()), source.policy)
-            found[reference] = Tool(reference, _own_name(reference), policies, delegate)
-    named = {name: found[reference] for reference, name in names_of([*found]).items()}
-    return MappingProxyType({name: tool for name, tool in named.items() if not tool.is_hidden})
+    for tool in chain.from_iterable(map(_tools_in, sources)):
+        before = found.get(tool.reference)
+        policies = (*(before.policies if before else ()), *tool.policies)
+        found[tool.reference] = tool._replace(policies=policies)
+    names = names_of({reference: _parts(tool) for reference, tool in found.items()})
+    return MappingProxyType({names[one]: tool for one, tool in found.items() if not tool.is_hidden})
+
+
+def _tools_in(source: Source) -> list[Tool]:
+    match source:
+        case Functions():
+            return [Tool(one, _own_name(one), (source.policy,)) for one in source.references]
+        case Delegate():
+            return [Tool(one, _own_name(one), (source.policy,), source) for one in source.references]
+        case Listed():
+            policies = (source.server.policy,)
+            return [Tool(one.reference, one.own_name, policies, at_server=one) for one in source.tools]
+        case Server():
+            return []
+        case _:
+            assert_never(source)
+
+
+def _parts(tool: Tool) -> Sequence[str]:
+    """Return what tells a tool from others of its name, and that name at the end."""
+    if tool.at_server is not None:
+        return tool.at_server.server.label, tool.own_name
+    return parts_of(tool.reference)
 
 
 def tools(
@@ -160,7 +208,7 @@ def tools(
     function, a parameter that JSON cannot carry; and for a pattern that means none of the functions.
     """
     policy = Policy(None if allow is None else (*allow,), (*ask,), (*deny,))
-    sources: list[Functions | Delegate] = []
+    sources: list[Source] = []
     own: list[str] = []
     for item in items:
         if isinstance(item, Toolbox):
@@ -189,13 +237,13 @@ def check_patterns(policy: Policy, references: Sequence[str]) -> None:
 
 
 def _own_name(reference: str) -> str:
-    return re.split("[.:]", reference)[-1]
+    return parts_of(reference)[-1]
 
 
-def _joined(sources: Sequence[Functions | Delegate]) -> tuple[Functions | Delegate, ...]:
+def _joined(sources: Sequence[Source]) -> tuple[Source, ...]:
     """Make one of functions that stand side by side and have one policy."""
-    found: list[Functions | Delegate] = []
-    for source in sources:
+    found: list[Source] = []
+    for source in dict.fromkeys(sources):
         before = found[-1] if found else None
         if isinstance(source, Functions) and isinstance(before, Functions) and source.policy == before.policy:
             both = dict.fromkeys((*before.references, *source.references))

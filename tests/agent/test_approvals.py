@@ -203,7 +203,7 @@ ANSWERS: Final = """
 PROGRAM: Final = """
 dataflow: 1
 nodes:
-  files: {type: agent.tools, config: {tools: ["desk_files:write"], ask: [write]}}
+  files: {type: agent.tools, config: {functions: ["desk_files:write"], ask: [write]}}
   lead:
     type: agent.agent
     config: {model: scripted/answers.yaml}

@@ -68,12 +68,12 @@ ROWS: Final = [
     Row("no schema", describing(agent_tools.with_function), "its parameters have no JSON Schema"),
     Row(
         "not importable",
-        lambda: anyio.run(offering.tools, Offer(tools=["no_such_module:add"])),
+        lambda: anyio.run(offering.tools, Offer(functions=["no_such_module:add"])),
         "it cannot be imported: No module named 'no_such_module'",
     ),
     Row(
         "no name of a function",
-        lambda: Offer(tools=["add"]),
+        lambda: Offer(functions=["add"]),
         "…expected a function, written module:qualname, found 'add'…",
     ),
     Row(
