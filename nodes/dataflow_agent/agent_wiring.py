@@ -38,7 +38,8 @@ def _call_flow(config: AgentConfig) -> Flow:
         call, turn = f.input("call", ToolCall), f.input("turn", Turn)
         toolbox = f.input("tools", Toolbox)
         decided = f.add(approve, call=call, turn=turn, tools=toolbox, config=config)
-        made = f.add(make, call=call, answer=decided.out.answer, turn=turn, tools=toolbox, config=config)
+        answer, tool = decided.out.answer, decided.out.tool
+        made = f.add(make, call=call, answer=answer, tool=tool, turn=turn, tools=toolbox, config=config)
         results = [made.out.result]
         for below in config.subagents:
             delegated = getattr(made.out, below.name)
