@@ -64,6 +64,7 @@ __getattr__, __dir__, __all__ = _attach(
         "run": ["Run"],
         "secret": ["Secret"],
         "session": ["Counts", "Live"],
+        "shared": ["Shared", "sharing"],
         "states": ["NodeState"],
         "steps": ["Step"],
         "stores": ["Store"],

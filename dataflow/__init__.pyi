@@ -49,6 +49,7 @@ from .result import Result
 from .run import Run
 from .secret import Secret
 from .session import Counts, Live
+from .shared import Shared, sharing
 from .states import NodeState
 from .steps import Step
 from .stores import Store
@@ -111,6 +112,7 @@ __all__ = [
     "RunTaken",
     "Secret",
     "SecretMissing",
+    "Shared",
     "Signal",
     "Span",
     "Step",
@@ -141,6 +143,7 @@ __all__ = [
     "process_memo",
     "race",
     "read_data",
+    "sharing",
     "this_firing",
     "threaded",
 ]

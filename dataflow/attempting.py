@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from dataflow.frames import FiringId, Frame
     from dataflow.recording import Recording
     from dataflow.scheduler import Scheduler
+    from dataflow.shared import Shared
 
 __all__ = ["Attempting"]
 
@@ -46,12 +47,12 @@ LOG: Final = logging.getLogger("dataflow.attempting")
 class Attempting:
     """Runs attempts for the workers of a run. `suspended` is called when one first waits."""
 
-    def __init__(self, scheduler: Scheduler, suspended: Callable[[], None]) -> None:
+    def __init__(self, scheduler: Scheduler, suspended: Callable[[], None], shared: Shared) -> None:
         self.is_leaving = False  # the task that owns the run is being cancelled itself
         self._scheduler = scheduler
+        self._shared = shared
         self.context = contextvars.copy_context()  # what every firing begins with
-        #: No other can be stopped, since one that never waits is over at once.
-        self.waiting: dict[FiringId, CurrentFiring] = {}
+        self.waiting: dict[FiringId, CurrentFiring] = {}  # no other can be stopped: it is over at once
         self._suspended = suspended
         self._is_on_asyncio = on_asyncio()
         self._cancellation = cancellation_types()
@@ -61,7 +62,7 @@ class Attempting:
 
     def worker(self) -> Worker:
         """Make a worker in the task that is to be it."""
-        return Worker(self._scheduler, self._told, self._new_scope())
+        return Worker(self._scheduler, self._told, self._new_scope(), self._shared)
 
     def begin(self, worker: Worker, frame: Frame, index: int) -> list[FiringId]:
         """Begin a firing, which the worker then has, or settle it at once; returns what became ready."""

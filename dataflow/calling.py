@@ -64,6 +64,7 @@ class CurrentFiring:
             scheduler,  # each sitting has one, which ends with it
             scheduler.reporter.open_span,
             self.flow_span,
+            self.worker.shared,
         )
 
     @property
@@ -144,7 +145,10 @@ class Thread:
     def this_firing(self) -> Firing:
         firing = self._firing.this_firing()
         return replace(
-            firing, _emit=partial(self._emit, firing), _is_cancelled=partial(self._is_over, firing)
+            firing,
+            _emit=partial(self._emit, firing),
+            _is_cancelled=partial(self._is_over, firing),
+            _shared=None,  # it belongs to the event loop
         )
 
     def _emit(self, firing: Firing, piece: object, port: str) -> None:

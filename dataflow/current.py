@@ -5,11 +5,13 @@ from __future__ import annotations
 from contextlib import nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from contextlib import AbstractContextManager
+    from collections.abc import Callable, Hashable, Mapping
+    from contextlib import AbstractAsyncContextManager, AbstractContextManager
+
+    from dataflow.shared import Shared
 
 __all__ = [
     "CURRENT",
@@ -23,6 +25,8 @@ __all__ = [
     "no_span",
     "this_firing",
 ]  # fmt: skip
+
+T = TypeVar("T")
 
 
 class Span:
@@ -101,6 +105,7 @@ class Firing:
     sitting: object = field(default_factory=_NoSitting, compare=False, repr=False)
     _open_span: OpenSpan = no_span
     _flow_span: Callable[[], Span] = no_flow_span
+    _shared: Shared | None = field(default=None, compare=False, repr=False)
 
     @property
     def key(self) -> str:
@@ -135,6 +140,17 @@ class Firing:
         What a flow node is about is known inside of it, so it is told from there.
         """
         return self._flow_span()
+
+    def opened(
+        self, key: Hashable, open_it: Callable[[], AbstractAsyncContextManager[T]]
+    ) -> AbstractAsyncContextManager[T]:
+        """Open something that all firings of the sitting share by its key, as a connection (S9.6).
+
+        It stays open, whoever is cancelled, until the sitting ends or pauses, or the live session ends; one
+        task of the run's own opens and closes it. Outside a run it is closed with the block. Raises what
+        opening it raises, and DataflowError when the sitting is over. Threads share nothing.
+        """
+        return open_it() if self._shared is None else self._shared.opened(key, open_it)
 
 
 class FiringSource(Protocol):

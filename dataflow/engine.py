@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+import anyio
+
 from dataflow.backend import new_event
 from dataflow.errors import AnswerRefused, DataflowError
 from dataflow.events import EventKind
@@ -191,7 +193,20 @@ class Engine:
             self.spawn(partial(self.keeping.end, status))
 
     def end(self, status: RunStatus) -> None:
-        """Let everybody know how the sitting has ended, which is written by now."""
+        """Close what the firings share, and tell how the sitting has ended; it is written by now."""
+        if self.workers.shared.are_open and not self._is_left:
+            self.spawn(partial(self._end_closed, status))
+        else:
+            self._end(status)
+
+    async def _end_closed(self, status: RunStatus) -> None:
+        try:
+            with anyio.CancelScope(shield=True):
+                await self.workers.shared.close()
+        finally:
+            self._end(status)
+
+    def _end(self, status: RunStatus) -> None:
         self.status = RunStatus.FAILED if self.keeping is not None and self.keeping.broken else status
         self._start.let_go()
         self.reporter.ended(self.status)

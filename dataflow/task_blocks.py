@@ -62,6 +62,7 @@ async def owning_tasks(make: Callable[[Spawn], E]) -> AsyncIterator[E]:
                 engine.leave(broken)
                 if not engine.ended.is_set():
                     await engine.ended.wait()
+                await engine.workers.shared.close()
             except BaseException:
                 await _end_cancelled(engine)
                 raise
@@ -91,3 +92,5 @@ async def _end_cancelled(engine: Owned) -> None:
                 await engine.ended.wait()
     finally:
         engine.workers.leave()  # what the workers still see is a real cancellation
+        with anyio.CancelScope(shield=True):
+            await engine.workers.shared.close()

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from dataflow.calling import CurrentFiring
     from dataflow.errors import NodeTimeout
     from dataflow.scheduler import Scheduler
+    from dataflow.shared import Shared
 
 __all__ = ["Worker"]
 
@@ -24,11 +25,15 @@ class Worker:
 
     __slots__ = (
         "current", "driver", "has_waited", "is_timed", "is_waiting", "late", "outcome", "scheduler", "scope",
-        "suspends", "task",
+        "shared", "suspends", "task",
     )  # fmt: skip
 
     def __init__(
-        self, scheduler: Scheduler, suspends: Callable[[CurrentFiring], None], scope: anyio.CancelScope
+        self,
+        scheduler: Scheduler,
+        suspends: Callable[[CurrentFiring], None],
+        scope: anyio.CancelScope,
+        shared: Shared | None = None,
     ) -> None:
         self.scheduler = scheduler
         self.suspends = suspends  # told of a firing that waits for the first time
@@ -39,6 +44,7 @@ class Worker:
         self.is_timed = False  # a time limit may end the attempt
         self.late: NodeTimeout | None = None  # the attempt has ended, but not in its time
         self.scope = scope
+        self.shared = shared  # what the firings have open together
         self.driver = Driver()  # of inline firings
         self.task = current_task()
 

@@ -17,6 +17,7 @@ from anyio.lowlevel import checkpoint
 from dataflow.attempting import Attempting
 from dataflow.backend import cancellation_types
 from dataflow.inline import Inline, following
+from dataflow.shared import Shared
 from dataflow.sleepers import Sleepers
 
 if TYPE_CHECKING:
@@ -45,9 +46,10 @@ class Workers:
         self._spawn = spawn
         self._idle = idle
         self._sleepers = Sleepers(spawn, self._due)
+        self.shared = Shared(spawn, lambda text: scheduler.warnings.append(text))
         if scheduler.admission is not None:
             scheduler.admission.later = self._later
-        self._attempting = Attempting(scheduler, self._suspended)
+        self._attempting = Attempting(scheduler, self._suspended, self.shared)
         self._ready: deque[FiringId] = deque()
         self._fire: Fire = Inline(self._attempting.context, self._attempting.begin, self._ready).fire
         if scheduler.reporter.is_tracing:

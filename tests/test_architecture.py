@@ -147,6 +147,7 @@ ROWS: Final[list[set[str]]] = [
         "memo_table",
         "policy",
         "ports",
+        "shared",
         "signature",
         "threads",
         "values",

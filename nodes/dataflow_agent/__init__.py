@@ -10,10 +10,12 @@ from lazy_loader import attach as _attach
 __getattr__, __dir__, __all__ = _attach(
     __name__,
     submod_attrs={
-        "agent_turns": ["AgentConfig"],
-        "agents": ["Agent", "Reply", "agent"],
+        "agent_configs": ["AgentConfig", "Subagent"],
+        "agent_steps": ["Reply"],
+        "agents": ["Agent", "agent"],
         "answering": ["answered_by"],
         "chatting": ["Chat", "chat"],
+        "approving": ["Decision"],
         "conversations": [
             "Conversation",
             "Inject",
@@ -25,6 +27,7 @@ __getattr__, __dir__, __all__ = _attach(
             "trim_context",
         ],
         "listing": ["pack"],
+        "mcp_servers": ["mcp"],
         "model_errors": [
             "AnswerCut",
             "AnswerUnfit",
@@ -40,6 +43,7 @@ __getattr__, __dir__, __all__ = _attach(
             "RequestRefused",
             "StreamInterrupted",
         ],
+        "policies": ["Policy"],
         "prior": ["Prior", "PriorStep", "prior_outputs"],
         "prompts": ["Prompt", "fill_prompt"],
         "requests": ["Emit", "ModelAnswer", "ModelRequest", "Options", "Provider", "ToolSpec", "Usage"],
@@ -53,6 +57,8 @@ __getattr__, __dir__, __all__ = _attach(
             "ScriptedCall",
             "scripted",
         ],
+        "server_errors": ["ServerDied", "ServerFailed", "ToolFailed"],
+        "server_sessions": ["listed", "sessions"],
         "toolboxes": ["Toolbox", "tools"],
     },
 )

@@ -1,8 +1,10 @@
 # The public names, and where each of them is; imported when it is first used.
 
-from .agent_turns import AgentConfig
-from .agents import Agent, Reply, agent
+from .agent_configs import AgentConfig, Subagent
+from .agent_steps import Reply
+from .agents import Agent, agent
 from .answering import answered_by
+from .approving import Decision
 from .chatting import Chat, chat
 from .conversations import (
     Conversation,
@@ -15,6 +17,7 @@ from .conversations import (
     trim_context,
 )
 from .listing import pack
+from .mcp_servers import mcp
 from .model_errors import (
     AnswerCut,
     AnswerUnfit,
@@ -30,11 +33,14 @@ from .model_errors import (
     RequestRefused,
     StreamInterrupted,
 )
+from .policies import Policy
 from .prior import Prior, PriorStep, prior_outputs
 from .prompts import Prompt, fill_prompt
 from .requests import Emit, ModelAnswer, ModelRequest, Options, Provider, ToolSpec, Usage
 from .routing import Router, intent_router
 from .scripts import AnswerFunction, Given, Script, ScriptedAnswer, ScriptedCall, ScriptEnded, scripted
+from .server_errors import ServerDied, ServerFailed, ToolFailed
+from .server_sessions import listed, sessions
 from .toolboxes import Toolbox, tools
 
 __all__ = [
@@ -46,6 +52,7 @@ __all__ = [
     "Chat",
     "ContextWindowExceeded",
     "Conversation",
+    "Decision",
     "Emit",
     "Given",
     "Inject",
@@ -60,6 +67,7 @@ __all__ = [
     "ModelUnknown",
     "OptionUnsupported",
     "Options",
+    "Policy",
     "Prior",
     "PriorStep",
     "Prompt",
@@ -72,7 +80,11 @@ __all__ = [
     "ScriptEnded",
     "ScriptedAnswer",
     "ScriptedCall",
+    "ServerDied",
+    "ServerFailed",
     "StreamInterrupted",
+    "Subagent",
+    "ToolFailed",
     "ToolSpec",
     "Toolbox",
     "Trim",
@@ -84,10 +96,13 @@ __all__ = [
     "fill_prompt",
     "inject_messages",
     "intent_router",
+    "listed",
+    "mcp",
     "merge_contexts",
     "pack",
     "prior_outputs",
     "scripted",
+    "sessions",
     "tools",
     "trim_context",
 ]

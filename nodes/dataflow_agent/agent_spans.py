@@ -53,12 +53,14 @@ def tell_answer(text: str) -> None:
 
 
 @contextmanager
-def tool_span(call: ToolCall, description: str) -> Iterator[Span]:
-    """Open the span of a call of a tool, inside that of the node that makes it; what it raises is noted."""
-    agent = tell_agent()
+def tool_span(call: ToolCall, agent: str, description: str) -> Iterator[Span]:
+    """Open the span of an agent's call of a tool, inside that of the node that makes it.
+
+    What it raises is noted.
+    """
     told = {
         "gen_ai.operation.name": "execute_tool",
-        "gen_ai.agent.name": agent.name or None,
+        "gen_ai.agent.name": agent or None,
         "gen_ai.tool.name": call.name,
         "gen_ai.tool.call.id": call.id,
         "gen_ai.tool.description": description or None,

@@ -4,49 +4,54 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Literal, TypeAlias
-
-from pydantic import Field
+from itertools import chain
+from math import inf
+from typing import Literal, TypeAlias
 
 from dataflow import Message, ToolCall
-from dataflow_agent.configs import ModelConfig
+from dataflow_agent.agent_configs import AgentConfig
 from dataflow_agent.requests import ModelAnswer
 
-__all__ = ["AgentConfig", "StoppedBy", "Turn", "answered"]
+__all__ = ["Grant", "StoppedBy", "ToolResult", "Turn", "answered"]
 
 #: What has ended a turn: the answer of the model, or a limit.
 StoppedBy: TypeAlias = Literal["answer", "max_tool_calls", "max_turns", "time_limit"]
-MOST_CALLS: Final = 10
 
 
-class AgentConfig(ModelConfig):
-    """Config of `agent.agent`."""
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """A tool that may be called for the rest of a run, by where it is found."""
 
-    max_tool_calls: int = Field(
-        default=MOST_CALLS, ge=0, description="the most calls of tools in one turn of the conversation"
-    )
-    max_turns: int | None = Field(default=None, ge=1, description="the most calls of the model in one turn")
-    time_limit: float | None = Field(
-        default=None,
-        gt=0,
-        allow_inf_nan=False,
-        description="how many seconds a turn may work",
-    )
-    allowed_tools: list[str] | None = Field(
-        default=None, description="the names of the tools that it may call; all of them unless set"
-    )
-    retries: int = Field(default=0, ge=0, description="further attempts of each call of the model")
+    run: str
+    tool: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What one call gave, how many seconds it took, and the tools that it has brought grants for."""
+
+    message: Message
+    seconds: float = 0.0
+    granted: tuple[Grant, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What was said so far, from the prompt on; how many calls were made, and in how many seconds of work."""
+    """What was said so far, from the prompt on; how many calls were made, and in how many seconds of work.
+
+    `depth` is how many agents are above this one, and `within` are the seconds that they have left it.
+    `model` is the one that has answered.
+    """
 
     said: tuple[Message, ...]
     calls: int = 0
     rounds: int = 0
     seconds: float = 0.0
     stopped_by: StoppedBy = "answer"
+    granted: tuple[Grant, ...] = ()
+    depth: int = 0
+    within: float | None = None
+    model: str = ""
 
     @property
     def text(self) -> str:
@@ -58,7 +63,8 @@ class Turn:
 
     def left(self, config: AgentConfig) -> float:
         """Return the seconds that the turn may still work."""
-        return float("inf") if config.time_limit is None else config.time_limit - self.seconds
+        limits = [limit for limit in (config.time_limit, self.within) if limit is not None]
+        return min(limits, default=inf) - self.seconds
 
     def longer(self, seconds: float) -> Turn:
         """Return the turn after this much more work."""
@@ -69,9 +75,13 @@ class Turn:
         notice = Message("assistant", _notice("time_limit"))
         return replace(self, said=(*self.said, notice), stopped_by="time_limit")
 
-    def with_results(self, results: Sequence[Message]) -> Turn:
-        """Return the turn with the results of all calls of its last answer."""
-        return replace(self, said=(*self.said, *results), calls=self.calls + len(results))
+    def with_results(self, results: Sequence[ToolResult]) -> Turn:
+        """Return the turn with the results of all calls of its last answer, which were made at once."""
+        said = (*self.said, *(result.message for result in results))
+        granted = dict.fromkeys(chain(self.granted, *(result.granted for result in results)))
+        longest = max(result.seconds for result in results)
+        calls = self.calls + len(results)
+        return replace(self, said=said, calls=calls, granted=tuple(granted)).longer(longest)
 
 
 def answered(turn: Turn, answer: ModelAnswer, config: AgentConfig) -> tuple[Turn, list[ToolCall]]:

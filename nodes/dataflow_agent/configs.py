@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import Annotated, TypeAlias
 
 from pydantic import AfterValidator, ConfigDict, Field
 
 from dataflow import Config, Secret
 from dataflow_agent.model_names import model_name
+from dataflow_agent.policies import Policy
 from dataflow_agent.requests import Effort, Options
 
-__all__ = ["ModelConfig", "StrictConfig"]
+__all__ = ["ModelConfig", "Patterns", "StrictConfig", "check_model", "policy_of"]
 
 
-def _check_model(text: str) -> str:
+def check_model(text: str) -> str:
+    """Check the name of a model, if there is one; raises ValueError."""
     if text:
         model_name(text)
     return text
@@ -23,6 +26,20 @@ def _check_key(key: Secret) -> Secret:
     if not key.name.isidentifier():
         raise ValueError("expected the name of an environment variable, not a key itself")
     return key
+
+
+def policy_of(allow: Sequence[str] | None, ask: Sequence[str], deny: Sequence[str]) -> Policy:
+    """Make a policy of lists; raises ValueError for a pattern that cannot be read."""
+    return Policy(None if allow is None else (*allow,), (*ask,), (*deny,))
+
+
+def _check_patterns(given: list[str]) -> list[str]:
+    policy_of(None, (), given)
+    return given
+
+
+#: Patterns of calls, as in a `Policy`.
+Patterns: TypeAlias = Annotated[list[str], AfterValidator(_check_patterns)]
 
 
 class StrictConfig(Config):
@@ -36,7 +53,7 @@ class ModelConfig(StrictConfig):
 
     model_config = ConfigDict(hide_input_in_errors=True)  # which may be a key
 
-    model: Annotated[str, AfterValidator(_check_model)] = Field(
+    model: Annotated[str, AfterValidator(check_model)] = Field(
         default="", description="the model, written provider/model; without one that of the context"
     )
     system: str = Field(default="", description="instructions, told behind those of the context")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from typing import Any, Final
 
@@ -28,7 +29,7 @@ def arguments_of(request: ModelRequest) -> dict[str, Any]:
     options = request.options
     given: dict[str, Any] = {
         "model": request.model,
-        "messages": [_message(one) for one in request.messages],
+        "messages": _messages(request.messages),
         "extra_headers": HEADERS,
         "max_retries": 0,
         "num_retries": 0,
@@ -77,6 +78,34 @@ def options_of(request: ModelRequest) -> dict[str, Any]:
 
 def _format(schema: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": "json_schema", "json_schema": {"name": "answer", "schema": dict(schema)}}
+
+
+def _messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
+    """Return messages as most providers take them: images of tools follow their results, as of a user."""
+    given: list[dict[str, Any]] = []
+    shown: list[str | Image] = []
+    for message in messages:
+        if message.role != "tool" and shown:
+            given.append({"role": "user", "content": _content(shown)})
+            shown = []
+        texts, images = _parted(message)
+        shown += images
+        given.append(_message(texts))
+    if shown:
+        given.append({"role": "user", "content": _content(shown)})
+    return given
+
+
+def _parted(message: Message) -> tuple[Message, list[str | Image]]:
+    """Part the images of a result from its texts; they are told with the id of the call that gave them."""
+    if message.role != "tool" or isinstance(message.content, str):
+        return message, []
+    texts = [part for part in message.content if isinstance(part, str)]
+    images = [part for part in message.content if isinstance(part, Image)]
+    if not images:
+        return replace(message, content="\n".join(texts)), []
+    told = "\n".join([*texts, "[its images follow the results]"])
+    return replace(message, content=told), [f"The images of call {message.tool_call_id}:", *images]
 
 
 def _message(message: Message) -> dict[str, Any]:

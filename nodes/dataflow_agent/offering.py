@@ -1,16 +1,24 @@
-"""The node type `agent.tools`: functions as tools, by their names, as documents give them (S10.6)."""
+"""The node type `agent.tools`: functions and the tools of servers, as documents give them (S10.6)."""
 
 from __future__ import annotations
 
-from typing import Annotated, NamedTuple
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from glob import escape
+from typing import Annotated, Literal, NamedTuple
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
-from dataflow_agent.configs import StrictConfig
+from dataflow import FlowInvalid, Secret
+from dataflow_agent.configs import Patterns, StrictConfig, policy_of
+from dataflow_agent.policies import Policy
 from dataflow_agent.python_tools import tool_of
-from dataflow_agent.toolboxes import Toolbox
+from dataflow_agent.server_sessions import listed
+from dataflow_agent.servers import CALL_SECONDS, CONNECT_SECONDS, Server, problems_of
+from dataflow_agent.toolboxes import Functions, Source, Tool, Toolbox, check_patterns
 
-__all__ = ["Offer", "Offered", "tools"]
+__all__ = ["Offer", "Offered", "OfferedServer", "tools"]
 
 
 def _references(given: list[str]) -> list[str]:
@@ -21,12 +29,57 @@ def _references(given: list[str]) -> list[str]:
     return given
 
 
-class Offer(StrictConfig):
-    """Config of `agent.tools`."""
+class OfferedServer(StrictConfig):
+    """A server of tools, as `mcp` describes it."""
 
-    tools: Annotated[list[str], AfterValidator(_references)] = Field(
+    model_config = ConfigDict(hide_input_in_errors=True)  # which may be a value of env
+
+    command: list[str] = Field(default=[], description="what starts it, and its arguments")
+    url: str = Field(default="", description="its address, of one that runs already")
+    env: dict[str, Secret] = Field(
+        default={}, description="variables of its process, each with the name of one that is set here"
+    )
+    name: str = Field(default="", description="what errors call it, and what tells its tools from others")
+    allow: Patterns | None = Field(default=None, description="patterns of the calls that are made")
+    ask: Patterns = Field(default=[], description="patterns of the calls that somebody is asked about")
+    deny: Patterns = Field(default=[], description="patterns of the calls that are not made")
+    deadline: float = Field(default=CALL_SECONDS, description="how many seconds a call may take")
+    connect_deadline: float = Field(default=CONNECT_SECONDS, description="how many its start may take")
+
+    @model_validator(mode="after")
+    def _check(self) -> OfferedServer:
+        problems = problems_of(self.described)
+        if problems:
+            raise ValueError("; ".join(problems))
+        return self
+
+    @property
+    def described(self) -> Server:
+        """The description."""
+        return Server(
+            (*self.command,), self.url, (*self.env.items(),), self.name,
+            policy_of(self.allow, self.ask, self.deny), self.deadline, self.connect_deadline,
+        )  # fmt: skip
+
+
+class Offer(StrictConfig):
+    """Config of `agent.tools`; `allow`, `ask` and `deny` are of the functions."""
+
+    functions: Annotated[list[str], AfterValidator(_references)] = Field(
         default=[], description="functions, each as module:qualname"
     )
+    servers: list[OfferedServer] = Field(default=[], description="servers of tools, by command or address")
+    tools: Literal["auto"] | list[str] = Field(
+        default="auto", description="the names of the tools that are offered; auto are all"
+    )
+    allow: Patterns | None = Field(default=None, description="patterns of the calls that are made")
+    ask: Patterns = Field(default=[], description="patterns of the calls that somebody is asked about")
+    deny: Patterns = Field(default=[], description="patterns of the calls that are not made")
+
+    @property
+    def policy(self) -> Policy:
+        """Which calls of the functions are made."""
+        return policy_of(self.allow, self.ask, self.deny)
 
 
 class Offered(NamedTuple):
@@ -37,11 +90,38 @@ class Offered(NamedTuple):
 
 
 async def tools(config: Offer = Offer()) -> Offered:  # noqa: B008 - frozen
-    """Offer Python functions as tools.
+    """Offer functions and the tools of servers, all of them or those of some names.
 
-    Raises FlowInvalid for one that cannot be found or that no model can call.
+    The servers are started to be asked for their tools. Raises FlowInvalid for a function that cannot be
+    found or that no model can call, for a pattern that means none of them, and for a name that no tool has;
+    ServerFailed for a server that does not start, and SecretMissing.
     """
-    for reference in config.tools:
+    for reference in config.functions:
         tool_of(reference)
-    found = Toolbox(tuple(dict.fromkeys(config.tools)))
-    return Offered(found, [*found.names])
+    check_patterns(config.policy, config.functions)
+    functions = Functions(tuple(dict.fromkeys(config.functions)), config.policy)
+    servers = dict.fromkeys(one.described for one in config.servers)
+    box = Toolbox((functions, *servers) if config.functions else (*servers,))
+    known = await listed(box)
+    if config.tools == "auto":
+        return Offered(box, [*known.names])
+    picked = Toolbox((*box.sources, *_hiding(known, config.tools)))
+    return Offered(picked, [*(await listed(picked)).names])
+
+
+def _hiding(known: Toolbox, names: Sequence[str]) -> list[Source]:
+    """Return what hides all tools but those of some names: their sources again, which allow no others."""
+    missing = [name for name in names if known.tool(name) is None]
+    if missing:
+        told = ", ".join(known.names) or "none"
+        problems = [f"no tool has the name {name!r}; those that there are: {told}" for name in missing]
+        raise FlowInvalid("tools", problems, "setting")
+    picked = {name: tool for name in names if (tool := known.tool(name)) is not None}
+    others = [tool for name in known.names if (tool := known.tool(name)) is not None and name not in picked]
+    functions = [Functions((tool.reference,), Policy(allow=())) for tool in others if tool.at_server is None]
+    return [*functions, *(_allowing(server, picked) for server in known.servers)]
+
+
+def _allowing(server: Server, picked: Mapping[str, Tool]) -> Server:
+    own = [tool.own_name for tool in picked.values() if tool.at_server and tool.at_server.server == server]
+    return replace(server, policy=Policy(allow=tuple(re.sub(r"[()\s]", "?", escape(name)) for name in own)))

@@ -7,7 +7,7 @@ import inspect
 import json
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Annotated, Any, Final, NamedTuple, get_type_hints
+from typing import Annotated, Any, Final, NamedTuple, TypeVar, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, PydanticUserError, create_model
 from pydantic.errors import PydanticSchemaGenerationError
@@ -15,7 +15,9 @@ from pydantic.errors import PydanticSchemaGenerationError
 from dataflow import FlowInvalid, Node, ValueMismatch, check_json, json_schema, node, threaded
 from dataflow_agent.requests import ToolSpec
 
-__all__ = ["ArgumentsInvalid", "PythonTool", "reference_of", "tool_of"]
+__all__ = ["ArgumentsInvalid", "PythonTool", "arguments_in", "read_arguments", "reference_of", "tool_of"]
+
+M = TypeVar("M", bound=BaseModel)
 
 TOOL: Final = "tool"
 NAMED: Final = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
@@ -40,21 +42,33 @@ class PythonTool(NamedTuple):
 
     def read(self, written: str) -> dict[str, Any]:
         """Return the arguments that a model wrote; raises ArgumentsInvalid, and never guesses."""
-        try:
-            given = json.loads(written or "{}")
-        except (ValueError, RecursionError) as error:
-            raise ArgumentsInvalid(f"the arguments are not valid JSON: {error}") from None
-        try:
-            if not isinstance(given, dict):
-                raise ValueMismatch(type(given).__name__, "an object", "")
-            read: Any = check_json(given, self.arguments)
-        except ValueMismatch as mismatch:
-            raise ArgumentsInvalid(f"the arguments do not fit: {mismatch}") from None
+        read = read_arguments(written, self.arguments)
         return {
             name: getattr(read, field)
             for field, name in self.fields.items()
             if field in read.model_fields_set
         }
+
+
+def read_arguments(written: str, model: type[M]) -> M:
+    """Return the arguments of a call, as a model has written them; raises ArgumentsInvalid."""
+    try:
+        read: Any = check_json(arguments_in(written), model)
+    except ValueMismatch as mismatch:
+        raise ArgumentsInvalid(f"the arguments do not fit: {mismatch}") from None
+    return read  # type: ignore[no-any-return]  # as just checked
+
+
+def arguments_in(written: str) -> dict[str, Any]:
+    """Return the object that a model has written; raises ArgumentsInvalid for what is none."""
+    try:
+        given = json.loads(written or "{}")
+    except (ValueError, RecursionError) as error:
+        raise ArgumentsInvalid(f"the arguments are not valid JSON: {error}") from None
+    if not isinstance(given, dict):
+        mismatch = ValueMismatch(type(given).__name__, "an object", "")
+        raise ArgumentsInvalid(f"the arguments do not fit: {mismatch}")
+    return given
 
 
 def reference_of(function: object) -> str:

@@ -2,37 +2,69 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic_core import PydanticSerializationError, to_json
 
-from dataflow import ToolCall
+from dataflow import Image, SecretMissing, ToolCall
 from dataflow_agent.agent_spans import tool_span
 from dataflow_agent.python_tools import ArgumentsInvalid, tool_of
-from dataflow_agent.toolboxes import Toolbox
+from dataflow_agent.server_errors import ServerFailed, ToolFailed
+from dataflow_agent.server_results import Content, joined, shown
+from dataflow_agent.server_sessions import called
+from dataflow_agent.toolboxes import Tool, Toolbox
 
-__all__ = ["result_of"]
+__all__ = ["CallUnfit", "read_call", "result_of"]
 
 
-async def result_of(call: ToolCall, tools: Toolbox, allowed: list[str] | None) -> str:
-    """Call a tool and return what the model is told: the value as text or JSON, or what went wrong."""
-    reference = tools.reference(call.name)
-    known = [name for name in tools.names if allowed is None or name in allowed]
-    if reference is None or call.name not in known:
-        return f"error: there is no tool {call.name!r}; those that there are: {', '.join(known) or 'none'}"
-    tool = tool_of(reference)
+class CallUnfit(Exception):
+    """Raised for a call that cannot be made; the text is for the model."""
+
+
+def read_call(call: ToolCall, tools: Toolbox, allowed: list[str] | None) -> tuple[Tool, Mapping[str, Any]]:
+    """Return the tool that a call is of, and its arguments; raises CallUnfit."""
+    found = tools.tool(call.name)
+    if found is None or (allowed is not None and call.name not in allowed):
+        known = [name for name in tools.names if allowed is None or name in allowed]
+        listed = ", ".join(known) or "none"
+        raise CallUnfit(f"error: there is no tool {call.name!r}; those that there are: {listed}")
     try:
-        arguments = tool.read(call.arguments)
+        return found, found.read(call.arguments)
     except ArgumentsInvalid as error:
-        return f"error: {error}; {call.name} was not called"
+        raise CallUnfit(f"error: {error}; {call.name} was not called") from None
+
+
+async def result_of(call: ToolCall, tools: Toolbox, allowed: list[str] | None, agent: str = "") -> Content:
+    """Call a tool for an agent, and return what its model is told: texts and images, else JSON, or an error.
+
+    The toolbox is one that `listed` has returned.
+    """
     try:
-        with tool_span(call, tool.description) as span:
-            text = _text(await tool.node(**arguments))
+        found, arguments = read_call(call, tools, allowed)
+    except CallUnfit as unfit:
+        return str(unfit)
+    try:
+        with tool_span(call, agent, found.spec(call.name).description) as span:
+            content = await _content_of(found, arguments)
             if span.tells_content:
-                span.note({"gen_ai.tool.call.result": text})
+                span.note({"gen_ai.tool.call.result": shown(content)})
+    except (ServerFailed, ToolFailed, SecretMissing) as error:
+        return f"error: {error}"
     except Exception as error:  # noqa: BLE001 - a tool may raise anything, and the model is to know
         return f"error: {type(error).__name__}: {error}".removesuffix(": ")
-    return text
+    return content
+
+
+async def _content_of(tool: Tool, arguments: Mapping[str, Any]) -> Content:
+    if tool.at_server is not None:
+        return await called(tool.at_server, arguments)
+    value = await tool_of(tool.reference).node(**arguments)
+    if isinstance(value, Image):
+        return (value,)
+    if isinstance(value, list | tuple) and any(isinstance(part, Image) for part in value):
+        return joined([part if isinstance(part, Image) else _text(part) for part in value])
+    return _text(value)
 
 
 def _text(value: Any) -> str:

@@ -68,7 +68,7 @@ async def test_the_turn_of_an_agent_is_the_span_of_its_node_and_each_call_of_a_t
     assert around(spans) == [
         ("chat large", "lead/turn[0]/ask"),
         ("chat large", "lead/turn[1]/ask"),
-        ("execute_tool look", "lead/turn[0]/call[0]"),
+        ("execute_tool look", "lead/turn[0]/call[0]/make"),
         ("lead", "run room"),
         ("lead/begin", "lead"),
         ("lead/finish", "lead"),
@@ -76,6 +76,8 @@ async def test_the_turn_of_an_agent_is_the_span_of_its_node_and_each_call_of_a_t
         ("lead/turn[0]/ask", "lead/turn"),
         ("lead/turn[0]/call", "lead/turn"),
         ("lead/turn[0]/call[0]", "lead/turn[0]/call"),
+        ("lead/turn[0]/call[0]/approve", "lead/turn[0]/call[0]"),
+        ("lead/turn[0]/call[0]/make", "lead/turn[0]/call[0]"),
         ("lead/turn[0]/go_on", "lead/turn"),
         ("lead/turn[1]/ask", "lead/turn"),
         ("look it", "execute_tool look"),
@@ -106,6 +108,31 @@ async def test_the_turn_of_an_agent_is_the_span_of_its_node_and_each_call_of_a_t
     }
     for content in ("a question", "an answer", "Be kind", "seen"):
         assert content not in spans.text()
+
+
+async def test_the_turn_of_an_agent_below_is_a_span_inside_the_call_of_the_one_above() -> None:
+    scout = Agent("scout", model="mistral/small", tools=tools(look))
+    with Flow("scouting") as flow:
+        asked = flow.add(lead, prompt="where?", tools=tools(scout.as_tool("Looks around.")))
+        flow.output("text", asked.out.text)
+    spans = Spans(content=True)
+    script = calling(("scout", {"prompt": "look"})), calling(("look", {"at": "it"})), "it is there", "there"
+    with scripted(*script):
+        await flow.using(**spans.settings).run()
+    below, call = spans.one("lead/turn[0]/call[0]/scout"), spans.one("execute_tool look")
+    assert (below.name, spans.one("lead").name) == ("invoke_agent scout", "invoke_agent lead")
+    inside = dict(around(spans))
+    place, places = "execute_tool look", []
+    while (outer := inside[place]) is not None:
+        place = outer
+        places.append(place)
+    assert {"lead/turn[0]/call[0]/scout", "lead/turn[0]/call[0]", "lead"} < {*places}
+    assert (
+        (call.attributes or {})["gen_ai.agent.name"]
+        == (below.attributes or {})["gen_ai.agent.name"]
+        == "scout"
+    )
+    assert "it is there" in str(spans.told("lead/turn[0]/call[0]/scout", "gen_ai.output.messages"))
 
 
 async def test_with_content_prompt_answer_arguments_and_results_are_told() -> None:
@@ -150,7 +177,7 @@ async def test_calls_that_are_made_at_once_are_each_inside_their_own_node_also_i
     found = around(spans)
     for who, first in (("left", 2), ("right", 0)):
         for number in range(2):
-            node = f"{who}/turn[0]/call[{first + number}]"
+            node = f"{who}/turn[0]/call[{first + number}]/make"
             [staring] = [span for span in spans.all if span.name == f"stare {who} {number}"]
             [call] = [
                 span for span in spans.all if span.context is not None and staring.parent is not None
@@ -162,8 +189,8 @@ async def test_calls_that_are_made_at_once_are_each_inside_their_own_node_also_i
             assert (call.attributes or {})["gen_ai.agent.name"] == who
         assert spans.told(who, "gen_ai.agent.name") == who
     assert [pair for pair in found if pair[0] == "execute_tool meet"] == [
-        ("execute_tool meet", "left/turn[0]/call[0]"),
-        ("execute_tool meet", "left/turn[0]/call[1]"),
+        ("execute_tool meet", "left/turn[0]/call[0]/make"),
+        ("execute_tool meet", "left/turn[0]/call[1]/make"),
     ]
     assert len({span.context.trace_id for span in spans.all if span.context is not None}) == 1
 

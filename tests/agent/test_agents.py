@@ -71,7 +71,7 @@ async def test_a_whole_turn_with_its_calls_is_appended_at_the_end() -> None:
     assert said(result["context"]) == [
         ("user", "hi"),
         ("assistant", "let me see"), ("tool", "1"), ("tool", "2"),
-        ("assistant", ""), ("tool", "lead/turn[1]/call[0]"),
+        ("assistant", ""), ("tool", "lead/turn[1]/call[0]/make"),
         ("assistant", "It is 2."),
     ]  # fmt: skip
     result["context"].check()
@@ -288,7 +288,7 @@ async def test_it_is_a_node_type_of_documents(tmp_path: Path) -> None:
         "dataflow: 1\n"
         "inputs: {topic: {type: string}}\n"
         "nodes:\n"
-        "  box: {type: agent.tools, config: {tools: ['tests.agent.agent_tools:add']}}\n"
+        "  box: {type: agent.tools, config: {functions: ['tests.agent.agent_tools:add']}}\n"
         "  lead:\n"
         "    type: agent.agent\n"
         "    config: {model: openai/gpt}\n"
@@ -308,7 +308,7 @@ async def test_as_a_type_it_takes_a_config_and_runs_by_itself() -> None:
         reply = await agent("hi", tools=tools(add), config=AgentConfig(model="openai/gpt"))
     assert reply.text == "done"
     with Flow("typed") as flow:
-        box = flow.add(offering.tools, config=Offer(tools=["tests.agent.agent_tools:weather"]))
+        box = flow.add(offering.tools, config=Offer(functions=["tests.agent.agent_tools:weather"]))
         step = flow.add(agent, prompt="x", tools=box.out.tools, config=AgentConfig(model="openai/gpt"))
         flow.output("text", step.out.text)
     with scripted("fine") as script:

@@ -73,9 +73,9 @@ def test_only_the_call_that_was_cut_off_is_made_again(tmp_path: Path) -> None:
     assert (second.stdout, second.returncode) == ("whole\n", 0), second.stderr
     assert (tmp_path / "log.txt").read_text().splitlines() == [
         "ask 0",
-        "call harmless lead/turn[0]/call[0]",
+        "call harmless lead/turn[0]/call[0]/make",
         "ask 1",
-        "call deadly lead/turn[1]/call[0]",
-        "call deadly lead/turn[1]/call[0]",
+        "call deadly lead/turn[1]/call[0]/make",
+        "call deadly lead/turn[1]/call[0]/make",
         "ask 2",
     ]

@@ -50,11 +50,16 @@ async def test_a_run_that_failed_in_the_middle_repeats_no_call(tmp_path: Path) -
     broken = ScriptedAnswer(pieces=("half",), error="stream_interrupted")
     with scripted(noting("a", "b"), noting("c"), broken), pytest.raises(RunFailed) as caught:
         await room(tmp_path).run()
-    done = ["offering", "a lead/turn[0]/call[0]", "b lead/turn[0]/call[1]", "c lead/turn[1]/call[0]"]
+    done = [
+        "offering",
+        "a lead/turn[0]/call[0]/make",
+        "b lead/turn[0]/call[1]/make",
+        "c lead/turn[1]/call[0]/make",
+    ]
     assert sorted(CALLED) == sorted(done)
     with scripted(noting("d"), "whole") as script:
         result = await room(tmp_path).resume(caught.value.result.run_id)
-    assert CALLED[len(done) :] == ["d lead/turn[2]/call[0]"]
+    assert CALLED[len(done) :] == ["d lead/turn[2]/call[0]/make"]
     assert len(script.requests) == 2
     asked = [str(message.content) for message in script.requests[0].messages]
     assert asked == ["hi", "", "noted a", "noted b", "", "noted c"]
@@ -74,7 +79,8 @@ async def test_a_run_that_was_cancelled_in_a_call_repeats_only_that_call(tmp_pat
     with scripted("whole") as script:
         result = await flow.resume(run.id)
     assert CALLED == [
-        "offering", "a lead/turn[0]/call[0]", "hang lead/turn[1]/call[0]", "hang lead/turn[1]/call[0]",
+        "offering", "a lead/turn[0]/call[0]/make",
+        "hang lead/turn[1]/call[0]/make", "hang lead/turn[1]/call[0]/make",
     ]  # fmt: skip
     assert (result["text"], len(script.requests)) == ("whole", 1)
     assert [message.content for message in script.requests[0].messages if message.role == "tool"] == [

@@ -10,16 +10,25 @@ import pytest
 from dataflow import Flow, FlowInvalid, ToolCall, Tools
 from dataflow_agent import Toolbox, offering, tools
 from dataflow_agent.offering import Offer
+from dataflow_agent.policies import Policy, Verdict
+from dataflow_agent.server_results import Content
 from dataflow_agent.tool_calls import result_of
-from dataflow_agent.tool_names import names_of
+from dataflow_agent.tool_names import names_of as names_of_parts
+from dataflow_agent.tool_names import parts_of
+from dataflow_agent.toolboxes import Functions
 from tests.agent import agent_tools
 from tests.agent.agent_tools import ENTERED, Kit, add, blocking, lines, weather
+
+
+def names_of(references: list[str]) -> dict[str, str]:
+    return names_of_parts({one: parts_of(one) for one in references})
+
 
 MODULE: Final = "tests.agent.agent_tools"
 LEGAL: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
-async def called(function: Any, arguments: str = "{}") -> str:
+async def called(function: Any, arguments: str = "{}") -> Content:
     box = tools(function)
     return await result_of(ToolCall("c", box.names[0], arguments), box, None)
 
@@ -43,9 +52,36 @@ def test_a_schema_is_that_of_an_object_also_without_parameters() -> None:
 
 def test_descriptions_are_joined_and_say_each_tool_once() -> None:
     box = tools(add, tools(weather, add), blocking)
-    assert box == Toolbox((f"{MODULE}:add", f"{MODULE}:weather", f"{MODULE}:blocking"))
+    assert box == Toolbox((Functions((f"{MODULE}:add", f"{MODULE}:weather", f"{MODULE}:blocking")),))
     assert box.names == ("add", "weather", "blocking")
     assert tools() == Toolbox()
+
+
+def test_functions_have_the_policy_that_they_were_given_with() -> None:
+    box = tools(tools(add, deny=["add(a=1)"]), weather, ask=["w*"])
+    assert [source.policy for source in box.sources if isinstance(source, Functions)] == [
+        Policy(deny=("add(a=1)",)),
+        Policy(ask=("w*",)),
+    ]
+    adding, telling = box.tool("add"), box.tool("weather")
+    assert adding is not None
+    assert telling is not None
+    assert [adding.verdict({"a": number}) for number in (1, 2)] == [Verdict.DENY, Verdict.ALLOW]
+    assert telling.verdict({}) is Verdict.ASK
+
+
+def test_of_a_function_that_comes_twice_the_stricter_policy_counts() -> None:
+    box = tools(tools(add), tools(add, ask=["add"]), tools(add, deny=["add(a=1)"]))
+    adding = box.tool("add")
+    assert adding is not None
+    assert [adding.verdict({"a": number}) for number in (1, 2)] == [Verdict.DENY, Verdict.ASK]
+
+
+def test_a_tool_of_which_each_call_is_denied_is_not_offered() -> None:
+    box = tools(add, weather, Kit.add, allow=["*"], deny=["weather"])
+    assert [spec.name for spec in box.specs()] == ["agent_tools_add", "Kit_add"]
+    assert tools(add, weather, allow=["add"]).names == ("add",)
+    assert tools(add, allow=[]).names == ()
 
 
 def test_functions_of_one_name_are_told_apart_by_what_they_are_in() -> None:
@@ -103,7 +139,7 @@ async def test_what_goes_wrong_is_told_and_nothing_is_guessed(
     function: Any, arguments: str, text: str
 ) -> None:
     ENTERED.clear()
-    assert (await called(function, arguments)).startswith(text)
+    assert str(await called(function, arguments)).startswith(text)
     assert ENTERED == []
 
 
@@ -115,7 +151,9 @@ async def test_a_tool_that_is_not_there_is_told_with_those_that_are() -> None:
     assert await result_of(ToolCall("c", "add", "{}"), box, ["weather"]) == (
         "error: there is no tool 'add'; those that there are: weather"
     )
-    assert (await result_of(ToolCall("c", "add", "{}"), tools(), None)).endswith("those that there are: none")
+    assert str(await result_of(ToolCall("c", "add", "{}"), tools(), None)).endswith(
+        "those that there are: none"
+    )
 
 
 class Hammer(Tools):
@@ -148,7 +186,7 @@ def test_a_name_that_no_tool_has_is_refused_with_those_that_there_are() -> None:
 
 async def test_a_node_offers_functions_by_their_names() -> None:
     with Flow("offer") as flow:
-        step = flow.add(offering.tools, config=Offer(tools=[f"{MODULE}:add", f"{MODULE}:add"]))
+        step = flow.add(offering.tools, config=Offer(functions=[f"{MODULE}:add", f"{MODULE}:add"]))
         flow.output("tools", step.out.tools)
         flow.output("names", step.out.tool_names)
     result = await flow.run()
@@ -158,4 +196,4 @@ async def test_a_node_offers_functions_by_their_names() -> None:
 @pytest.mark.parametrize("name", ["no_such_module:add", f"{MODULE}:no_such_function"])
 async def test_a_tool_that_cannot_be_imported_is_refused(name: str) -> None:
     with pytest.raises(FlowInvalid, match="it cannot be imported"):
-        await offering.tools(Offer(tools=[name]))
+        await offering.tools(Offer(functions=[name]))

@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any, Final, TypedDict
 
 import anyio
@@ -215,6 +216,28 @@ def blocked() -> object:
         ended.set()
 
 
+async def firing() -> object:
+    return this_firing()
+
+
+async def opened_late() -> None:
+    f = Flow("f")
+    f.output("firing", f.add(firing).out)
+    async with (await f.run())["firing"].opened("key", closes_badly):
+        return
+
+
+@asynccontextmanager
+async def closes_badly() -> AsyncIterator[None]:
+    yield
+    raise OSError
+
+
+async def opens() -> None:
+    async with this_firing().opened("key", closes_badly):
+        return
+
+
 # fmt: off
 ROWS: Final = [
     Row("a missing input", failing(lambda f: f.input('x', int)), "input 'x' is required"),
@@ -279,6 +302,8 @@ ROWS: Final = [
     Row("telemetry that is none", lambda: Flow("f").using(telemetry="on"), "telemetry must be True, False or a Telemetry, found 'on'"),
     Row("content neither told nor not", lambda: Telemetry(content=1), "content must be True or False, found 1"),
     Row("a provider that is none", lambda: Telemetry(provider="mine"), "provider must be a TracerProvider, found 'mine'"),
+    Row("something that is opened when the run is over", lambda: anyio.run(opened_late), 'nothing can be opened any more: what the firings share is closed'),
+    Row("something shared that fails when it is closed", warned(lambda f: f.add(opens)), 'what firings have shared has failed with OSError, see the log'),
     Row("a blocking call that is given up", blocked, 'blocks gave up a blocking call: its thread runs on until that returns'),
 ]
 # fmt: on

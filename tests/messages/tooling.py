@@ -11,6 +11,7 @@ import anyio
 from dataflow import ToolCall, Tools
 from dataflow_agent import Toolbox, offering, tools
 from dataflow_agent.offering import Offer
+from dataflow_agent.policies import Policy
 from dataflow_agent.tool_calls import result_of
 from tests.agent import agent_tools
 from tests.messages.telling import Row, Stimulus
@@ -67,12 +68,12 @@ ROWS: Final = [
     Row("no schema", describing(agent_tools.with_function), "its parameters have no JSON Schema"),
     Row(
         "not importable",
-        lambda: anyio.run(offering.tools, Offer(tools=["no_such_module:add"])),
+        lambda: anyio.run(offering.tools, Offer(functions=["no_such_module:add"])),
         "it cannot be imported: No module named 'no_such_module'",
     ),
     Row(
         "no name of a function",
-        lambda: Offer(tools=["add"]),
+        lambda: Offer(functions=["add"]),
         "…expected a function, written module:qualname, found 'add'…",
     ),
     Row(
@@ -110,5 +111,25 @@ ROWS: Final = [
         "a value of no form",
         calling("odd", "{}"),
         "error: the tool gave a value of type lock, which JSON cannot carry",
+    ),
+    Row(
+        "a pattern that is not closed",
+        lambda: Policy(deny=("add(a=1",)),
+        """the pattern 'add(a=1' cannot be read; expected `name` or `name(argument=glob, …)`, with globs that have any of , ( ) " in double quotes""",
+    ),
+    Row(
+        "an argument twice in a pattern",
+        lambda: Policy(deny=("add(a=1, a=2)",)),
+        "the pattern 'add(a=1, a=2)' names the argument 'a' twice; expected it once",
+    ),
+    Row(
+        "a pattern with an escape that there is not",
+        lambda: Policy(deny=(r'add(a="\x")',)),
+        "the pattern … has a text that JSON does not know: …",
+    ),
+    Row(
+        "a pattern of no function",
+        lambda: tools(agent_tools.add, agent_tools.weather, deny=["weahter"]),
+        "the pattern 'weahter' means none of the functions; those that there are: add, weather",
     ),
 ]

@@ -1,0 +1,162 @@
+"""The nodes that an agent is wired of: they begin a turn, call the model, make a call, and end the turn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final, NamedTuple
+
+import anyio
+
+from dataflow import (
+    ExecutionContext,
+    FlowInvalid,
+    Message,
+    NodeOutput,
+    Port,
+    Ports,
+    SecretMissing,
+    ToolCall,
+    node,
+    this_firing,
+)
+from dataflow_agent.agent_configs import AgentConfig
+from dataflow_agent.agent_spans import tell_answer, tell_asked
+from dataflow_agent.agent_turns import Grant, StoppedBy, ToolResult, Turn, answered
+from dataflow_agent.approving import Answer, agent_name, decision_of
+from dataflow_agent.delegating import RESULT, Begun, Delegated, handed_on
+from dataflow_agent.model_calls import request_for, told_of
+from dataflow_agent.model_names import model_of
+from dataflow_agent.providers import provider_of
+from dataflow_agent.server_errors import ServerFailed
+from dataflow_agent.server_results import Content
+from dataflow_agent.server_sessions import listed
+from dataflow_agent.tool_calls import CallUnfit, read_call, result_of
+from dataflow_agent.toolboxes import Toolbox
+
+__all__ = ["Reply", "ask", "begin", "finish", "go_on", "make"]
+
+TEXT: Final = "text"
+#: The variable of a conversation that has the grants of its run.
+GRANTED: Final = "agent.granted"
+
+
+class Reply(NamedTuple):
+    """What an agent gives: its text, the conversation with the whole turn, and what has ended the turn."""
+
+    text: str
+    context: ExecutionContext
+    stopped_by: StoppedBy
+
+
+@node(name="begin")
+async def begin(prompt: str, context: ExecutionContext) -> Begun:
+    """Begin a turn with a prompt; raises ConversationInvalid for calls without results."""
+    context.check()
+    firing = this_firing()
+    if not context.context_id:
+        key = firing.key.removesuffix("/begin")
+        context = replace(context, context_id=key, session_id=context.session_id or key)
+    granted = context.variables.get(GRANTED, {}).get(firing.run_id, ())
+    grants = tuple(Grant(firing.run_id, tool) for tool in granted)
+    return Begun(Turn((Message("user", prompt),), granted=grants), context)
+
+
+def _asked(config: AgentConfig) -> Ports:  # noqa: ARG001 - the ports are the same for each config
+    return Ports({"turn": Turn, "tools": Toolbox}, {TEXT: str, "turn": Turn, "calls": list[ToolCall]})
+
+
+@node(name="ask", ports=_asked)
+async def ask(inputs: Mapping[str, Any], context: ExecutionContext, config: AgentConfig) -> NodeOutput:
+    """Call the model once, with what was said so far in the turn; the metadata tell of the answer."""
+    turn: Turn = inputs["turn"]
+    _check(inputs["tools"])
+    if turn.left(config) <= 0:
+        return _given(turn.out_of_time(), [])
+    toolbox = await listed(config.offered(inputs["tools"]))
+    name = model_of(config.model, context)
+    request = request_for(name, context, turn.said, config, tools=toolbox.specs(config.allowed_tools))
+    tell_asked(name, request, turn.said[0])
+    firing, begun = this_firing(), anyio.current_time()
+    provider = await provider_of(name)
+    with anyio.move_on_after(turn.left(config)) as bound:
+        answer = await provider.answer(request, lambda piece: firing.emit(piece, port=TEXT))
+    turn = replace(turn, model=str(name)).longer(anyio.current_time() - begun)
+    if bound.cancelled_caught:
+        return _given(turn.out_of_time(), [])
+    return _given(*answered(turn, answer, config), **told_of(answer, request))
+
+
+def _given(turn: Turn, calls: list[ToolCall], **told: Any) -> NodeOutput:
+    return NodeOutput({TEXT: turn.text, "turn": turn, "calls": calls}, metadata=told)
+
+
+def _check(toolbox: Toolbox) -> None:
+    problems = [
+        f"the agent {one.name!r} is known only now; expected the toolbox itself, and no port, where an "
+        "`Agent` is placed, or its setting `subagents`"
+        for one in toolbox.delegates
+    ]
+    if problems:
+        raise FlowInvalid("tools", problems, "input")
+
+
+def _made(config: AgentConfig) -> Ports:
+    below = {one.name: Port(Delegated, exit=one.name) for one in config.subagents}
+    result = Port(ToolResult, exit=RESULT) if below else ToolResult
+    inputs = {"call": ToolCall, "answer": Answer, "tool": str, "turn": Turn, "tools": Toolbox}
+    return Ports(inputs, {RESULT: result, **below})
+
+
+@node(name="make", ports=_made, effect=True)
+async def make(inputs: Mapping[str, Any], config: AgentConfig) -> NodeOutput:
+    """Make a call that is allowed, or hand it on to a subagent; what went wrong is its result."""
+    call: ToolCall = inputs["call"]
+    turn: Turn = inputs["turn"]
+    decision = decision_of(inputs["answer"])
+    if decision.decision == "deny":
+        denied = [f"error: the call of {call.name} was denied"] if inputs["tool"] else []
+        return _result(call, ": ".join(filter(None, (*denied, decision.reason))))
+    try:
+        toolbox = await listed(config.offered(inputs["tools"]))
+        tool, arguments = read_call(call, toolbox, config.allowed_tools)
+    except (ServerFailed, SecretMissing) as error:
+        return _result(call, f"error: {error}; {call.name} was not called")
+    except CallUnfit as unfit:
+        return _result(call, str(unfit))
+    if tool.reference != inputs["tool"]:
+        return _result(call, f"error: {call.name} is another tool by now; it was not called")
+    is_granted = decision.decision == "allow_for_run"
+    granted = (Grant(this_firing().run_id, tool.reference),) if is_granted else ()
+    if tool.delegate is not None:
+        name, prompt = tool.delegate.name, str(arguments["prompt"])
+        delegated = handed_on(call, prompt, turn, config, agent_name(config), granted)
+        return NodeOutput({name: delegated}, metadata=delegated.event("start", name, prompt))
+    begun = anyio.current_time()
+    told: Content = "error: there was no time left for this call to end"
+    with anyio.move_on_after(turn.left(config)):
+        told = await result_of(call, toolbox, config.allowed_tools, agent_name(config))
+    return _result(call, told, anyio.current_time() - begun, granted)
+
+
+def _result(
+    call: ToolCall, told: Content, seconds: float = 0.0, granted: tuple[Grant, ...] = ()
+) -> NodeOutput:
+    return NodeOutput({RESULT: ToolResult(Message("tool", told, tool_call_id=call.id), seconds, granted)})
+
+
+@node(name="go_on")
+async def go_on(turn: Turn, results: list[ToolResult]) -> Turn:
+    """Put the results behind the calls, in their order."""
+    return turn.with_results(results)
+
+
+@node(name="finish")
+async def finish(turn: Turn, context: ExecutionContext) -> Reply:
+    """Append the whole turn to the conversation (S10.3), which keeps the grants of the run."""
+    text = turn.text
+    tell_answer(text)
+    if turn.granted:
+        tools = [grant.tool for grant in turn.granted]
+        context = replace(context, variables={**context.variables, GRANTED: {this_firing().run_id: tools}})
+    return Reply(text, replace(context.append_turn(*turn.said), current_output=text), turn.stopped_by)

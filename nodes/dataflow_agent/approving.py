@@ -1,0 +1,104 @@
+"""Whether a call of a tool is made: by its policy, else by somebody who is asked (S10.6, S11.1)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final, Literal, TypeAlias, assert_never
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from dataflow import NodeOutput, Ports, SecretMissing, ToolCall, node, this_firing
+from dataflow_agent.agent_configs import AgentConfig
+from dataflow_agent.agent_turns import Grant, Turn
+from dataflow_agent.policies import Verdict
+from dataflow_agent.server_errors import ServerFailed
+from dataflow_agent.server_sessions import listed
+from dataflow_agent.tool_calls import CallUnfit, read_call
+from dataflow_agent.toolboxes import Toolbox
+
+__all__ = ["Answer", "Decision", "agent_name", "approve", "decision_of"]
+
+MOST_SHOWN: Final = 300
+
+Word: TypeAlias = Literal["allow", "allow_for_run", "deny"]
+
+
+class Decision(BaseModel):
+    """What becomes of a call; `allow_for_run` is of all further calls of the tool in the run as well."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    decision: Word
+    reason: str = Field(default="", description="what the model is told, if the call is denied")
+
+
+Answer: TypeAlias = Decision | Word
+
+ALLOWED: Final = Decision(decision="allow")
+AGAINST_POLICY: Final = Decision(decision="deny", reason="the policy of the tool does not allow it")
+
+
+def _ports(config: AgentConfig) -> Ports:  # noqa: ARG001 - the ports are the same for each config
+    return Ports({"call": ToolCall, "turn": Turn, "tools": Toolbox}, {"answer": Answer, "tool": str})
+
+
+@node(name="approve", ports=_ports)
+async def approve(inputs: Mapping[str, Any], config: AgentConfig) -> NodeOutput:
+    """Decide on a call by the policy of its tool, or ask; what cannot be made anyway is not asked about.
+
+    `tool` is where the tool is found that was decided on, empty if none was: what the name means may change.
+    """
+    call: ToolCall = inputs["call"]
+    turn: Turn = inputs["turn"]
+    try:
+        toolbox = await listed(config.offered(inputs["tools"]))
+        tool, _ = read_call(call, toolbox, config.allowed_tools)
+    except (ServerFailed, SecretMissing) as error:
+        told = f"error: {error}; {call.name} was not called"
+        return NodeOutput({"answer": Decision(decision="deny", reason=told), "tool": ""})
+    except CallUnfit as unfit:
+        return NodeOutput({"answer": Decision(decision="deny", reason=str(unfit)), "tool": ""})
+    arguments = json.loads(call.arguments or "{}")
+    verdict = tool.verdict(arguments)
+    if verdict is Verdict.ASK and Grant(this_firing().run_id, tool.reference) in turn.granted:
+        verdict = Verdict.ALLOW
+    match verdict:
+        case Verdict.ALLOW:
+            return NodeOutput({"answer": ALLOWED, "tool": tool.reference})
+        case Verdict.DENY:
+            return NodeOutput({"answer": AGAINST_POLICY, "tool": tool.reference})
+        case Verdict.ASK:
+            asked = _asked(call, arguments, config)
+            return NodeOutput({"tool": tool.reference}, status="paused", metadata={"ask": asked})
+        case _:
+            assert_never(verdict)
+
+
+def decision_of(answer: Answer) -> Decision:
+    """Return the decision that an answer is."""
+    return answer if isinstance(answer, Decision) else Decision(decision=answer)
+
+
+def agent_name(config: AgentConfig) -> str:
+    """Return what an agent is called: its name, else where it is placed."""
+    return config.name or this_firing().path.rpartition("/turn[")[0] or "an agent"
+
+
+def _asked(call: ToolCall, arguments: object, config: AgentConfig) -> dict[str, Any]:
+    name = agent_name(config)
+    written = json.dumps(arguments, ensure_ascii=False)
+    shown = written if len(written) <= MOST_SHOWN else f"{written[:MOST_SHOWN]}…"
+    asked: dict[str, Any] = {
+        "prompt": (
+            f"{name} wants to call {call.name} with {shown}. Allow it, deny it, or allow {call.name} with "
+            "any arguments for the rest of the run?"
+        ),
+        "show": {"agent": name, "tool": call.name, "arguments": arguments},
+        "expires": config.approval_expires,
+    }
+    if config.approval_expires is not None:
+        asked["default"] = Decision(
+            decision="deny", reason=f"nobody has decided within {config.approval_expires:g} s"
+        )
+    return asked

@@ -1,0 +1,108 @@
+"""A call of a tool that is an agent: what that is handed, and what the agent above gets of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal, NamedTuple
+
+from dataflow import ExecutionContext, Failure, Message, NodeOutput, Ports, ToolCall, node, this_firing
+from dataflow_agent.agent_configs import AgentConfig, Subagent
+from dataflow_agent.agent_spans import tell_answer
+from dataflow_agent.agent_turns import Grant, ToolResult, Turn
+
+__all__ = ["RESULT", "Begun", "Delegated", "begin_below", "handed_on", "report", "told"]
+
+RESULT: Final = "result"
+
+
+class Begun(NamedTuple):
+    """A turn that has begun, and the conversation that it is to be part of."""
+
+    turn: Turn
+    context: ExecutionContext
+
+
+@dataclass(frozen=True, slots=True)
+class Delegated:
+    """What a subagent is handed: its task, whose it is, and what it has of the agent above.
+
+    That is the grants so far, the seconds left, and the model, for one that has none of its own. `depth` is 1
+    below the outermost agent.
+    """
+
+    prompt: str
+    call_id: str
+    parent: str
+    depth: int
+    granted: tuple[Grant, ...]
+    left: float | None
+    model: str
+
+    def event(self, kind: Literal["start", "end", "error"], subagent: str, message: str) -> dict[str, Any]:
+        """Tell of the call, as the metadata of a firing."""
+        return {
+            "type": f"subagent_call_{kind}",
+            "parent": self.parent,
+            "subagent": subagent,
+            "call_id": self.call_id,
+            "depth": self.depth,
+            "message": message,
+        }
+
+    def result(self, text: str, turn: Turn | None = None) -> ToolResult:
+        """Make a result of the call; without a turn nothing of one is known."""
+        message = Message("tool", text, tool_call_id=self.call_id)
+        return ToolResult(message) if turn is None else ToolResult(message, turn.seconds, turn.granted)
+
+
+def handed_on(
+    call: ToolCall, prompt: str, turn: Turn, config: AgentConfig, parent: str, granted: tuple[Grant, ...]
+) -> Delegated:
+    """Hand a task on to a subagent, with the grants that there are now."""
+    has_limit = config.time_limit is not None or turn.within is not None
+    left = max(turn.left(config), 0.0) if has_limit else None
+    return Delegated(prompt, call.id, parent, turn.depth + 1, (*turn.granted, *granted), left, turn.model)
+
+
+@node(name="begin")
+async def begin_below(delegated: Delegated) -> Begun:
+    """Begin a turn of a subagent, in a conversation of its own."""
+    key = this_firing().key.removesuffix("/begin")
+    turn = Turn(
+        (Message("user", delegated.prompt),),
+        granted=delegated.granted,
+        depth=delegated.depth,
+        within=delegated.left,
+    )
+    return Begun(turn, ExecutionContext(key, model=delegated.model))
+
+
+def _reported(config: Subagent) -> Ports:  # noqa: ARG001 - the ports are the same for each config
+    return Ports({"turn": Turn, "delegated": Delegated}, {RESULT: ToolResult})
+
+
+@node(name="report", ports=_reported)
+async def report(inputs: Mapping[str, Any], config: Subagent) -> NodeOutput:
+    """Make the turn of a subagent the result of the call; the metadata tell of its end."""
+    turn: Turn = inputs["turn"]
+    delegated: Delegated = inputs["delegated"]
+    tell_answer(turn.text)
+    notice = "" if turn.stopped_by == "answer" else f"[stopped by {turn.stopped_by}]"
+    text = "\n\n".join(filter(None, (turn.text, notice)))
+    return NodeOutput(
+        {RESULT: delegated.result(text, turn)}, metadata=delegated.event("end", config.name, text)
+    )
+
+
+def _told(config: Subagent) -> Ports:  # noqa: ARG001 - the ports are the same for each config
+    return Ports({"failure": Failure, "delegated": Delegated}, {RESULT: ToolResult})
+
+
+@node(name="told", ports=_told)
+async def told(inputs: Mapping[str, Any], config: Subagent) -> NodeOutput:
+    """Make the failure of a subagent the result of the call; the metadata tell of it."""
+    failure: Failure = inputs["failure"]
+    delegated: Delegated = inputs["delegated"]
+    text = f"error: {failure.type}: {failure.message}"
+    return NodeOutput({RESULT: delegated.result(text)}, metadata=delegated.event("error", config.name, text))

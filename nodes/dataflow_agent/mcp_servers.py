@@ -1,0 +1,43 @@
+"""Describing tool servers that speak MCP (S10.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from dataflow import FlowInvalid, Secret
+from dataflow_agent.policies import Policy
+from dataflow_agent.servers import CALL_SECONDS, CONNECT_SECONDS, Server, problems_of, secrets_of
+from dataflow_agent.toolboxes import Toolbox
+
+__all__ = ["mcp"]
+
+
+def mcp(
+    *command: str,
+    url: str = "",
+    allow: Sequence[str] | None = None,
+    ask: Sequence[str] = (),
+    deny: Sequence[str] = (),
+    env: Mapping[str, str | Secret] | Sequence[str] = (),
+    name: str = "",
+    deadline: float = CALL_SECONDS,
+    connect_deadline: float = CONNECT_SECONDS,
+) -> Toolbox:
+    """Describe a server of tools that speaks MCP: by its command, or by its address for streamable HTTP.
+
+    `allow`, `ask` and `deny` are patterns of its tools, by their names there, as in a `Policy`. `env` are the
+    variables of its process besides the few that each has: a mapping to secrets, or to the names of variables
+    of this process, or only names. `name` is what errors call the server, and what tells its tools from those
+    of others. A call has `deadline` seconds, the start `connect_deadline`. Nothing is started here.
+
+    Raises FlowInvalid for what describes no server, and ValueError for a pattern that cannot be read.
+    """
+    policy = Policy(None if allow is None else (*allow,), (*ask,), (*deny,))
+    try:
+        server = Server(command, url, secrets_of(env), name, policy, deadline, connect_deadline)
+    except ValueError as error:
+        raise FlowInvalid(name or "env", [str(error)], "tool server") from None
+    problems = problems_of(server)
+    if problems:
+        raise FlowInvalid(name or url or " ".join(command), problems, "tool server")
+    return Toolbox((server,))

@@ -1,0 +1,137 @@
+"""Policies: which calls of tools are made, which are asked about, and which are not (S10.6)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from fnmatch import fnmatchcase
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+__all__ = ["Policy", "Verdict", "is_hidden", "unmet", "verdict"]
+
+EXPECTED: Final = (
+    'expected `name` or `name(argument=glob, …)`, with globs that have any of , ( ) " in double quotes'
+)
+
+_NAME: Final = re.compile(r"\s*([^()\s](?:[^()]*[^()\s])?)\s*(?:\((.*)\)\s*)?", re.DOTALL)
+_WORD: Final = r"""("(?:[^"\\]|\\.)*"|[^\s,()="](?:[^,()="]*[^\s,()="])?)"""
+_GLOB: Final = r"""("(?:[^"\\]|\\.)*"|[^,()"]*)"""
+_ARGUMENT: Final = re.compile(rf"\s*{_WORD}\s*=\s*{_GLOB}\s*(,|\Z)", re.DOTALL)
+
+
+class Verdict(Enum):
+    """What a policy says of a call."""
+
+    ALLOW = "allow"
+    ASK = "ask"
+    DENY = "deny"
+
+
+class Pattern(NamedTuple):
+    """A pattern that was read: a glob for the name, and one for each argument that it names."""
+
+    name: str
+    arguments: Mapping[str, str]
+
+    def fits(self, name: str, arguments: Mapping[str, Any]) -> bool:
+        """Tell whether a call is meant; an argument that the call does not have fits no glob."""
+        return fnmatchcase(name, self.name) and all(
+            argument in arguments and fnmatchcase(_text(arguments[argument]), glob)
+            for argument, glob in self.arguments.items()
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Which tools may be called: patterns `name` or `name(argument=glob, …)`, in three lists.
+
+    `deny` counts first, then `ask`, then `allow`. What none of them means is denied if there is an `allow`,
+    be it empty, or an `ask`, else allowed. A name is a glob too, of the name that the tool has where it comes
+    from. Raises ValueError for a pattern that cannot be read.
+    """
+
+    allow: tuple[str, ...] | None = None
+    ask: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for pattern in (*(self.allow or ()), *self.ask, *self.deny):
+            _read(pattern)
+
+    @property
+    def denies_others(self) -> bool:
+        """Whether what no pattern means is denied."""
+        return self.allow is not None or bool(self.ask)
+
+
+def verdict(policy: Policy, name: str, arguments: Mapping[str, Any]) -> Verdict:
+    """Say what becomes of a call of a tool with these arguments."""
+    for patterns, found in (
+        (policy.deny, Verdict.DENY),
+        (policy.ask, Verdict.ASK),
+        (policy.allow or (), Verdict.ALLOW),
+    ):
+        if any(_read(pattern).fits(name, arguments) for pattern in patterns):
+            return found
+    return Verdict.DENY if policy.denies_others else Verdict.ALLOW
+
+
+def is_hidden(policy: Policy, name: str) -> bool:
+    """Tell whether every call of a tool is denied, whatever its arguments; such a tool is not offered."""
+    if any(not read.arguments and fnmatchcase(name, read.name) for read in map(_read, policy.deny)):
+        return True
+    if not policy.denies_others:
+        return False
+    return not any(fnmatchcase(name, _read(pattern).name) for pattern in (*policy.ask, *(policy.allow or ())))
+
+
+def unmet(policy: Policy, names: Sequence[str]) -> list[str]:
+    """List the patterns that mean no tool of these names, whatever its arguments: they may be misspelt."""
+    patterns = (*(policy.allow or ()), *policy.ask, *policy.deny)
+    return [one for one in patterns if not any(fnmatchcase(name, _read(one).name) for name in names)]
+
+
+@cache
+def _read(pattern: str) -> Pattern:
+    whole = _NAME.fullmatch(pattern)
+    if whole is None:
+        raise _unreadable(pattern)
+    name, written = whole.groups()
+    arguments: dict[str, str] = {}
+    place = 0
+    while written is not None and (place < len(written) or not arguments):
+        one = _ARGUMENT.match(written, place)
+        if one is None or (one[3] and not written[one.end() :].strip()):
+            raise _unreadable(pattern)
+        argument = _unquoted(pattern, one[1])
+        if argument in arguments:
+            raise ValueError(
+                f"the pattern {pattern!r} names the argument {argument!r} twice; expected it once"
+            )
+        arguments[argument] = _unquoted(pattern, one[2].rstrip())
+        place = one.end()
+    return Pattern(name, arguments)
+
+
+def _unquoted(pattern: str, written: str) -> str:
+    if not written.startswith('"'):
+        return written
+    try:
+        return str(json.loads(written))
+    except ValueError as error:
+        raise ValueError(f"the pattern {pattern!r} has a text that JSON does not know: {error}") from None
+
+
+def _unreadable(pattern: str) -> ValueError:
+    return ValueError(f"the pattern {pattern!r} cannot be read; {EXPECTED}")
+
+
+def _text(value: Any) -> str:
+    """Return what a glob is held against: a text, or a value as JSON without spaces and sorted by key."""
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)

@@ -1,0 +1,147 @@
+"""Tool servers as they are described: a command or an address, and what may be called of them (S10.6)."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import PurePath
+from typing import Final
+from urllib.parse import urlsplit
+
+from dataflow import Secret, SecretMissing
+from dataflow_agent.policies import Policy
+from dataflow_agent.requests import ToolSpec
+
+__all__ = [
+    "CALL_SECONDS",
+    "CONNECT_SECONDS",
+    "Server",
+    "ServerTool",
+    "environment_of",
+    "problems_of",
+    "secrets_of",
+]
+
+#: How long one call may take, and how long a server may take to be there, unless it is said.
+CALL_SECONDS: Final = 60.0
+CONNECT_SECONDS: Final = 30.0
+#: How much of a digest tells two servers apart whose tools would have one name.
+DIGITS: Final = 8
+
+_WORD: Final = re.compile(r"[A-Za-z0-9_-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A server of tools that speaks MCP: its command, or its address, with what is allowed of its tools.
+
+    `env` are pairs of a variable of the server's process and the secret that it is set to; in JSON, and in
+    what is stored, a secret is its name. `name` is what errors call it. `deadline` bounds each call,
+    `connect_deadline` the start, in seconds.
+    """
+
+    command: tuple[str, ...] = ()
+    url: str = ""
+    env: tuple[tuple[str, Secret], ...] = ()
+    name: str = ""
+    policy: Policy = Policy()
+    deadline: float = CALL_SECONDS
+    connect_deadline: float = CONNECT_SECONDS
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What two descriptions have in common that share a session."""
+        return ("dataflow_agent.servers", self.command, self.url, self.env)
+
+    @property
+    def label(self) -> str:
+        """The name, or what command or address make of one."""
+        if self.name:
+            return self.name
+        if self.url:
+            return urlsplit(self.url).netloc.rpartition("@")[2]
+        words = [PurePath(word).stem for word in self.command if not word.startswith("-")]
+        legal = [word for word in words if _WORD.fullmatch(word)]
+        return (legal or words or ["server"])[-1]
+
+    @property
+    def digest(self) -> str:
+        """Tell it from other servers, the same in each process."""
+        named = [(variable, secret.name) for variable, secret in self.env]
+        return sha256(repr((self.command, self.url, named)).encode()).hexdigest()[:DIGITS]
+
+
+@dataclass(frozen=True, slots=True)
+class ServerTool:
+    """A tool of a server, by the name that it has there."""
+
+    server: Server
+    own_name: str
+    description: str
+    schema: str  # as JSON, so that two are known to be equal
+
+    @property
+    def reference(self) -> str:
+        """Where it is found: the server, told from all others, and the name."""
+        return f"{self.server.label} {self.server.digest}:{self.own_name}"
+
+    def spec(self, name: str) -> ToolSpec:
+        """Describe the tool to a model, under a name."""
+        return ToolSpec(name, self.description, json.loads(self.schema))
+
+
+def problems_of(server: Server) -> list[str]:
+    """List what is wrong with a description."""
+    problems = []
+    if not server.command and not server.url:
+        problems.append("it has neither a command nor an address; expected one of them")
+    if server.command and server.url:
+        problems.append("it has both a command and an address; expected one of them")
+    if server.url and urlsplit(server.url).scheme not in ("http", "https"):
+        problems.append(f"its address begins with {urlsplit(server.url).scheme!r}; expected http or https")
+    if server.url and server.env:
+        problems.append("it has an address and env; variables are for a command")
+    problems += [
+        f"the variable {variable!r} is set to no name; expected the name of a variable of this process"
+        for variable, secret in server.env
+        if not secret.name.isidentifier()
+    ]
+    problems += [
+        f"its {what} is {seconds:g}; expected seconds above 0"
+        for what, seconds in (("deadline", server.deadline), ("connect_deadline", server.connect_deadline))
+        if not 0 < seconds < float("inf")
+    ]
+    return problems
+
+
+def environment_of(server: Server) -> dict[str, str]:
+    """Return the variables that are given to the process of a server; raises SecretMissing.
+
+    What is too short to be kept out of sight is given too: such as a display, which is none to keep.
+    """
+    return {variable: _revealed(secret) for variable, secret in server.env}
+
+
+def _revealed(secret: Secret) -> str:
+    try:
+        return secret.reveal()
+    except SecretMissing:
+        given = os.environ.get(secret.name)
+        if given is None:
+            raise
+        return given
+
+
+def secrets_of(env: Mapping[str, str | Secret] | Sequence[str]) -> tuple[tuple[str, Secret], ...]:
+    """Read the variables of a server: each with a secret or the name of one, or only its name.
+
+    Raises ValueError, which does not tell what was found: it could be a value.
+    """
+    given = env if isinstance(env, Mapping) else dict(zip(env, env, strict=True))
+    return tuple(
+        (variable, value if isinstance(value, Secret) else Secret(value)) for variable, value in given.items()
+    )

@@ -1,0 +1,134 @@
+# ruff: noqa: ASYNC220, ASYNC240, PLW0603, T201 - it is alone in its process
+"""A tool server for the tests: over standard input and output, or over HTTP on the loopback.
+
+python mcp_server.py [--rubbish] [--exit] [--many] [PORT]
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import anyio
+from mcp.server import MCPServer
+from mcp.server.mcpserver import Context, Image
+from mcp.server.mcpserver.exceptions import ToolError
+
+#: One pixel.
+PNG = bytes.fromhex(
+    "89504e470d0a1a0a0000000d4948445200000001000000010806000000"
+    "1f15c4890000000d49444154789c6360606060000000050001a5f645400000000049454e44ae426082"
+)
+
+served = MCPServer("served", log_level="ERROR")
+LISTED = 0
+CANCELLED = 0
+
+
+@served.tool()
+async def echo(text: str) -> str:
+    """Say the same again."""
+    return text
+
+
+@served.tool()
+async def pid() -> int:
+    return os.getpid()
+
+
+@served.tool()
+async def die() -> str:
+    """End the process without an answer."""
+    sys.stderr.write("nothing to live for\n")
+    sys.stderr.flush()
+    calls = os.environ.get("CALLS")
+    if calls:
+        Path(calls).write_text(f"{Path(calls).read_text()}die\n")
+    os._exit(3)
+
+
+@served.tool()
+async def kill() -> str:
+    os.kill(os.getpid(), signal.SIGKILL)
+    return ""
+
+
+@served.tool()
+async def hang() -> str:
+    """Wait for ever; tells how often it was cancelled."""
+    global CANCELLED
+    try:
+        await anyio.sleep_forever()
+    except BaseException:
+        CANCELLED += 1
+        raise
+    return ""
+
+
+@served.tool()
+async def cancelled() -> int:
+    return CANCELLED
+
+
+@served.tool()
+async def fails() -> str:
+    raise ToolError("no shelf for bears")
+
+
+@served.tool(structured_output=False)
+async def picture() -> list[Any]:
+    return ["one pixel", Image(data=PNG, format="png")]
+
+
+@served.tool()
+async def child() -> int:
+    """Start a process that would outlive this one."""
+    return subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"]).pid
+
+
+@served.tool()
+async def variable(name: str) -> str:
+    return os.environ.get(name, "(not set)")
+
+
+@served.tool()
+async def free(free: dict[str, Any]) -> dict[str, Any]:
+    return free
+
+
+@served.tool()
+async def grow(context: Context) -> str:
+    """Have one tool more, and tell of it."""
+    served.add_tool(cancelled, name="grown")
+    await context.notify_tools_changed()
+    return "grown"
+
+
+def more_tools() -> None:
+    """Have tools whose names are hard to tell apart."""
+    for name in ("search-a", "search_a", f"{'x' * 34}a{'x' * 35}", f"{'x' * 34}b{'x' * 35}"):
+
+        async def search(name: str = name) -> str:
+            return name
+
+        served.add_tool(search, name=name)
+
+
+if __name__ == "__main__":
+    if "--exit" in sys.argv:
+        sys.stderr.write("no library found\n")
+        sys.exit(4)
+    if "--hang" in sys.argv:
+        signal.pause()
+    if "--many" in sys.argv:
+        more_tools()
+    if "--rubbish" in sys.argv:
+        print("A banner", "of several", "lines", sep="\n", flush=True)
+    if sys.argv[-1].isdigit():
+        served.run("streamable-http", host="127.0.0.1", port=int(sys.argv[-1]))
+    else:
+        served.run("stdio")

@@ -1,0 +1,308 @@
+"""What firings share: opened once, in a task of its own, and closed when the sitting ends (S9.6)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+
+import anyio
+import pytest
+from anyio.lowlevel import checkpoint
+
+from dataflow import DataflowError, Flow, RunFailed, collect, each, sharing, this_firing, threaded
+
+
+class Things:
+    """Opens things, and tells what became of them."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+        self.is_slow = False
+        self.to_open = anyio.Event()
+        self.opening = anyio.Event()
+        self.error: Exception | None = None
+        self.error_at_end: Exception | None = None
+
+    def __call__(self, name: str) -> Callable[[], AbstractAsyncContextManager[str]]:
+        return lambda: self.open(name)
+
+    @asynccontextmanager
+    async def open(self, name: str) -> AsyncIterator[str]:
+        assert this_firing().path == "", "it belongs to no firing"
+        self.told.append(f"open {name}")
+        self.opening.set()
+        try:
+            if self.is_slow:
+                await self.to_open.wait()
+            if self.error is not None:
+                raise self.error
+            async with anyio.create_task_group():  # its scope may be left only by the task that entered
+                yield name
+            await checkpoint()
+            if self.error_at_end is not None:
+                raise self.error_at_end
+        finally:
+            self.told.append(f"close {name}")
+
+
+def using(things: Things, *names: str) -> Flow:
+    """Have firings use things: all of them the first, and one the others in turn."""
+
+    async def use(name: str) -> str:
+        async with this_firing().opened(name, things(name)) as found:
+            await checkpoint()
+            things.told.append(f"use {name}")
+            return found
+
+    with Flow("using") as flow:
+        flow.output("used", collect(flow.add(use, name=each(list(names))).out))
+    return flow
+
+
+async def test_many_firings_open_a_thing_once_and_it_is_closed_with_the_run() -> None:
+    things = Things()
+    flow = using(things, *["a"] * 20)
+    async with flow.start() as run:
+        assert (await run)["used"] == ["a"] * 20
+        assert things.told == ["open a", *["use a"] * 20, "close a"]
+    things.told.clear()
+    await flow.run()
+    assert things.told[0] == "open a", "the next run opens it anew"
+
+
+async def test_what_was_opened_last_is_closed_first() -> None:
+    things = Things()
+    await using(things, "a", "b", "c").using(max_concurrency=1).run()
+    assert [text for text in things.told if "close" in text] == ["close c", "close b", "close a"]
+
+
+async def test_outside_a_run_it_is_closed_with_the_block() -> None:
+    things = Things()
+    async with this_firing().opened("a", things("a")) as found:
+        assert (found, things.told) == ("a", ["open a"])
+    assert things.told == ["open a", "close a"]
+
+
+async def test_an_opening_that_fails_fails_all_who_wait_and_is_done_anew() -> None:
+    things = Things()
+    things.is_slow, things.error = True, OSError("no wire")
+
+    async def use(number: int) -> str:
+        async with this_firing().opened("a", things("a")) as found:
+            return found
+
+    with Flow("failing") as flow:
+        flow.output("used", collect(flow.add(use, number=each([1, 2])).out))
+    async with anyio.create_task_group() as group:
+
+        async def run() -> None:
+            with pytest.raises(RunFailed) as caught:
+                await flow.using(errors="continue").run()
+            assert [one.message for one in caught.value.failures] == ["no wire"] * 2
+
+        group.start_soon(run)
+        await things.opening.wait()
+        things.to_open.set()
+    assert things.told == ["open a", "close a"]
+    async with sharing() as shared:
+        with pytest.raises(OSError, match="no wire"):
+            async with shared.opened("a", things("a")):
+                pytest.fail("it is not open")
+        things.error = None
+        async with shared.opened("a", things("a")) as found:
+            assert found == "a"
+
+
+async def test_a_firing_that_is_cancelled_while_it_opens_does_not_break_the_others() -> None:
+    things = Things()
+    things.is_slow = True
+    async with sharing() as shared, anyio.create_task_group() as group:
+        found: list[str] = []
+        given_up = anyio.CancelScope()
+
+        async def use(scope: anyio.CancelScope) -> None:
+            with scope:
+                async with shared.opened("a", things("a")) as one:
+                    found.append(one)
+
+        group.start_soon(use, given_up)
+        group.start_soon(use, anyio.CancelScope())
+        await things.opening.wait()
+        given_up.cancel()
+        await checkpoint()
+        things.to_open.set()
+    assert (found, things.told) == (["a"], ["open a", "close a"])
+
+
+@pytest.mark.parametrize("is_open", [True, False])
+async def test_a_cancelled_run_closes_what_is_open_and_gives_up_what_is_being_opened(is_open: bool) -> None:
+    things = Things()
+    things.is_slow = not is_open
+    is_used = anyio.Event()
+
+    async def use() -> None:
+        async with this_firing().opened("a", things("a")):
+            is_used.set()
+            await anyio.sleep_forever()
+
+    with Flow("cancelled") as flow:
+        flow.add(use)
+    async with flow.start() as run:
+        await (is_used if is_open else things.opening).wait()
+        run.cancel()
+        assert (await run).status == "cancelled"
+        assert things.told == ["open a", "close a"]
+
+
+async def test_a_task_that_is_cancelled_closes_what_its_run_has_open() -> None:
+    things = Things()
+    is_used = anyio.Event()
+
+    async def use() -> None:
+        async with this_firing().opened("a", things("a")):
+            is_used.set()
+            await anyio.sleep_forever()
+
+    with Flow("cancelled") as flow:
+        flow.add(use)
+    async with anyio.create_task_group() as group:
+        group.start_soon(flow.run)
+        await is_used.wait()
+        group.cancel_scope.cancel()
+    assert things.told == ["open a", "close a"]
+
+
+async def test_a_run_that_pauses_closes_it_and_opens_it_when_it_goes_on() -> None:
+    things = Things()
+
+    async def use(name: str) -> str:
+        async with this_firing().opened("a", things("a")):
+            return name
+
+    with Flow("pausing") as flow:
+        first = flow.add(use, name="a")
+        asked = flow.ask(str, "And then?", show=first.out, name="then")
+        flow.output("second", flow.add(use, name=asked.out).out)
+    async with flow.start() as run:
+        paused = await run
+        assert (paused.status, things.told) == ("paused", ["open a", "close a"])
+    done = await flow.resume(paused, {"then": "b"})
+    assert (done["second"], things.told) == ("b", ["open a", "close a"] * 2)
+
+
+async def test_a_live_session_keeps_it_through_all_revisions() -> None:
+    things = Things()
+
+    async def use(name: str) -> str:
+        async with this_firing().opened("a", things("a")):
+            return name
+
+    with Flow("live") as flow:
+        flow.output("name", flow.add(use, name=flow.input("name", str)).out)
+    async with flow.live(name="one") as live:
+        assert await live.get("name") == "one"
+        await live.update(name="two")
+        assert await live.get("name") == "two"
+        assert things.told == ["open a"]
+    assert things.told == ["open a", "close a"]
+
+
+async def test_an_error_when_closing_is_a_warning_of_the_run(caplog: pytest.LogCaptureFixture) -> None:
+    things = Things()
+    things.error_at_end = OSError("cut off")
+    with caplog.at_level(logging.WARNING, "dataflow.shared"):
+        result = await using(things, "a", "b").run()
+    assert result["used"] == ["a", "b"]
+    assert result.warnings == ("what firings have shared has failed with OSError, see the log",) * 2
+    assert "cut off" in caplog.text
+    assert things.told[-2:] == ["close b", "close a"] or things.told[-2:] == ["close a", "close b"]
+
+
+async def test_what_fails_while_it_is_open_is_opened_anew() -> None:
+    breaks, has_broken = anyio.Event(), anyio.Event()
+
+    @asynccontextmanager
+    async def broken() -> AsyncIterator[int]:
+        try:
+            async with anyio.create_task_group() as group:
+
+                async def work() -> None:
+                    await breaks.wait()
+                    raise OSError("lost")
+
+                group.start_soon(work)
+                yield len(opened)
+        finally:
+            has_broken.set()
+
+    opened: list[int] = []
+    async with sharing() as shared:
+        for _ in range(2):
+            async with shared.opened("a", broken) as number:
+                opened.append(number)
+            breaks.set()
+            await has_broken.wait()
+            await checkpoint()
+            await checkpoint()
+            breaks, has_broken = anyio.Event(), anyio.Event()
+    assert opened == [0, 1]
+
+
+async def test_nothing_is_opened_when_the_sitting_is_over() -> None:
+    things = Things()
+
+    async def mine() -> object:
+        return this_firing()
+
+    with Flow("over") as flow:
+        flow.output("firing", flow.add(mine).out)
+    firing = (await flow.run())["firing"]
+    with pytest.raises(DataflowError, match="nothing can be opened any more"):
+        async with firing.opened("a", things("a")):
+            pytest.fail("it is not open")
+
+
+async def test_a_thread_shares_nothing() -> None:
+    things = Things()
+
+    @threaded
+    def use() -> str:
+        async def alone() -> str:
+            async with this_firing().opened("a", things("a")) as found:
+                return found
+
+        return anyio.run(alone)
+
+    with Flow("threads") as flow:
+        flow.output("used", flow.add(use).out)
+    things.open = opened_anywhere  # type: ignore[method-assign]  # it is in an event loop of its own
+    assert (await flow.run())["used"] == "a"
+
+
+@asynccontextmanager
+async def opened_anywhere(name: str) -> AsyncIterator[str]:
+    yield name
+
+
+async def test_several_runs_share_what_a_block_keeps_open() -> None:
+    things = Things()
+    async with sharing() as shared:
+
+        async def use() -> str:
+            async with shared.opened("a", things("a")) as found:
+                return found
+
+        with Flow("shared") as flow:
+            flow.output("used", flow.add(use).out)
+        assert [(await flow.run())["used"] for _ in range(2)] == ["a", "a"]
+        assert things.told == ["open a"]
+    assert things.told == ["open a", "close a"]
+
+
+async def test_an_error_in_a_block_that_shares_is_raised_as_it_is() -> None:
+    things = Things()
+    with pytest.raises(OSError, match="mine"):
+        async with sharing() as shared, shared.opened("a", things("a")):
+            raise OSError("mine")
+    assert things.told == ["open a", "close a"]
