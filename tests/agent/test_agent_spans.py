@@ -98,7 +98,6 @@ async def test_the_turn_of_an_agent_is_the_span_of_its_node_and_each_call_of_a_t
     }
     assert dict(call.attributes or {}) == {
         "gen_ai.operation.name": "execute_tool",
-        "gen_ai.agent.name": "lead",
         "gen_ai.tool.name": "look",
         "gen_ai.tool.call.id": "call_1",
         "gen_ai.tool.description": "Look at something.",
@@ -159,7 +158,6 @@ async def test_calls_that_are_made_at_once_are_each_inside_their_own_node_also_i
             assert call.name == "execute_tool stare"
             assert call.parent is not None
             assert call.parent.span_id == spans.one(node).context.span_id
-            assert (call.attributes or {})["gen_ai.agent.name"] == who
         assert spans.told(who, "gen_ai.agent.name") == who
     assert [pair for pair in found if pair[0] == "execute_tool meet"] == [
         ("execute_tool meet", "left/turn[0]/call[0]"),
