@@ -14,25 +14,14 @@ from dataflow_agent.model_names import ModelName
 from dataflow_agent.model_spans import conventional, written_message
 from dataflow_agent.requests import ModelRequest
 
-__all__ = ["tell_agent", "tell_answer", "tell_asked", "tool_span"]
+__all__ = ["tell_answer", "tell_asked", "tool_span"]
 
 INVOKE = "invoke_agent"
 
 
-def tell_agent() -> Span:
-    """Tell that the flow node around this firing is an agent, and return its span.
-
-    Each firing of an agent may, since one that goes on begins with any of them.
-    """
-    span = this_firing().flow_span
-    span.rename(f"{INVOKE} {span.name}")
-    span.note({"gen_ai.operation.name": INVOKE, "gen_ai.agent.name": span.name})
-    return span
-
-
 def tell_asked(name: ModelName, request: ModelRequest, prompt: Message) -> None:
     """Tell of an agent which model it asks, in which conversation; the prompt is content."""
-    span = tell_agent()
+    span = _tell_agent()
     span.note(
         {
             "gen_ai.provider.name": conventional(name.provider),
@@ -46,21 +35,17 @@ def tell_asked(name: ModelName, request: ModelRequest, prompt: Message) -> None:
 
 def tell_answer(text: str) -> None:
     """Tell the answer of an agent, which is content."""
-    span = tell_agent()
+    span = _tell_agent()
     if span.tells_content:
         message = written_message(Message("assistant", text))
         span.note({"gen_ai.output.messages": _written({**message, "finish_reason": "stop"})})
 
 
 @contextmanager
-def tool_span(call: ToolCall, agent: str, description: str) -> Iterator[Span]:
-    """Open the span of an agent's call of a tool, inside that of the node that makes it.
-
-    What it raises is noted.
-    """
+def tool_span(call: ToolCall, description: str) -> Iterator[Span]:
+    """Open the span of a call of a tool, inside that of the node that makes it; what it raises is noted."""
     told = {
         "gen_ai.operation.name": "execute_tool",
-        "gen_ai.agent.name": agent or None,
         "gen_ai.tool.name": call.name,
         "gen_ai.tool.call.id": call.id,
         "gen_ai.tool.description": description or None,
@@ -70,6 +55,17 @@ def tool_span(call: ToolCall, agent: str, description: str) -> Iterator[Span]:
         if span.tells_content:
             span.note({"gen_ai.tool.call.arguments": call.arguments})
         yield span
+
+
+def _tell_agent() -> Span:
+    """Tell that the flow node around this firing is an agent, and return its span.
+
+    It is told each time, since a run that goes on may begin in the midst of a turn.
+    """
+    span = this_firing().flow_span
+    span.rename(f"{INVOKE} {span.name}")
+    span.note({"gen_ai.operation.name": INVOKE, "gen_ai.agent.name": span.name})
+    return span
 
 
 def _written(message: object) -> str:

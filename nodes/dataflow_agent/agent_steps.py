@@ -135,7 +135,7 @@ async def make(inputs: Mapping[str, Any], config: AgentConfig) -> NodeOutput:
     begun = anyio.current_time()
     told: Content = "error: there was no time left for this call to end"
     with anyio.move_on_after(turn.left(config)):
-        told = await result_of(call, toolbox, config.allowed_tools, agent_name(config))
+        told = await result_of(call, toolbox, config.allowed_tools)
     return _result(call, told, anyio.current_time() - begun, granted)
 
 

@@ -7,6 +7,7 @@ import difflib
 import re
 from collections.abc import Iterable
 from contextlib import suppress
+from functools import lru_cache
 from typing import Any, Final
 
 from dataflow import Secret, SecretMissing
@@ -76,7 +77,12 @@ _KEY: Final = re.compile(r"[A-Z][A-Z0-9_]*(?:(?:_|API)KEY|_TOKEN|_SECRET|_JWT|_T
 
 def key_variables(environment: Iterable[str]) -> list[str]:
     """Return which names of variables are those of keys."""
-    return [name for name in environment if _KEY.fullmatch(name)]
+    return [name for name in environment if _names_key(name)]
+
+
+@lru_cache(maxsize=1024)  # the same names are looked at before each call
+def _names_key(variable: str) -> bool:
+    return _KEY.fullmatch(variable) is not None
 
 
 def note_keys(variables: Iterable[str]) -> None:

@@ -35,8 +35,8 @@ def read_call(call: ToolCall, tools: Toolbox, allowed: list[str] | None) -> tupl
         raise CallUnfit(f"error: {error}; {call.name} was not called") from None
 
 
-async def result_of(call: ToolCall, tools: Toolbox, allowed: list[str] | None, agent: str = "") -> Content:
-    """Call a tool for an agent, and return what its model is told: texts and images, else JSON, or an error.
+async def result_of(call: ToolCall, tools: Toolbox, allowed: list[str] | None) -> Content:
+    """Call a tool and return what the model is told: texts and images, else JSON, or what went wrong.
 
     The toolbox is one that `listed` has returned.
     """
@@ -45,7 +45,7 @@ async def result_of(call: ToolCall, tools: Toolbox, allowed: list[str] | None, a
     except CallUnfit as unfit:
         return str(unfit)
     try:
-        with tool_span(call, agent, found.spec(call.name).description) as span:
+        with tool_span(call, found.spec(call.name).description) as span:
             content = await _content_of(found, arguments)
             if span.tells_content:
                 span.note({"gen_ai.tool.call.result": shown(content)})
