@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from dataflow.past import Past, PastFiring
-    from dataflow.reaching import Reach
+    from dataflow.reaching import Reached
 
 __all__ = ["Copying", "blobs_in"]
 
@@ -49,7 +49,7 @@ class Copying:
     """
 
     past: Past
-    reach: Reach
+    reach: Reached
     time: str
     forgotten: Collection[str] = ()
     failures: Collection[str] = ()

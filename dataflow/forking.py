@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from dataflow.past import Past
     from dataflow.plan import FlowPlan
     from dataflow.policy import Edited
-    from dataflow.reaching import Reach
+    from dataflow.reaching import Reached
     from dataflow.run import Prepared
     from dataflow.storable import Storable
     from dataflow.stores import Record, Store
@@ -225,7 +225,7 @@ class _Forking:
         }
 
     def _refuse_reached(
-        self, name: str, reach: Reach, forgotten: set[str], answers: Mapping[str, object]
+        self, name: str, reach: Reached, forgotten: set[str], answers: Mapping[str, object]
     ) -> None:
         """Raise FlowInvalid for an answer to what is asked anew, or not at all, in the fork."""
         problems = [

@@ -68,7 +68,8 @@ def merge_contexts(*contexts: ExecutionContext, how: MergePolicy | Callable[...,
     """Make one conversation of those that are live (S10.4).
 
     `pick` takes the first; `append` goes on from the first with the new messages of each other; `results`
-    goes on from what all have in common with the last answer of each. A function gets the list of them.
+    goes on from what all have in common with the last answer of each. A function gets the list of them. In
+    documents the node type `agent.merge_contexts` does the same.
     """
     result: ExecutionContext = _expression(
         "merge_contexts", contexts, lambda parts: MergeContexts(parts, how)

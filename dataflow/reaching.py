@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dataflow.plan import FlowPlan, PlanNode
     from dataflow.scope_tree import PlacedScope
 
-__all__ = ["Reach", "reach_of"]
+__all__ = ["Reached", "reach_of"]
 
 _FRAMES: Final = re.compile(r"\[[^\]]*\]|~\d+")  # where the path of a frame ends
 _ATTEMPT: Final = re.compile(r"~\d+\Z")
@@ -25,7 +25,7 @@ _INSIDE: Final = re.compile(r"[/\[~]")  # where the path of what is around ends
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class Reached:
     """What a change reaches, by path.
 
     paths: firings, races, and the loops, maps and flow nodes around them
@@ -53,7 +53,7 @@ def reach_of(
     inputs: Collection[str] = (),
     nodes: Collection[str] = (),
     answers: Collection[str] = (),
-) -> Reach:
+) -> Reached:
     """Find what depends on these inputs, on the nodes at these addresses, and on the answers at these paths.
 
     A firing depends on what it reads, by lazy ports and for its order too; a loop, a map or a flow node on
@@ -93,10 +93,10 @@ class _Spreading:
         self._slots: set[tuple[int, str, int]] = set()  # scope, frame and slot
         self._todo: list[tuple[PlacedScope, str, int]] = []
 
-    def spread(self) -> Reach:
+    def spread(self) -> Reached:
         while self._todo:
             self._spread_slot(*self._todo.pop())
-        return Reach(frozenset(self._paths), frozenset(self._whole), self._rounds)
+        return Reached(frozenset(self._paths), frozenset(self._whole), self._rounds)
 
     def add_answer(self, path: str) -> None:
         """Note that a firing gives something else, without being one that comes to something else."""

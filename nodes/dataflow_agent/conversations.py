@@ -127,10 +127,11 @@ def _branches(config: Merge) -> Ports:
 
 @node(ports=_branches)
 async def merge_contexts(config: Merge, **branches: Any) -> ExecutionContext:
-    """Make one conversation of those that came, as `merge_contexts` does of ports.
+    """Make one conversation of those that came.
 
     `pick` takes the first, `append` goes on from the first with the new messages of each other, `results`
-    with their last answers only.
+    with their last answers only. This is the node type, for documents above all; in Python
+    `dataflow.merge_contexts` joins ports, and `dataflow.merged_context` makes one of values.
     """
     came = [one for name in config.branches if (one := branches[name]) is not None]
     return merged_context(came, config.how)

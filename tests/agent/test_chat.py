@@ -267,14 +267,16 @@ async def test_a_call_of_a_tool_that_was_not_offered_is_no_answer() -> None:
 
 
 async def test_many_chats_run_at_once_within_their_limit() -> None:
-    running, peak = 0, 0
+    running, peak, all_slots = 0, 0, anyio.Event()
 
     async def answer(request: ModelRequest) -> str:
         nonlocal running, peak
         running += 1
         peak = max(peak, running)
-        await anyio.lowlevel.checkpoint()
-        await anyio.lowlevel.checkpoint()
+        if running == 7:
+            all_slots.set()
+        await all_slots.wait()
+        await anyio.lowlevel.checkpoint()  # one more would have its turn now
         running -= 1
         return f"re: {request.messages[-1].content}"
 
