@@ -386,7 +386,7 @@ class TestRuns:
         store = Store.sqlite(tmp_path / "runs.db")
         result = await flow.using(store=store).run(box=box)
         assert (result["value"], result["box"]) == (KEY, box)
-        for file in tmp_path.iterdir():
+        for file in filter(Path.is_file, tmp_path.iterdir()):
             assert KEY.encode() not in file.read_bytes()
 
 
