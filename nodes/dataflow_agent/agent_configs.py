@@ -41,7 +41,7 @@ class AgentConfig(ModelConfig):
     """Config of `agent.agent`."""
 
     name: str = Field(default="", description="what it is called where somebody is asked about its calls")
-    tools: ToolsField = Field(default=Toolbox(), description="tools besides those of its input")
+    tools: ToolsField | None = Field(default=None, description="tools besides those of its input")
     max_tool_calls: int = Field(
         default=MOST_CALLS, ge=0, description="the most calls of tools in one turn of the conversation"
     )
@@ -67,7 +67,7 @@ class AgentConfig(ModelConfig):
 
     @model_validator(mode="after")
     def _check_names(self) -> AgentConfig:
-        if self.tools.delegates:
+        if self.tools is not None and self.tools.delegates:
             found = ", ".join(one.name for one in self.tools.delegates)
             raise ValueError(f"the tools have agents: {found}; expected them in `subagents`")
         names = [below.name for below in self.subagents]
@@ -86,10 +86,11 @@ class AgentConfig(ModelConfig):
 
     def offered(self, toolbox: Toolbox) -> Toolbox:
         """Return the tools that the model may call: its own, those of a toolbox, and the subagents."""
-        if not (self.tools.sources or self.subagents):
+        if self.tools is None and not self.subagents:
             return toolbox
+        own = () if self.tools is None else self.tools.sources
         below = [Delegate(one.name, one.description, policy=one.policy) for one in self.subagents]
-        return Toolbox((*self.tools.sources, *toolbox.sources, *below))
+        return Toolbox((*own, *toolbox.sources, *below))
 
     def with_delegates(self, delegates: Sequence[Delegate]) -> AgentConfig:
         """Return the config with the agents that are described further subagents."""

@@ -55,7 +55,10 @@ class Agent(TypedFlow[..., Reply]):
     def __init__(
         self, name: str, *, model: str = "", system: str = "", tools: Toolbox = NO_TOOLS, **settings: Any
     ) -> None:
-        own = AgentConfig(name=name, model=model, system=system, tools=tools.without_delegates, **settings)
+        others = tools.without_delegates
+        own = AgentConfig(
+            name=name, model=model, system=system, tools=others if others.sources else None, **settings
+        )
         self.config = own.with_delegates(tools.delegates)
         super().__init__(agent._fn, self.config)  # noqa: SLF001 - of its own class
         self.__name__ = self._name = name

@@ -65,7 +65,8 @@ def children() -> set[int]:
         ["ps", "-eo", "pid=,ppid=,comm="], capture_output=True, text=True, check=True
     ).stdout
     rows = [line.split(None, 2) for line in found.splitlines()]
-    below, newly = set(), {os.getpid()}
+    below: set[int] = set()
+    newly = {os.getpid()}
     while newly:
         newly = {int(pid) for pid, parent, name in rows if int(parent) in newly and name != "ps"} - below
         below |= newly
