@@ -89,12 +89,8 @@ class Connection:
             raise ToolFailed(self.server.label, what, f"has an answer that does not fit: {error}") from error
         finally:
             self._pending.discard(scope)
-        told = (
-            "while it was asked for its tools"
-            if what is LIST
-            else f"during {what!r}, which is not called again"
-        )
-        raise ServerDied(self.server.label, f"has died {told}: {self._told_end()}")
+        again = "" if what is LIST else ", which is not called again"
+        raise ServerDied(self.server.label, f"has died during {what!r}{again}: {self._told_end()}")
 
     async def _is_alive(self, error: Any) -> bool:
         """Tell whether an error is only that of a call; the end of a process may be known a little later."""

@@ -64,9 +64,8 @@ class Server:
             return self.name
         if self.url:
             return urlsplit(self.url).netloc.rpartition("@")[2]
-        first, *words = [PurePath(word).stem for word in self.command if not word.startswith("-")] or [
-            "server"
-        ]
+        words = [PurePath(word).stem for word in self.command if not word.startswith("-")]
+        first, *words = words or ["server"]
         return next((word for word in words if _WORD.fullmatch(word) and not word.isdigit()), first)
 
     @property

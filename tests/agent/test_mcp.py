@@ -42,6 +42,9 @@ from tests.processes import modules_after
 SERVER: Final = str(Path(__file__).with_name("mcp_server.py"))
 KEY: Final = "a-very-secret-key"
 
+#: What is the same on both, once servers are called.
+ON_ASYNCIO: Final = pytest.mark.parametrize("anyio_backend", ["asyncio"])
+
 pytestmark = pytest.mark.timeout(60)
 
 
@@ -391,6 +394,7 @@ class TestRuns:
             assert KEY.encode() not in file.read_bytes()
 
 
+@ON_ASYNCIO
 class TestNames:
     async def test_they_differ_are_legal_and_reach_each_tool(self) -> None:
         many, other = serve("--many", name="one"), serve("--many", name="two", env={"N": "HOME"})
@@ -428,6 +432,7 @@ class TestNames:
         assert box.names == ("echo",)
 
 
+@ON_ASYNCIO
 class TestOffers:
     async def test_auto_are_all_and_a_list_picks_by_name(self) -> None:
         server = OfferedServer(command=[sys.executable, SERVER], name="served")

@@ -29,7 +29,7 @@ def part(kind: str, **fields: Any) -> SimpleNamespace:
         ),
         ([part("resource", resource=SimpleNamespace(text="inside"))], None, "inside"),
         (
-            [part("resource", resource=SimpleNamespace(blob="MQ=="))],
+            [part("resource", resource=SimpleNamespace())],
             None,
             "[resource, which cannot be shown]",
         ),
