@@ -23,6 +23,7 @@ STARTS: Final = 3
 WAIT_SECONDS: Final = 0.1
 #: How long the end of a server may take to be known once the connection to it has broken.
 END_SECONDS: Final = 1.5
+LIST: Final = "the list of its tools"
 
 T = TypeVar("T")
 
@@ -35,6 +36,8 @@ class Connection:
         self.is_open = False
         self.ended = anyio.Event()
         self._process = process
+        self._lost = anyio.Event()  # the connection, though the process may be there
+        self._cause = ""  # of the loss
         self._client: Any = None
         self._death: ServerFailed | None = None
         self._pending: set[anyio.CancelScope] = set()
@@ -50,12 +53,17 @@ class Connection:
     async def tools(self) -> tuple[ServerTool, ...]:
         """Return its tools, asked for once, and anew when it has told of a change; raises ServerFailed."""
         async with self._listing:
-            while self._tools is None:
-                before = self._notices
-                found = await self._answer("the list of its tools", self._listed)
-                if before == self._notices:
-                    self._tools = found
-        return self._tools
+            if self._tools is not None:
+                return self._tools
+            before = self._notices
+            try:
+                found = await self._answer(LIST, self._listed)
+            except ToolFailed as error:
+                text = f"does not tell its tools: {error.text}"
+                raise ServerFailed(self.server.label, text) from error
+            if before == self._notices:
+                self._tools = found
+            return found
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> Any:
         """Call a tool once, and return its result; raises ToolFailed, and ServerDied."""
@@ -77,31 +85,35 @@ class Connection:
         except MCPError as error:
             if await self._is_alive(error):
                 raise ToolFailed(self.server.label, what, f"has failed: {error}") from error
+        except (RuntimeError, ValueError) as error:  # of the library, which has looked at the answer
+            raise ToolFailed(self.server.label, what, f"has an answer that does not fit: {error}") from error
         finally:
             self._pending.discard(scope)
-        raise self._died_during(what)
+        again = "" if what is LIST else ", which is not called again"
+        raise ServerDied(self.server.label, f"has died during {what!r}{again}: {self._told_end()}")
 
     async def _is_alive(self, error: Any) -> bool:
-        """Tell whether an error is only that of a call; the end of a server may be told a little later."""
-        from mcp_types import CONNECTION_CLOSED
+        """Tell whether an error is only that of a call; the end of a process may be known a little later."""
+        from mcp_types import CONNECTION_CLOSED, INVALID_REQUEST
 
-        if error.code == CONNECTION_CLOSED and not self.ended.is_set():
-            with anyio.move_on_after(END_SECONDS):
-                await (self.ended if self._process is None else self._process.ended).wait()
-            self._die(error)
+        is_gone = self._process is None and error.code == INVALID_REQUEST  # it knows the session no more
+        if error.code == CONNECTION_CLOSED or is_gone:
+            if self._process is not None:
+                with anyio.move_on_after(END_SECONDS):
+                    await self._process.ended.wait()
+            self._cause = self._cause or str(error)
+            self._die()
+            self._lost.set()
         return self._death is None
 
-    def _died_during(self, what: str) -> ServerDied:
-        text = f"has died during {what!r}, which is not called again: {self._told_end()}"
-        return ServerDied(self.server.label, text)
-
     def _told_end(self) -> str:
-        return "the connection was lost" if self._process is None else self._process.told()
+        if self._process is not None:
+            return self._process.told()
+        return ": ".join(filter(None, ("the connection was lost", self._cause)))
 
-    def _die(self, cause: object) -> None:
+    def _die(self) -> None:
         """Note that there will be no more answers, and have those who wait told."""
         if self._death is None:
-            LOG.debug("tool server %r has died: %r", self.server.label, cause)
             self._death = ServerDied(self.server.label, f"has died: {self._told_end()}")
         for scope in self._pending:
             scope.cancel()
@@ -142,11 +154,10 @@ class Connection:
         except (ListenNotSupportedError, SubscriptionLost, MCPError, TimeoutError) as error:
             LOG.debug("tool server %r tells of no changes: %s", self.server.label, error)
 
-    async def _watch(self) -> None:
-        """Raise ServerDied when the process has ended."""
-        assert self._process is not None
-        await self._process.ended.wait()
-        self._die("its process has ended")
+    async def _watch(self, end: anyio.Event) -> None:
+        """Raise ServerDied when the process has ended, or the connection is lost."""
+        await end.wait()
+        self._die()
         assert self._death is not None
         raise self._death
 
@@ -161,18 +172,20 @@ class Connection:
                     scope.deadline = float("inf")
                     self.is_open = True
                     group.start_soon(self._listen)
+                    group.start_soon(self._watch, self._lost)
                     if self._process is not None:
-                        group.start_soon(self._watch)
+                        group.start_soon(self._watch, self._process.ended)
                     try:
                         yield self
                     finally:
                         group.cancel_scope.cancel()
         except Exception as error:  # noqa: BLE001 - whatever the library raises, in groups
-            self._die(error)
+            self._cause = self._cause or _first(error)
+            self._die()
             told = self._told(error)
             raise told from (None if told is self._death else error)
         finally:
-            self._die("it is closed")
+            self._die()
             self.ended.set()
         if not self.is_open:
             text = f"has not answered within {self.server.connect_deadline:g} s: {self._told_end()}"

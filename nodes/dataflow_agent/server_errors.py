@@ -29,4 +29,5 @@ class ToolFailed(DataflowError):
     def __init__(self, server: str, tool: str, text: str) -> None:
         self.server = server
         self.tool = tool
+        self.text = text
         super().__init__(f"tool {tool!r} of server {server!r} {text}")

@@ -56,6 +56,8 @@ async def listed(toolbox: Toolbox) -> Toolbox:
     Raises ServerFailed for a server that does not start or does not answer, and SecretMissing.
     """
     servers = [source for source in toolbox.sources if isinstance(source, Server)]
+    if not servers:
+        return toolbox
     found: dict[Server, tuple[ServerTool, ...]] = {}
     failed: dict[Server, DataflowError] = {}
 

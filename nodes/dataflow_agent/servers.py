@@ -65,8 +65,8 @@ class Server:
         if self.url:
             return urlsplit(self.url).netloc.rpartition("@")[2]
         words = [PurePath(word).stem for word in self.command if not word.startswith("-")]
-        legal = [word for word in words if _WORD.fullmatch(word)]
-        return (legal or words or ["server"])[-1]
+        first, *words = words or ["server"]
+        return next((word for word in words if _WORD.fullmatch(word) and not word.isdigit()), first)
 
     @property
     def digest(self) -> str:
@@ -141,6 +141,8 @@ def secrets_of(env: Mapping[str, str | Secret] | Sequence[str]) -> tuple[tuple[s
 
     Raises ValueError, which does not tell what was found: it could be a value.
     """
+    if isinstance(env, str):
+        raise ValueError("expected the names of variables in a list or a mapping, found a text")
     given = env if isinstance(env, Mapping) else dict(zip(env, env, strict=True))
     return tuple(
         (variable, value if isinstance(value, Secret) else Secret(value)) for variable, value in given.items()

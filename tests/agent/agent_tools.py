@@ -10,7 +10,7 @@ import anyio
 import anyio.lowlevel
 from pydantic import BaseModel, Field
 
-from dataflow import Config, ExecutionContext, NodeOutput, node, this_firing
+from dataflow import Config, ExecutionContext, Image, NodeOutput, node, this_firing
 
 #: The calls that really entered a function, in order.
 ENTERED: Final[list[str]] = []
@@ -118,3 +118,14 @@ async def with_function(function: Callable[[], int]) -> int:
 @node
 async def raw(inputs: dict[str, object], config: Config) -> NodeOutput:
     return NodeOutput()
+
+
+PIXEL: Final = Image("image/png", b"pixel")
+
+
+async def picture() -> Image:
+    return PIXEL
+
+
+def pictures(count: int) -> list[object]:
+    return ["some", {"count": count}, *[PIXEL] * count]

@@ -122,6 +122,32 @@ def test_images_are_sent_as_data() -> None:
     ]
 
 
+def test_images_of_tools_follow_their_results_as_of_a_user() -> None:
+    calls = (ToolCall("c1", "look", "{}"), ToolCall("c2", "look", "{}"))
+    request = ModelRequest(
+        "openai/gpt",
+        (
+            Message("user", "look twice"),
+            Message("assistant", "", calls),
+            Message("tool", ("a fox", Image("image/png", b"1")), tool_call_id="c1"),
+            Message("tool", ("nothing",), tool_call_id="c2"),
+            Message("assistant", "A fox."),
+            Message("tool", (Image("image/png", b"2"),), tool_call_id="c3"),
+        ),
+    )
+    sent = arguments_of(request)["messages"]
+    assert [one["role"] for one in sent] == [
+        "user", "assistant", "tool", "tool", "user", "assistant", "tool", "user",
+    ]  # fmt: skip
+    assert [sent[2]["content"], sent[3]["content"]] == ["a fox\n[its images follow the results]", "nothing"]
+    assert sent[4]["content"] == [
+        {"type": "text", "text": "The images of call c1:"},
+        {"type": "image_url", "image_url": {"url": "data:image/png;base64,MQ=="}},
+    ]
+    assert sent[6]["content"] == "[its images follow the results]"
+    assert [part["type"] for part in sent[7]["content"]] == ["text", "image_url"]
+
+
 def test_what_is_no_part_of_a_message_is_refused() -> None:
     odd: Any = 3
     with pytest.raises(TypeError, match="a message consists of texts and images, found int"):

@@ -17,7 +17,7 @@ from dataflow_agent.tool_names import names_of as names_of_parts
 from dataflow_agent.tool_names import parts_of
 from dataflow_agent.toolboxes import Functions
 from tests.agent import agent_tools
-from tests.agent.agent_tools import ENTERED, Kit, add, blocking, lines, weather
+from tests.agent.agent_tools import ENTERED, PIXEL, Kit, add, blocking, lines, weather
 
 
 def names_of(references: list[str]) -> dict[str, str]:
@@ -114,6 +114,12 @@ def test_names_are_legal_and_differ_whatever_the_functions_are_called() -> None:
 )
 async def test_a_call_gives_text_as_it_is_and_else_json(function: Any, arguments: str, text: str) -> None:
     assert await called(function, arguments) == text
+
+
+async def test_images_that_a_function_gives_stay_images() -> None:
+    assert await called(agent_tools.picture) == (PIXEL,)
+    assert await called(agent_tools.pictures, '{"count": 2}') == ("some", '{"count":2}', PIXEL, PIXEL)
+    assert await called(agent_tools.pictures, '{"count": 0}') == '["some",{"count":0}]'
 
 
 async def test_a_function_that_blocks_is_called_in_a_thread() -> None:

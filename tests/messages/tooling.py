@@ -4,12 +4,13 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any, Final
 
 import anyio
 
 from dataflow import ToolCall, Tools
-from dataflow_agent import Toolbox, offering, tools
+from dataflow_agent import Toolbox, listed, mcp, offering, tools
 from dataflow_agent.offering import Offer
 from dataflow_agent.policies import Policy
 from dataflow_agent.tool_calls import result_of
@@ -33,7 +34,45 @@ def calling(name: str, arguments: str, box: Toolbox = BOX) -> Stimulus:
     return lambda: anyio.run(result_of, ToolCall("c", name, arguments), box, None)
 
 
+def listing(**server: Any) -> Stimulus:
+    return lambda: anyio.run(listed, mcp(*server.pop("command", ()), **server))
+
+
 ROWS: Final = [
+    Row(
+        "a server of nothing",
+        lambda: mcp(),
+        "it has neither a command nor an address; expected one of them",
+    ),
+    Row(
+        "a server with all that it may not have",
+        lambda: mcp("serve", url="ftp://here", env={"KEY": "sk-12"}, deadline=0),
+        "it has both a command and an address; expected one of them\n"
+        "its address begins with 'ftp'; expected http or https\n"
+        "it has an address and env; variables are for a command\n"
+        "the variable 'KEY' is set to no name; expected the name of a variable of this process\n"
+        "its deadline is 0; expected seconds above 0",
+    ),
+    Row(
+        "variables in a text",
+        lambda: mcp("serve", env="HOME"),
+        "expected the names of variables in a list or a mapping, found a text",
+    ),
+    Row(
+        "a server whose command is not there",
+        listing(command=("no-such-command",), name="files"),
+        "tool server 'files' cannot be started: No such file or directory: 'no-such-command'",
+    ),
+    Row(
+        "a server that ends at once",
+        listing(command=(sys.executable, "-c", "import sys; sys.exit('no library')"), name="files"),
+        "tool server 'files' could not be started: exit code 1; its last lines: no library (3 starts)",
+    ),
+    Row(
+        "a server that does not answer",
+        listing(command=("sleep", "60"), name="files", connect_deadline=0.2),
+        "tool server 'files' has not answered within 0.2 s: …",
+    ),
     Row(
         "a lambda",
         describing(lambda: 1),
