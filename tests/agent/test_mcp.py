@@ -40,6 +40,8 @@ from tests.agent.agent_tools import add
 from tests.processes import modules_after
 
 SERVER: Final = str(Path(__file__).with_name("mcp_server.py"))
+RAW_SERVER: Final = str(Path(__file__).with_name("raw_server.py"))
+RAW: Final = mcp(sys.executable, RAW_SERVER, name="raw")
 KEY: Final = "a-very-secret-key"
 
 #: What is the same on both, once servers are called.
@@ -291,6 +293,47 @@ class TestHttp:
             await listed(box)
 
 
+class TestRaw:
+    """A server that is written by hand, of the older protocol."""
+
+    async def test_its_tools_come_in_pages_and_a_change_is_noticed(self) -> None:
+        async with sessions(RAW):
+            known = await listed(RAW)
+            assert known.names == ("closes", "answers_nonsense", "grows", "is_unknown")
+            assert known.specs()[0].parameters == {"type": "object", "properties": {}}
+            assert await call(RAW, "grows") == ""
+            assert (await listed(RAW)).names[-1] == "grown"
+
+    async def test_an_answer_that_is_none_and_an_error_of_the_protocol_are_errors(self) -> None:
+        async with sessions(RAW):
+            told = str(await call(RAW, "answers_nonsense"))
+            assert told.startswith(
+                "error: tool 'answers_nonsense' of server 'raw' has an answer that does not fit"
+            )
+            told = str(await call(RAW, "is_unknown"))
+            assert told.startswith(
+                "error: tool 'is_unknown' of server 'raw' has failed: there is no tools/call"
+            )
+            assert (await listed(RAW)).names[0] == "closes"
+
+    async def test_one_that_says_no_more_is_ended_and_started_anew(self) -> None:
+        before = children()
+        async with sessions(RAW):
+            with anyio.fail_after(4):
+                told = await call(RAW, "closes")
+            assert str(told).startswith(
+                "error: tool server 'raw' has died during 'closes', which is not called again"
+            )
+            assert await call(RAW, "grows") == ""
+        assert children() == before
+
+    async def test_one_without_tools_fails(self) -> None:
+        with pytest.raises(
+            ServerFailed, match="tool server 'raw' does not tell its tools: has failed: there is no"
+        ):
+            await listed(mcp(sys.executable, RAW_SERVER, "--no-tools", name="raw"))
+
+
 class TestRuns:
     async def test_many_firings_share_one_process_that_ends_with_the_run(self) -> None:
         before, box = children(), serve()
@@ -367,6 +410,22 @@ class TestRuns:
         assert [type(part) for part in results[4]] == [str, Image]
         assert len(asked) == 1
         assert {spec.name for spec in script.requests[0].tools} >= {"add", "echo", "picture"}
+
+    async def test_a_run_that_pauses_ends_the_server_and_starts_it_when_it_goes_on(self) -> None:
+        before, lead = children(), Agent("lead", model="openai/gpt")
+        with Flow("desk") as desk:
+            found = desk.add(lead, prompt="hi", tools=serve(ask=["pid"]))
+            desk.output("context", found.out.context)
+        asks = ScriptedAnswer(tool_calls=(ScriptedCall(name="pid", arguments={}),))
+        with scripted(asks, "done"):
+            paused = await desk.run()
+            assert paused.status == "paused"
+            assert children() == before
+            [ask] = paused.asks
+            result = await desk.resume(paused, {ask.id: "allow"})
+        [told] = [one.content for one in result["context"].message_history if one.role == "tool"]
+        assert str(told).isdigit()
+        assert children() == before
 
     async def test_a_server_that_does_not_start_fails_the_agent(self) -> None:
         with Flow("desk") as desk:
