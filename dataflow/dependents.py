@@ -16,22 +16,25 @@ if TYPE_CHECKING:
 __all__ = ["dependents", "passed_inside", "readers_of"]
 
 
-def dependents(plan: FlowPlan, changed: Collection[str]) -> frozenset[str]:
+def dependents(plan: FlowPlan, changed: Collection[str], *, in_other_rounds: bool = True) -> frozenset[str]:
     """Return the addresses of all nodes that depend on these, themselves included.
 
     A node depends on what it reads, by lazy ports and for its order too; what is inside a loop, a map or a
     flow node on what it reads of what its owner was given, and its owner, with what reads it, on all of it.
     Everything inside a loop depends on its test, and everything inside a changed owner on that. Addresses
-    that the flow does not have are passed over.
+    that the flow does not have are passed over. Without `in_other_rounds` what the loops around them carry
+    from one round into the next is not followed.
     """
-    return _Spreading(scopes_of(plan)).spread(frozenset(changed))
+    around = () if in_other_rounds else changed
+    return _Spreading(scopes_of(plan), around).spread(frozenset(changed))
 
 
 class _Spreading:
     """Spreads a change from slot to node and from node to slot, each once."""
 
-    def __init__(self, scopes: list[PlacedScope]) -> None:
+    def __init__(self, scopes: list[PlacedScope], within: Collection[str] = ()) -> None:
         self.scopes = scopes
+        self.within = within  # addresses; rounds around them are looked at by themselves
         self.readers = [readers_of(scope) for scope in scopes]
         self.inner = [passed_inside(scope) for scope in scopes]
         self.nodes: set[tuple[int, int]] = set()  # scope and node
@@ -88,8 +91,9 @@ class _Spreading:
 
     def _spread_round(self, body: PlacedScope, owner: PlanNode, loop: LoopOf, slot: int) -> None:
         """Go on to the next round: the value may be carried into it, or decide whether there is one."""
+        is_around = any(address.startswith(f"{body.address}/") for address in self.within)
         for first, following in loop.carried.values():
-            if following == slot:
+            if following == slot and not is_around:
                 self._add_slot(body, first)
         if slot == loop.test and body.parent is not None:
             self._add_inside(body.parent, owner)

@@ -82,7 +82,7 @@ def _after_failures(plan: FlowPlan, past: Past) -> set[str]:
         alike.setdefault(_KEYS.sub("[]", failed), set()).add(failed)
     for failures in alike.values():
         own = address_of(next(iter(failures)))
-        again = dependents(plan, {own}) - {own}
+        again = dependents(plan, {own}, in_other_rounds=False) - {own}  # those stand, as below
         around = _Around(failures)
         forgotten |= {
             path

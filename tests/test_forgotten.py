@@ -7,13 +7,14 @@ import sys
 
 import pytest
 
-from dataflow import Flow, collect, each
+from dataflow import Flow, RunFailed, collect, each
 from dataflow.failure import Failure
 from dataflow.forgetting import forgotten_by
 from dataflow.past import Past, PastFiring
 from dataflow.plan import FlowPlan
 from dataflow.shape import shape_of
 from dataflow.states import NodeState
+from dataflow.stores import Store
 from tests.quick_nodes import inc
 
 
@@ -67,3 +68,34 @@ def test_the_work_grows_with_the_failures_and_not_with_their_square() -> None:
         return next(counted)
 
     assert calls(200) < 3 * calls(100)
+
+
+async def test_what_stands_before_the_failure_in_its_round_is_not_done_again() -> None:
+    called: list[str] = []
+
+    async def early(x: int) -> int:
+        called.append(f"early {x}")
+        return x + 1
+
+    async def late(x: int) -> int:
+        called.append(f"late {x}")
+        if called.count("late 2") == 1:
+            raise ValueError("not yet")
+        return x
+
+    def is_three(x: int) -> bool:
+        return x == 3
+
+    with Flow("rounds") as f, f.loop(name="loop", limit=9) as rounds:
+        x = rounds.carry(f.input("x", int))
+        first = f.add(early, x=x.out)
+        second = f.add(late, x=first.out)
+        x.next(second.out)
+        rounds.until(first.out, is_three)
+        f.output("x", rounds.result(first.out))
+    kept = f.using(store=Store.memory())
+    with pytest.raises(RunFailed) as caught:
+        await kept.run(x=0)
+    assert called == ["early 0", "late 1", "early 1", "late 2"]
+    assert (await kept.resume(caught.value.result.run_id))["x"] == 3
+    assert called[4:] == ["late 2", "early 2"]

@@ -6,9 +6,9 @@ import json
 from collections.abc import Sequence
 from typing import Annotated, Any, Final
 
-from pydantic import BeforeValidator, Field, TypeAdapter, WithJsonSchema, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, TypeAdapter, WithJsonSchema, model_validator
 
-from dataflow_agent.configs import ModelConfig, Patterns, policy_of
+from dataflow_agent.configs import ModelConfig, Patterns, check_model, policy_of
 from dataflow_agent.policies import Policy
 from dataflow_agent.toolboxes import Delegate, Functions, Toolbox
 
@@ -62,6 +62,10 @@ class AgentConfig(ModelConfig):
         le=100 * 365 * 86_400,  # as of all asks
         allow_inf_nan=False,
         description="seconds after which a call is denied that nobody has decided on",
+    )
+    vision_summary: Annotated[str, AfterValidator(check_model)] = Field(
+        default="",
+        description="a model that describes the images of tools, which the agent's is then not shown",
     )
     subagents: list[Subagent] = Field(default=[], description="the agents that it may call as tools")
 

@@ -102,7 +102,7 @@ def _check(toolbox: Toolbox) -> None:
 def _made(config: AgentConfig) -> Ports:
     below = {one.name: Port(Delegated, exit=one.name) for one in config.subagents}
     result = Port(ToolResult, exit=RESULT) if below else ToolResult
-    inputs = {"call": ToolCall, "answer": Answer, "turn": Turn, "tools": Toolbox}
+    inputs = {"call": ToolCall, "answer": Answer, "tool": str, "turn": Turn, "tools": Toolbox}
     return Ports(inputs, {RESULT: result, **below})
 
 
@@ -113,8 +113,8 @@ async def make(inputs: Mapping[str, Any], config: AgentConfig) -> NodeOutput:
     turn: Turn = inputs["turn"]
     decision = decision_of(inputs["answer"])
     if decision.decision == "deny":
-        text = ": ".join(filter(None, (f"error: the call of {call.name} was denied", decision.reason)))
-        return _result(call, text)
+        denied = [f"error: the call of {call.name} was denied"] if inputs["tool"] else []
+        return _result(call, ": ".join(filter(None, (*denied, decision.reason))))
     try:
         toolbox = await listed(config.offered(inputs["tools"]))
         tool, arguments = read_call(call, toolbox, config.allowed_tools)
@@ -122,6 +122,8 @@ async def make(inputs: Mapping[str, Any], config: AgentConfig) -> NodeOutput:
         return _result(call, f"error: {error}; {call.name} was not called")
     except CallUnfit as unfit:
         return _result(call, str(unfit))
+    if tool.reference != inputs["tool"]:
+        return _result(call, f"error: {call.name} is another tool by now; it was not called")
     is_granted = decision.decision == "allow_for_run"
     granted = (Grant(this_firing().run_id, tool.reference),) if is_granted else ()
     if tool.delegate is not None:

@@ -8,6 +8,7 @@ from dataflow_agent.agent_steps import ask, go_on, make
 from dataflow_agent.agent_turns import Turn
 from dataflow_agent.approving import approve
 from dataflow_agent.delegating import RESULT, Begun, Delegated, begin_below, report, told
+from dataflow_agent.describing import describe
 from dataflow_agent.toolboxes import Toolbox
 
 __all__ = ["wire_turn"]
@@ -38,8 +39,13 @@ def _call_flow(config: AgentConfig) -> Flow:
         call, turn = f.input("call", ToolCall), f.input("turn", Turn)
         toolbox = f.input("tools", Toolbox)
         decided = f.add(approve, call=call, turn=turn, tools=toolbox, config=config)
-        made = f.add(make, call=call, answer=decided.out.answer, turn=turn, tools=toolbox, config=config)
-        results = [made.out.result]
+        answer, tool = decided.out.answer, decided.out.tool
+        made = f.add(make, call=call, answer=answer, tool=tool, turn=turn, tools=toolbox, config=config)
+        result = made.out.result
+        if config.vision_summary:
+            describing = describe.with_(retries=config.retries) if config.retries else describe
+            result = f.add(describing, result=result, turn=turn, config=config).out.result
+        results = [result]
         for below in config.subagents:
             delegated = getattr(made.out, below.name)
             step = f.add(_subagent_flow(below), delegated=delegated)

@@ -40,32 +40,37 @@ AGAINST_POLICY: Final = Decision(decision="deny", reason="the policy of the tool
 
 
 def _ports(config: AgentConfig) -> Ports:  # noqa: ARG001 - the ports are the same for each config
-    return Ports({"call": ToolCall, "turn": Turn, "tools": Toolbox}, {"answer": Answer})
+    return Ports({"call": ToolCall, "turn": Turn, "tools": Toolbox}, {"answer": Answer, "tool": str})
 
 
 @node(name="approve", ports=_ports)
 async def approve(inputs: Mapping[str, Any], config: AgentConfig) -> NodeOutput:
-    """Decide on a call by the policy of its tool, or ask; what cannot be made anyway is not asked about."""
+    """Decide on a call by the policy of its tool, or ask; what cannot be made anyway is not asked about.
+
+    `tool` is where the tool is found that was decided on, empty if none was: what the name means may change.
+    """
     call: ToolCall = inputs["call"]
     turn: Turn = inputs["turn"]
     try:
         toolbox = await listed(config.offered(inputs["tools"]))
         tool, _ = read_call(call, toolbox, config.allowed_tools)
     except (ServerFailed, SecretMissing) as error:
-        return NodeOutput({"answer": Decision(decision="deny", reason=str(error))})
-    except CallUnfit:
-        return NodeOutput({"answer": ALLOWED})  # the call itself tells the model
+        told = f"error: {error}; {call.name} was not called"
+        return NodeOutput({"answer": Decision(decision="deny", reason=told), "tool": ""})
+    except CallUnfit as unfit:
+        return NodeOutput({"answer": Decision(decision="deny", reason=str(unfit)), "tool": ""})
     arguments = json.loads(call.arguments or "{}")
     verdict = tool.verdict(arguments)
     if verdict is Verdict.ASK and Grant(this_firing().run_id, tool.reference) in turn.granted:
         verdict = Verdict.ALLOW
     match verdict:
         case Verdict.ALLOW:
-            return NodeOutput({"answer": ALLOWED})
+            return NodeOutput({"answer": ALLOWED, "tool": tool.reference})
         case Verdict.DENY:
-            return NodeOutput({"answer": AGAINST_POLICY})
+            return NodeOutput({"answer": AGAINST_POLICY, "tool": tool.reference})
         case Verdict.ASK:
-            return NodeOutput(status="paused", metadata={"ask": _asked(call, arguments, config)})
+            asked = _asked(call, arguments, config)
+            return NodeOutput({"tool": tool.reference}, status="paused", metadata={"ask": asked})
         case _:
             assert_never(verdict)
 

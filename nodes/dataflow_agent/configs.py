@@ -12,10 +12,11 @@ from dataflow_agent.model_names import model_name
 from dataflow_agent.policies import Policy
 from dataflow_agent.requests import Effort, Options
 
-__all__ = ["ModelConfig", "Patterns", "StrictConfig", "policy_of"]
+__all__ = ["ModelConfig", "Patterns", "StrictConfig", "check_model", "policy_of"]
 
 
-def _check_model(text: str) -> str:
+def check_model(text: str) -> str:
+    """Check the name of a model, if there is one; raises ValueError."""
     if text:
         model_name(text)
     return text
@@ -52,7 +53,7 @@ class ModelConfig(StrictConfig):
 
     model_config = ConfigDict(hide_input_in_errors=True)  # which may be a key
 
-    model: Annotated[str, AfterValidator(_check_model)] = Field(
+    model: Annotated[str, AfterValidator(check_model)] = Field(
         default="", description="the model, written provider/model; without one that of the context"
     )
     system: str = Field(default="", description="instructions, told behind those of the context")

@@ -8,10 +8,12 @@ from typing import Final
 
 import pytest
 
-from dataflow import AnswerRefused, ExecutionContext, Flow, Result
+from dataflow import AnswerRefused, ExecutionContext, Flow, Result, ToolCall
 from dataflow.cli import main as command
 from dataflow.stores.sqlite import SqliteStore
-from dataflow_agent import Agent, ScriptedAnswer, ScriptedCall, Toolbox, scripted, tools
+from dataflow_agent import Agent, AgentConfig, ScriptedAnswer, ScriptedCall, Toolbox, scripted, tools
+from dataflow_agent.agent_steps import make
+from dataflow_agent.agent_turns import Turn
 
 MADE: Final[list[str]] = []
 
@@ -173,6 +175,19 @@ async def test_nobody_is_asked_about_a_call_that_cannot_be_made() -> None:
         result = await room().run()
     [text] = results(result["context"])
     assert str(text).startswith("error: the arguments do not fit")
+
+
+async def test_what_was_allowed_is_not_made_of_another_tool_that_has_the_name_by_now() -> None:
+    MADE.clear()
+    call = ToolCall("c", "write", '{"path": "a"}')
+    given = {"call": call, "answer": "allow", "turn": Turn(()), "tools": FILES}
+    for tool, text in (
+        ("elsewhere:write", "error: write is another tool by now; it was not called"),
+        (f"{__name__}:write", "wrote a"),
+    ):
+        made = await make({**given, "tool": tool}, AgentConfig())
+        assert made.outputs["result"].message.content == text
+    assert MADE == ["write a"]
 
 
 async def test_a_call_that_nobody_decides_on_in_time_is_denied() -> None:

@@ -1,0 +1,58 @@
+"""Images that tools return, described by a model for one that is not shown them (S10.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+import anyio
+
+from dataflow import Image, Message, NodeOutput, Ports, node
+from dataflow_agent.agent_configs import AgentConfig
+from dataflow_agent.agent_turns import ToolResult, Turn
+from dataflow_agent.model_calls import told_of
+from dataflow_agent.model_names import model_name
+from dataflow_agent.providers import provider_of
+from dataflow_agent.requests import ModelRequest
+
+__all__ = ["describe"]
+
+INSTRUCTIONS: Final = (
+    "Describe the images for somebody who cannot see them and has to go on with what they show: "
+    "whole, exact, with all text that is in them."
+)
+NO_TIME: Final = "[images, for which no time was left]"
+
+
+def _ports(config: AgentConfig) -> Ports:  # noqa: ARG001 - the ports are the same for each config
+    return Ports({"result": ToolResult, "turn": Turn}, {"result": ToolResult})
+
+
+@node(name="describe", ports=_ports)
+async def describe(inputs: Mapping[str, Any], config: AgentConfig) -> NodeOutput:
+    """Put a description in the place of the images of a result; without any nothing is called.
+
+    The metadata tell of the answer. Raises ModelFailed.
+    """
+    result: ToolResult = inputs["result"]
+    turn: Turn = inputs["turn"]
+    content = result.message.content
+    images = [] if isinstance(content, str) else [part for part in content if isinstance(part, Image)]
+    if not images:
+        return NodeOutput({"result": result})
+    name = model_name(config.vision_summary)
+    request = ModelRequest(
+        str(name), (Message("system", INSTRUCTIONS), Message("user", (*_texts(content), *images)))
+    )
+    begun, text, told = anyio.current_time(), NO_TIME, {}
+    with anyio.move_on_after(turn.left(config) - result.seconds):
+        answer = await (await provider_of(name)).answer(request, lambda _: None)
+        text, told = f"[images: {answer.text}]", told_of(answer, request)
+    message = replace(result.message, content="\n".join((*_texts(content), text)))
+    seconds = result.seconds + anyio.current_time() - begun
+    return NodeOutput({"result": replace(result, message=message, seconds=seconds)}, metadata=told)
+
+
+def _texts(content: Any) -> list[str]:
+    return [part for part in content if isinstance(part, str) and part]

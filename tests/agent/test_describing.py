@@ -1,0 +1,104 @@
+"""Images that tools return: shown to the model, or described to it by another (S10.6)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+import anyio
+import pytest
+from pydantic import ValidationError
+
+from dataflow import Flow, Image, NodeState, RunFailed
+from dataflow.stores.sqlite import SqliteStore
+from dataflow_agent import Agent, ModelRequest, ScriptedAnswer, ScriptedCall, scripted, tools
+
+DOT: Final = Image("image/png", b"\x89PNG dot")
+MADE: Final[list[str]] = []
+
+
+async def look(at: str) -> list[str | Image]:
+    """Look at something."""
+    MADE.append(at)
+    return [f"this is {at}", DOT]
+
+
+async def say(text: str) -> str:
+    return text
+
+
+BOTH: Final = ScriptedAnswer(
+    tool_calls=(
+        ScriptedCall(name="look", arguments={"at": "a dot"}),
+        ScriptedCall(name="say", arguments={"text": "hi"}),
+    )
+)
+lead = Agent("lead", model="openai/large", vision_summary="openai/eyes")
+
+
+def room(placed: Agent, path: Path | None = None) -> Flow:
+    with Flow("room") as flow:
+        step = flow.add(placed, prompt="hi", context=flow.context("main"), tools=tools(look, say))
+        flow.output("context", step.out.context)
+    return flow if path is None else flow.using(store=SqliteStore(path / "runs.db"))
+
+
+def answers(request: ModelRequest) -> Any:
+    if request.model == "openai/eyes":
+        return "a black dot"
+    return BOTH if request.messages[-1].role == "user" else "done"
+
+
+def results(context: Any) -> list[Any]:
+    return [message.content for message in context.message_history if message.role == "tool"]
+
+
+async def test_images_are_described_by_a_firing_of_its_own_and_not_passed_on() -> None:
+    with scripted(answers) as script:
+        result = await room(lead).run()
+    assert results(result["context"]) == ["this is a dot\n[images: a black dot]", "hi"]
+    asked = [request for request in script.requests if request.model == "openai/eyes"]
+    assert [one.messages[-1].content for one in asked] == [("this is a dot", DOT)]
+    assert result.states["lead/turn[0]/call[0]/describe"] is NodeState.DONE
+    assert result.metadata["lead/turn[0]/call[0]/describe"]["model"] == "openai/eyes"
+
+
+async def test_without_such_a_model_images_are_shown() -> None:
+    plain = Agent("lead", model="openai/large")
+    with scripted(answers) as script:
+        result = await room(plain).run()
+    assert results(result["context"]) == [("this is a dot", DOT), "hi"]
+    assert {request.model for request in script.requests} == {"openai/large"}
+
+
+async def test_a_description_that_failed_is_made_again_and_the_call_is_not(tmp_path: Path) -> None:
+    MADE.clear()
+
+    def fails(request: ModelRequest) -> Any:
+        broken = ScriptedAnswer(error="model_unavailable")
+        return broken if request.model == "openai/eyes" else answers(request)
+
+    with scripted(fails), pytest.raises(RunFailed) as caught:
+        await room(lead, tmp_path).run()
+    assert [one.path for one in caught.value.failures] == ["lead/turn[0]/call[0]/describe"]
+    with scripted(answers) as script:
+        result = await room(lead, tmp_path).resume(caught.value.result.run_id)
+    assert results(result["context"])[0] == "this is a dot\n[images: a black dot]"
+    assert (MADE, len(script.requests)) == (["a dot"], 2)
+
+
+async def test_a_description_has_the_time_that_is_left() -> None:
+    async def waits(request: ModelRequest) -> Any:
+        if request.model == "openai/eyes":
+            await anyio.sleep_forever()
+        return answers(request)
+
+    hasty = Agent("lead", model="openai/large", vision_summary="openai/eyes", time_limit=0.2)
+    with scripted(waits):
+        result = await room(hasty).run()
+    assert results(result["context"])[0] == "this is a dot\n[images, for which no time was left]"
+
+
+def test_the_describing_model_is_one() -> None:
+    with pytest.raises(ValidationError, match="expected a model, written provider/model, found 'eyes'"):
+        Agent("lead", vision_summary="eyes")
