@@ -42,7 +42,7 @@ async def pid() -> int:
 @served.tool()
 async def die() -> str:
     """End the process without an answer."""
-    sys.stderr.write("nothing to live for\n")
+    sys.stderr.write("nothing\nto live for")
     sys.stderr.flush()
     calls = os.environ.get("CALLS")
     if calls:

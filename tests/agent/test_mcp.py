@@ -104,6 +104,11 @@ async def call_in_run(name: str, tools: Toolbox, arguments: dict[str, Any]) -> C
     return await call(tools, name, **arguments)
 
 
+async def keep(tools: Toolbox, text: str) -> Toolbox:
+    assert text
+    return tools
+
+
 @pytest.fixture
 def address() -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """Serve over HTTP on the loopback."""
@@ -198,7 +203,7 @@ class TestDeath:
                 told = await call(box, "die")
             assert told == (
                 "error: tool server 'served' has died during 'die', which is not called again: "
-                "exit code 3; its last lines: nothing to live for"
+                "exit code 3; its last lines: nothing | to live for"
             )
             assert await call(box, "echo", text="hi") == "hi"
             assert await call(box, "pid") != first
@@ -452,6 +457,17 @@ class TestRuns:
             await desk.run()
         [failure] = caught.value.failures
         assert (failure.path, failure.type) == ("lead/turn[0]/ask", "ServerFailed")
+
+    async def test_a_description_is_read_again_from_a_store(self, tmp_path: Path) -> None:
+        with Flow("kept") as flow:
+            box = flow.input("box", Toolbox)
+            asked = flow.ask(str, "And then?", name="then")
+            flow.output("same", flow.add(keep, tools=box, text=asked.out).out)
+        given = tools(add, serve(ask=["pid(a=*)"], env={"GIVEN": Secret("THE_KEY", KEY)}, deadline=3), RAW)
+        path = tmp_path / "runs.db"
+        paused = await flow.using(store=Store.sqlite(path)).run(box=given)
+        result = await flow.using(store=Store.sqlite(path)).resume(paused.run_id, {"then": "go"})
+        assert result["same"] == given
 
     async def test_secrets_are_in_no_store(self, tmp_path: Path) -> None:
         box = serve(env={"GIVEN": Secret("THE_KEY", KEY)})
