@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataflow import ExecutionContext, Flow
-from dataflow_agent import Agent, Reply, Toolbox, tools
+from dataflow_agent import Agent, Reply, Toolbox, listed, mcp, sessions, tools
 
 
 async def look_up(topic: str) -> list[str]:
@@ -21,7 +21,8 @@ with Flow("newsroom") as newsroom:
     topic = newsroom.input("topic", str)
     main = newsroom.context("main", system="House style: plain words.")
     files: Toolbox = tools(write_file)
-    story = newsroom.add(lead, prompt=topic, context=main, tools=tools(files, look_up))
+    desk: Toolbox = mcp("npx", "server-desk", allow=["read_*"], ask=["write_*"], deny=["delete_*"])
+    story = newsroom.add(lead, prompt=topic, context=main, tools=tools(files, desk, look_up))
     # the same conversation goes on
     check = newsroom.add(lead, prompt="List the claims you made.", context=story.out.context)
     newsroom.output("story", story.out.text)
@@ -32,3 +33,11 @@ async def called() -> tuple[str, ExecutionContext]:
     reply: Reply = await lead("Write about rain.", context=ExecutionContext("c"), tools=files)
     text: str = reply.text
     return text, reply.context
+
+
+async def shared() -> tuple[str, ...]:
+    far = mcp(url="https://example.org/mcp", name="far")
+    async with sessions(desk, far):
+        await newsroom.run(topic="rain")
+        found: Toolbox = await listed(far)
+    return found.names
