@@ -12,6 +12,7 @@ import pytest
 
 from dataflow.cli import main
 from tests.cli.processes import EXAMPLES
+from tests.steady import let_no_slice_end, warn_of_no_blocking
 
 
 class Done(NamedTuple):
@@ -38,6 +39,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Be in a folder without runs."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+@pytest.fixture(autouse=True)
+def steady(monkeypatch: pytest.MonkeyPatch) -> None:
+    let_no_slice_end(monkeypatch)
+    warn_of_no_blocking(monkeypatch)
 
 
 @pytest.fixture
