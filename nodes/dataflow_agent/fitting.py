@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from decimal import Decimal
+from fractions import Fraction
+from math import isfinite
 from typing import Any, Final
 
 from pydantic import TypeAdapter
@@ -121,17 +122,32 @@ def _is_of(value: Any, kind: str) -> bool:
 
 
 def _is_same(one: Any, other: Any) -> bool:
-    """Tell whether two values are the same in JSON, in which no bool is a number."""
-    numbers = _is_of(one, "number") and _is_of(other, "number")
-    return bool(one == other) if numbers else _written(one) == _written(other)
+    return _compared(one) == _compared(other)
+
+
+def _compared(value: Any) -> str:
+    """Write a value so that it is compared as JSON is: no bool is a number, and 1.0 is 1."""
+    return _written(_in_one_form(value))
+
+
+def _in_one_form(value: Any) -> Any:
+    match value:
+        case float() if value.is_integer():
+            return int(value)
+        case list():
+            return [_in_one_form(item) for item in value]
+        case dict():
+            return {name: _in_one_form(item) for name, item in value.items()}
+        case _:
+            return value
 
 
 def _is_multiple(value: float, step: float) -> bool:
-    return Decimal(str(value)) % Decimal(str(step)) == 0
+    return isfinite(value) and Fraction(str(value)) % Fraction(str(step)) == 0
 
 
 def _are_different(items: list[Any], wanted: bool) -> bool:
-    return not wanted or len(set(map(_written, items))) == len(items)
+    return not wanted or len(set(map(_compared, items))) == len(items)
 
 
 def _written(value: Any) -> str:
