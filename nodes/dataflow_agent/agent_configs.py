@@ -16,7 +16,7 @@ __all__ = ["AgentConfig", "Subagent"]
 
 MOST_CALLS: Final = 10
 #: The nodes that stand beside those of the subagents.
-TAKEN: Final = ("approve", "make", "merge", "told")
+TAKEN: Final = ("approve", "make", "describe", "merge", "result", "told")
 
 
 def _toolbox(given: object) -> object:

@@ -16,12 +16,15 @@ def write_file(name: str, text: str) -> None:
 
 
 lead = Agent("lead", model="anthropic:claude", system="You lead a small newsroom.")
+researcher = Agent("researcher", model="openai:gpt", system="Find facts.", tools=tools(look_up))
 
 with Flow("newsroom") as newsroom:
     topic = newsroom.input("topic", str)
     main = newsroom.context("main", system="House style: plain words.")
-    files: Toolbox = tools(write_file)
-    story = newsroom.add(lead, prompt=topic, context=main, tools=tools(files, look_up))
+    files: Toolbox = tools(write_file, ask=["write_*"])
+    story = newsroom.add(
+        lead, prompt=topic, context=main, tools=tools(files, researcher.as_tool("look facts up"))
+    )
     # the same conversation goes on
     check = newsroom.add(lead, prompt="List the claims you made.", context=story.out.context)
     newsroom.output("story", story.out.text)
