@@ -306,3 +306,13 @@ async def test_an_error_in_a_block_that_shares_is_raised_as_it_is() -> None:
         async with sharing() as shared, shared.opened("a", things("a")):
             raise OSError("mine")
     assert things.told == ["open a", "close a"]
+
+
+async def test_a_block_that_is_cancelled_closes_what_it_shares() -> None:
+    things = Things()
+    with anyio.CancelScope() as scope:
+        async with sharing() as shared, shared.opened("a", things("a")):
+            scope.cancel()
+            await checkpoint()
+    assert scope.cancelled_caught
+    assert things.told == ["open a", "close a"]

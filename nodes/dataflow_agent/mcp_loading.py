@@ -31,6 +31,7 @@ def load(server: str) -> Any:
             try:
                 import mcp
                 import mcp.client.stdio
+                import mcp.client.streamable_http
                 import mcp.client.subscriptions
             except ImportError as error:
                 raise ServerFailed(server, f"{MISSING} ({error})", is_lasting=True) from error

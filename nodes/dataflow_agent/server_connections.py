@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
@@ -13,6 +12,7 @@ import anyio
 from dataflow_agent.mcp_loading import loaded
 from dataflow_agent.server_errors import ServerDied, ServerFailed, ToolFailed
 from dataflow_agent.server_processes import ServerProcess
+from dataflow_agent.server_schemas import reading_schemas, schema_of
 from dataflow_agent.servers import Server, ServerTool, environment_of
 
 __all__ = ["Connection", "connected"]
@@ -124,7 +124,7 @@ class Connection:
         while True:
             page = await self._client.list_tools(cursor=cursor)
             found += (
-                ServerTool(self.server, tool.name, tool.description or "", _schema(tool.input_schema))
+                ServerTool(self.server, tool.name, tool.description or "", schema_of(tool.input_schema))
                 for tool in page.tools
             )
             cursor = page.next_cursor
@@ -162,10 +162,15 @@ class Connection:
         raise self._death
 
     @asynccontextmanager
-    async def open(self, transport: Any, until: float) -> AsyncIterator[Connection]:
+    async def open(self, until: float) -> AsyncIterator[Connection]:
         """Be open while the block runs; raises ServerFailed, and ServerDied if the server ends before it."""
         mcp = await loaded(self.server.label)
-        client = mcp.Client(transport, message_handler=self._noticed, cache=None)
+        if self._process is None:
+            transport = mcp.client.streamable_http.streamable_http_client(self.server.url)
+        else:
+            transport = self._process.streams()
+        typed = reading_schemas(transport)
+        client = mcp.Client(typed, message_handler=self._noticed, cache=None)
         try:
             with anyio.CancelScope(deadline=until) as scope:
                 async with client as self._client, anyio.create_task_group() as group:
@@ -210,12 +215,6 @@ def _first(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}".removesuffix(": ")
 
 
-def _schema(given: Mapping[str, Any]) -> str:
-    """Return a schema as all providers take it: of an object, with its properties, without its dialect."""
-    told = {name: value for name, value in given.items() if name != "$schema"}
-    return json.dumps({**told, "type": "object", "properties": told.get("properties") or {}})
-
-
 @asynccontextmanager
 async def connected(server: Server) -> AsyncIterator[Connection]:
     """Connect to a server while the block runs; one that ends at once is started up to three times.
@@ -240,9 +239,9 @@ async def connected(server: Server) -> AsyncIterator[Connection]:
 
 def _started(server: Server, until: float) -> AbstractAsyncContextManager[Connection]:
     if server.url:
-        return Connection(server, None).open(server.url, until)
+        return Connection(server, None).open(until)
     process = ServerProcess(server.label, server.command, environment_of(server))
-    return Connection(server, process).open(process.streams(), until)
+    return Connection(server, process).open(until)
 
 
 def _reason(error: ServerFailed) -> str:

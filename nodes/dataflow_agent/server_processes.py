@@ -115,18 +115,22 @@ class ServerProcess:
 
     async def _listen(self, stderr: ByteReceiveStream, has_said_all: anyio.Event) -> None:
         """Keep the last lines of its standard error."""
+        lines = _Lines()
         try:
-            lines = _Lines()
             async for chunk in stderr:
-                for line in lines.of(chunk):
-                    text = line.decode(errors="replace").strip()[:LINE_CHARACTERS]
-                    if text:
-                        self._last.append(text)
-                        LOG.debug("tool server %r: %s", self.server, text)
+                self._keep(lines.of(chunk))
+            self._keep([lines.rest])
         except BROKEN:
             LOG.debug("tool server %r: its standard error is closed", self.server)
         finally:
             has_said_all.set()
+
+    def _keep(self, lines: list[bytes]) -> None:
+        for line in lines:
+            text = line.decode(errors="replace").strip()[:LINE_CHARACTERS]
+            if text:
+                self._last.append(text)
+                LOG.debug("tool server %r: %s", self.server, text)
 
     async def _watch(
         self,
@@ -164,6 +168,11 @@ class _Lines:
         lines = [b"".join(self._begun), *more]
         self._begun = [lines.pop()]
         return lines
+
+    @property
+    def rest(self) -> bytes:
+        """What has not ended."""
+        return b"".join(self._begun)
 
 
 def _message(line: bytes) -> Any:

@@ -25,8 +25,7 @@ PNG = bytes.fromhex(
 )
 
 served = MCPServer("served", log_level="ERROR")
-LISTED = 0
-CANCELLED = 0
+CANCELLED = HANGING = 0
 
 
 @served.tool()
@@ -43,7 +42,7 @@ async def pid() -> int:
 @served.tool()
 async def die() -> str:
     """End the process without an answer."""
-    sys.stderr.write("nothing to live for\n")
+    sys.stderr.write("nothing\nto live for")
     sys.stderr.flush()
     calls = os.environ.get("CALLS")
     if calls:
@@ -59,8 +58,9 @@ async def kill() -> str:
 
 @served.tool()
 async def hang() -> str:
-    """Wait for ever; tells how often it was cancelled."""
-    global CANCELLED
+    """Wait for ever."""
+    global CANCELLED, HANGING
+    HANGING += 1
     try:
         await anyio.sleep_forever()
     except BaseException:
@@ -70,7 +70,14 @@ async def hang() -> str:
 
 
 @served.tool()
+async def hanging() -> int:
+    """Tell how many calls have begun to hang."""
+    return HANGING
+
+
+@served.tool()
 async def cancelled() -> int:
+    """Tell how many of them were cancelled."""
     return CANCELLED
 
 

@@ -40,6 +40,8 @@ from tests.agent.agent_tools import add
 from tests.processes import modules_after
 
 SERVER: Final = str(Path(__file__).with_name("mcp_server.py"))
+RAW_SERVER: Final = str(Path(__file__).with_name("raw_server.py"))
+RAW: Final = mcp(sys.executable, RAW_SERVER, name="raw")
 KEY: Final = "a-very-secret-key"
 
 #: What is the same on both, once servers are called.
@@ -81,9 +83,30 @@ async def call(box: Toolbox, name: str, /, **arguments: Any) -> Content:
     return await result_of(ToolCall("c", name, json.dumps(arguments)), await listed(box), None)
 
 
+async def until(box: Toolbox, name: str) -> None:
+    """Wait until a tool that counts has counted something."""
+    with anyio.fail_after(20):
+        while await call(box, name) == "0":
+            await anyio.sleep(0.01)
+
+
+async def hang_until_cancelled(box: Toolbox) -> None:
+    """Cancel a call that hangs, and wait until the server knows."""
+    async with anyio.create_task_group() as group:
+        group.start_soon(call, box, "hang")
+        await until(box, "hanging")
+        group.cancel_scope.cancel()
+    await until(box, "cancelled")
+
+
 @node
 async def call_in_run(name: str, tools: Toolbox, arguments: dict[str, Any]) -> Content:
     return await call(tools, name, **arguments)
+
+
+async def keep(tools: Toolbox, text: str) -> Toolbox:
+    assert text
+    return tools
 
 
 @pytest.fixture
@@ -145,21 +168,16 @@ class TestCalls:
         assert (image.media_type, image.data[:4]) == ("image/png", b"\x89PNG")
 
     async def test_a_call_that_takes_too_long_is_cancelled_at_the_server(self) -> None:
-        box = serve(deadline=0.5)
+        box = serve(deadline=2)
         async with sessions(box):
-            told = (
-                "error: tool 'hang' of server 'served' has not answered within 0.5 s; the call was cancelled"
-            )
+            told = "error: tool 'hang' of server 'served' has not answered within 2 s; the call was cancelled"
             assert await call(box, "hang") == told
-            assert await call(box, "cancelled") == "1"
+            await until(box, "cancelled")
 
     async def test_a_node_that_is_cancelled_cancels_its_call_and_no_others(self) -> None:
         box = serve()
         async with sessions(box):
-            await call(box, "pid")
-            with anyio.move_on_after(0.3):
-                await call(box, "hang")
-            assert await call(box, "cancelled") == "1"
+            await hang_until_cancelled(box)
 
     async def test_only_the_variables_that_are_named_are_given(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("NOT_NAMED", "something")
@@ -185,7 +203,7 @@ class TestDeath:
                 told = await call(box, "die")
             assert told == (
                 "error: tool server 'served' has died during 'die', which is not called again: "
-                "exit code 3; its last lines: nothing to live for"
+                "exit code 3; its last lines: nothing | to live for"
             )
             assert await call(box, "echo", text="hi") == "hi"
             assert await call(box, "pid") != first
@@ -198,9 +216,8 @@ class TestDeath:
             async def wait() -> None:
                 told.append(await call(box, "hang"))
 
-            await call(box, "pid")
             group.start_soon(wait)
-            await anyio.sleep(0.2)
+            await until(box, "hanging")
             await call(box, "kill")
         assert "has died during 'hang', which is not called again: exit code -9" in str(told)
 
@@ -271,7 +288,7 @@ class TestHttp:
                     told.append(await call(box, "hang"))
 
                 group.start_soon(wait)
-                await anyio.sleep(0.3)
+                await until(box, "hanging")
                 process.send_signal(signal.SIGKILL)
                 with anyio.fail_after(2):
                     while not told:
@@ -285,10 +302,56 @@ class TestHttp:
                 other.kill()
                 other.wait()
 
+    async def test_a_node_that_is_cancelled_cancels_its_call(self, address: tuple[str, Any]) -> None:
+        box = mcp(url=address[0], name="far")
+        async with sessions(box):
+            await hang_until_cancelled(box)
+
     async def test_one_that_is_not_there_fails_after_three_tries(self) -> None:
         box = mcp(url="http://127.0.0.1:9/mcp", name="far")
         with pytest.raises(ServerFailed, match=r"tool server 'far' could not be started: .*\(3 starts\)"):
             await listed(box)
+
+
+class TestRaw:
+    """A server that is written by hand, of the older protocol."""
+
+    async def test_its_tools_come_in_pages_and_a_change_is_noticed(self) -> None:
+        async with sessions(RAW):
+            known = await listed(RAW)
+            assert known.names == ("closes", "answers_nonsense", "grows", "is_unknown")
+            assert known.specs()[0].parameters == {"type": "object", "properties": {}}
+            assert await call(RAW, "grows") == ""
+            assert (await listed(RAW)).names[-1] == "grown"
+
+    async def test_an_answer_that_is_none_and_an_error_of_the_protocol_are_errors(self) -> None:
+        async with sessions(RAW):
+            told = str(await call(RAW, "answers_nonsense"))
+            assert told.startswith(
+                "error: tool 'answers_nonsense' of server 'raw' has an answer that does not fit"
+            )
+            told = str(await call(RAW, "is_unknown"))
+            assert told.startswith(
+                "error: tool 'is_unknown' of server 'raw' has failed: there is no tools/call"
+            )
+            assert (await listed(RAW)).names[0] == "closes"
+
+    async def test_one_that_says_no_more_is_ended_and_started_anew(self) -> None:
+        before = children()
+        async with sessions(RAW):
+            with anyio.fail_after(4):
+                told = await call(RAW, "closes")
+            assert str(told).startswith(
+                "error: tool server 'raw' has died during 'closes', which is not called again"
+            )
+            assert await call(RAW, "grows") == ""
+        assert children() == before
+
+    async def test_one_without_tools_fails(self) -> None:
+        with pytest.raises(
+            ServerFailed, match="tool server 'raw' does not tell its tools: has failed: there is no"
+        ):
+            await listed(mcp(sys.executable, RAW_SERVER, "--no-tools", name="raw"))
 
 
 class TestRuns:
@@ -368,6 +431,22 @@ class TestRuns:
         assert len(asked) == 1
         assert {spec.name for spec in script.requests[0].tools} >= {"add", "echo", "picture"}
 
+    async def test_a_run_that_pauses_ends_the_server_and_starts_it_when_it_goes_on(self) -> None:
+        before, lead = children(), Agent("lead", model="openai/gpt")
+        with Flow("desk") as desk:
+            found = desk.add(lead, prompt="hi", tools=serve(ask=["pid"]))
+            desk.output("context", found.out.context)
+        asks = ScriptedAnswer(tool_calls=(ScriptedCall(name="pid", arguments={}),))
+        with scripted(asks, "done"):
+            paused = await desk.run()
+            assert paused.status == "paused"
+            assert children() == before
+            [ask] = paused.asks
+            result = await desk.resume(paused, {ask.id: "allow"})
+        [told] = [one.content for one in result["context"].message_history if one.role == "tool"]
+        assert str(told).isdigit()
+        assert children() == before
+
     async def test_a_server_that_does_not_start_fails_the_agent(self) -> None:
         with Flow("desk") as desk:
             desk.output(
@@ -378,6 +457,17 @@ class TestRuns:
             await desk.run()
         [failure] = caught.value.failures
         assert (failure.path, failure.type) == ("lead/turn[0]/ask", "ServerFailed")
+
+    async def test_a_description_is_read_again_from_a_store(self, tmp_path: Path) -> None:
+        with Flow("kept") as flow:
+            box = flow.input("box", Toolbox)
+            asked = flow.ask(str, "And then?", name="then")
+            flow.output("same", flow.add(keep, tools=box, text=asked.out).out)
+        given = tools(add, serve(ask=["pid(a=*)"], env={"GIVEN": Secret("THE_KEY", KEY)}, deadline=3), RAW)
+        path = tmp_path / "runs.db"
+        paused = await flow.using(store=Store.sqlite(path)).run(box=given)
+        result = await flow.using(store=Store.sqlite(path)).resume(paused.run_id, {"then": "go"})
+        assert result["same"] == given
 
     async def test_secrets_are_in_no_store(self, tmp_path: Path) -> None:
         box = serve(env={"GIVEN": Secret("THE_KEY", KEY)})
