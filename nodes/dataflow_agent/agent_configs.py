@@ -15,8 +15,8 @@ from dataflow_agent.toolboxes import Delegate, Functions, Toolbox
 __all__ = ["AgentConfig", "Subagent"]
 
 MOST_CALLS: Final = 10
-#: The nodes that stand beside those of the subagents.
-TAKEN: Final = ("approve", "make", "merge", "told")
+#: The nodes beside those of the subagents, and the other ports of that which calls them.
+TAKEN: Final = ("approve", "context", "describe", "make", "merge", "result", "told")
 
 
 def _toolbox(given: object) -> object:

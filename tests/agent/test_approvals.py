@@ -211,17 +211,13 @@ async def test_time_to_answer_is_not_time_of_the_turn() -> None:
     assert results(result["context"]) == ["wrote a"]
 
 
-ANSWERS: Final = """
-- {to: hi, tool_calls: [{name: write, arguments: {path: a}}]}
-- {to: wrote a, text: done}
-"""
 PROGRAM: Final = """
 dataflow: 1
 nodes:
   files: {type: agent.tools, config: {functions: ["desk_files:write"], ask: [write]}}
   lead:
     type: agent.agent
-    config: {model: scripted/answers.yaml}
+    config: {model: openai/gpt}
     values: {prompt: hi}
     inputs: {tools: files.tools}
 outputs: {text: lead.text}
@@ -234,11 +230,11 @@ def test_a_call_is_asked_about_and_answered_on_the_command_line(
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     (tmp_path / "desk.yaml").write_text(PROGRAM)
-    (tmp_path / "answers.yaml").write_text(ANSWERS)
     (tmp_path / "desk_files.py").write_text(
         "async def write(path: str) -> str:\n    return f'wrote {path}'\n"
     )
-    assert command(["run", "desk.yaml"]) == 3
+    with scripted(calling(("write", "a"))):
+        assert command(["run", "desk.yaml"]) == 3
     assert command(["asks"]) == 0
     told = capsys.readouterr().out.splitlines()
     run, id = told[0].split()[:2]
@@ -246,5 +242,6 @@ def test_a_call_is_asked_about_and_answered_on_the_command_line(
     assert "allow | allow_for_run | deny" in told[0]
     assert 'lead wants to call write with {"path": "a"}' in told[0]
     assert command(["answer", run, f"{id}=allow"]) == 0
-    assert command(["resume", run]) == 0
+    with scripted("done"):
+        assert command(["resume", run]) == 0
     assert capsys.readouterr().out.splitlines()[-1] == "text: done"

@@ -300,7 +300,7 @@ async def test_one_description_may_be_of_two_agents() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["", "two words", "make", "approve"])
+@pytest.mark.parametrize("name", ["", "two words", "make", "approve", "context", "result"])
 def test_the_name_of_a_subagent_is_one_of_a_node(name: str) -> None:
     with pytest.raises(ValidationError, match="is no name of a subagent; expected letters, digits and _"):
         Agent(name).as_tool("helps")

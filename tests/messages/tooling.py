@@ -9,8 +9,8 @@ from typing import Any, Final
 
 import anyio
 
-from dataflow import ToolCall, Tools
-from dataflow_agent import Toolbox, listed, mcp, offering, tools
+from dataflow import ExecutionContext, ToolCall, Tools
+from dataflow_agent import Agent, AgentConfig, Toolbox, agent, listed, mcp, offering, tools
 from dataflow_agent.offering import Offer
 from dataflow_agent.policies import Policy
 from dataflow_agent.tool_calls import result_of
@@ -19,6 +19,7 @@ from tests.messages.telling import Row, Stimulus
 
 __all__ = ["ROWS"]
 
+NO_CONTEXT: Final = ExecutionContext("")
 BOX: Final = tools(agent_tools.add, agent_tools.weather, agent_tools.fails, agent_tools.odd)
 
 
@@ -170,5 +171,30 @@ ROWS: Final = [
         "a pattern of no function",
         lambda: tools(agent_tools.add, agent_tools.weather, deny=["weahter"]),
         "the pattern 'weahter' means none of the functions; those that there are: add, weather",
+    ),
+    Row(
+        "two subagents of one name",
+        lambda: Agent("lead", tools=tools(Agent("a").as_tool("x"), Agent("a").as_tool("y"))),
+        "…two subagents have the name 'a'; expected names that differ…",
+    ),
+    Row(
+        "an agent below itself",
+        lambda: Agent("lead", tools=Agent("lead").as_tool("x")),
+        "…the agent 'lead' would have itself below itself: lead > lead…",
+    ),
+    Row(
+        "a name that is no name of a node",
+        lambda: Agent("a b").as_tool("x"),
+        "…'a b' is no name of a subagent; expected letters, digits and _, and none of approve, context, describe, make, merge, result, told…",
+    ),
+    Row(
+        "agents among the tools",
+        lambda: AgentConfig(tools=Agent("a").as_tool("x")),
+        "…the tools have agents: a; expected them in `subagents`…",
+    ),
+    Row(
+        "an agent that comes by a port",
+        lambda: anyio.run(agent, "hi", NO_CONTEXT, Agent("a").as_tool("x")),
+        "…the agent 'a' is known only now; expected the toolbox itself, and no port, where an `Agent` is placed, or its setting `subagents`…",
     ),
 ]

@@ -16,13 +16,15 @@ def write_file(name: str, text: str) -> None:
 
 
 lead = Agent("lead", model="anthropic:claude", system="You lead a small newsroom.")
+researcher = Agent("researcher", model="openai:gpt", system="Find facts.", tools=tools(look_up))
 
 with Flow("newsroom") as newsroom:
     topic = newsroom.input("topic", str)
     main = newsroom.context("main", system="House style: plain words.")
-    files: Toolbox = tools(write_file)
+    files: Toolbox = tools(write_file, ask=["write_*"])
     desk: Toolbox = mcp("npx", "server-desk", allow=["read_*"], ask=["write_*"], deny=["delete_*"])
-    story = newsroom.add(lead, prompt=topic, context=main, tools=tools(files, desk, look_up))
+    helpers = researcher.as_tool("look facts up")
+    story = newsroom.add(lead, prompt=topic, context=main, tools=tools(files, desk, helpers))
     # the same conversation goes on
     check = newsroom.add(lead, prompt="List the claims you made.", context=story.out.context)
     newsroom.output("story", story.out.text)
