@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from glob import escape
 from typing import Annotated, Literal, NamedTuple
 
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 from dataflow import FlowInvalid, Secret
 from dataflow_agent.configs import Patterns, StrictConfig, policy_of
-from dataflow_agent.policies import Policy
+from dataflow_agent.policies import Policy, exactly
 from dataflow_agent.python_tools import tool_of
 from dataflow_agent.server_sessions import listed
 from dataflow_agent.servers import CALL_SECONDS, CONNECT_SECONDS, Server, problems_of
@@ -123,5 +121,9 @@ def _hiding(known: Toolbox, names: Sequence[str]) -> list[Source]:
 
 
 def _allowing(server: Server, picked: Mapping[str, Tool]) -> Server:
-    own = [tool.own_name for tool in picked.values() if tool.at_server and tool.at_server.server == server]
-    return replace(server, policy=Policy(allow=tuple(re.sub(r"[()\s]", "?", escape(name)) for name in own)))
+    own = [
+        tool.own_name
+        for tool in picked.values()
+        if tool.at_server and tool.at_server.server.place == server.place
+    ]
+    return replace(server, policy=Policy(allow=tuple(map(exactly, own))))

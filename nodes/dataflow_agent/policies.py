@@ -9,15 +9,18 @@ from dataclasses import dataclass
 from enum import Enum
 from fnmatch import fnmatchcase
 from functools import cache
+from glob import escape
 from typing import Any, Final, NamedTuple
 
-__all__ = ["Policy", "Verdict", "is_hidden", "unmet", "verdict"]
+__all__ = ["Policy", "Verdict", "exactly", "is_hidden", "unmet", "verdict"]
 
 EXPECTED: Final = (
     'expected `name` or `name(argument=glob, …)`, with globs that have any of , ( ) " in double quotes'
 )
 
-_NAME: Final = re.compile(r"\s*([^()\s](?:[^()]*[^()\s])?)\s*(?:\((.*)\)\s*)?", re.DOTALL)
+_NAME: Final = re.compile(
+    r"""\s*("(?:[^"\\]|\\.)*"|[^()\s"](?:[^()]*[^()\s])?)\s*(?:\((.*)\)\s*)?""", re.DOTALL
+)
 _WORD: Final = r"""("(?:[^"\\]|\\.)*"|[^\s,()="](?:[^,()="]*[^\s,()="])?)"""
 _GLOB: Final = r"""("(?:[^"\\]|\\.)*"|[^,()"]*)"""
 _ARGUMENT: Final = re.compile(rf"\s*{_WORD}\s*=\s*{_GLOB}\s*(,|\Z)", re.DOTALL)
@@ -114,7 +117,12 @@ def _read(pattern: str) -> Pattern:
             )
         arguments[argument] = _unquoted(pattern, one[2].rstrip())
         place = one.end()
-    return Pattern(name, arguments)
+    return Pattern(_unquoted(pattern, name), arguments)
+
+
+def exactly(name: str) -> str:
+    """Return the pattern of a name alone, whatever characters it has."""
+    return json.dumps(escape(name))
 
 
 def _unquoted(pattern: str, written: str) -> str:

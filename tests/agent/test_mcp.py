@@ -537,6 +537,15 @@ class TestOffers:
         ):
             await offer(Offer(functions=functions, servers=[server], tools=["ecko"]))
 
+    async def test_a_picked_tool_brings_no_others_along(self) -> None:
+        server = OfferedServer(command=[sys.executable, SERVER, "--many"], name="served")
+        twice = [server, server.model_copy(update={"deadline": 5.0})]
+        known = (await listed(Toolbox((server.described,)))).names
+        for names in (["find_file"], [name for name in known if name.startswith("find_file_")][:1]):
+            some = await offer(Offer(servers=twice, tools=names))
+            assert some.tool_names == names
+            assert (await listed(some.tools)).names == (*names,)
+
     async def test_a_document_has_servers(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.setenv("MY_KEY", KEY)
         document = {
