@@ -21,7 +21,7 @@ from dataflow_agent.tool_names import names_of, parts_of
 __all__ = ["Delegate", "Functions", "Listed", "Source", "Task", "Tool", "Toolbox", "check_patterns", "tools"]
 
 NO_POLICY: Final = Policy()
-#: The module, so to say, of tools that are agents.
+#: What tools that are agents are in, so to say.
 AGENT: Final = "agent"
 
 
@@ -54,9 +54,9 @@ class Delegate:
     policy: Policy = NO_POLICY
 
     @property
-    def references(self) -> tuple[str, ...]:
-        """Where it is found: nowhere but in the settings of the agent that calls it."""
-        return (f"{AGENT}:{self.name}",)
+    def reference(self) -> str:
+        """Where it is found: in the settings of the agent that calls it, and not where a function may be."""
+        return f"{AGENT} {self.name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +177,7 @@ def _tools_in(source: Source) -> list[Tool]:
         case Functions():
             return [Tool(one, _own_name(one), (source.policy,)) for one in source.references]
         case Delegate():
-            return [Tool(one, _own_name(one), (source.policy,), source) for one in source.references]
+            return [Tool(source.reference, source.name, (source.policy,), source)]
         case Listed():
             policies = (source.server.policy,)
             return [Tool(one.reference, one.own_name, policies, at_server=one) for one in source.tools]
@@ -191,6 +191,8 @@ def _parts(tool: Tool) -> Sequence[str]:
     """Return what tells a tool from others of its name, and that name at the end."""
     if tool.at_server is not None:
         return tool.at_server.server.label, tool.own_name
+    if tool.delegate is not None:
+        return AGENT, tool.own_name
     return parts_of(tool.reference)
 
 

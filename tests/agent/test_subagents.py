@@ -24,6 +24,7 @@ from dataflow_agent import (
     scripted,
     tools,
 )
+from dataflow_agent.toolboxes import Functions
 
 MADE: Final[list[str]] = []
 
@@ -304,6 +305,17 @@ async def test_one_description_may_be_of_two_agents() -> None:
 def test_the_name_of_a_subagent_is_one_of_a_node(name: str) -> None:
     with pytest.raises(ValidationError, match="is no name of a subagent; expected letters, digits and _"):
         Agent(name).as_tool("helps")
+
+
+def test_a_subagent_and_a_function_of_its_name_are_two_tools() -> None:
+    functions = Toolbox((Functions(("agent:helper", "other:reader")),))
+    box = AgentConfig(
+        tools=functions, subagents=[Subagent(name=name, description="d") for name in ("helper", "reader")]
+    ).offered(Toolbox())
+    found = [tool for tool in map(box.tool, box.names) if tool is not None]
+    assert len({tool.reference for tool in found}) == 4
+    assert [tool.own_name for tool in found if tool.delegate is None] == ["helper", "reader"]
+    assert [tool.own_name for tool in found if tool.delegate is not None] == ["helper", "reader"]
 
 
 def test_a_subagent_is_described_and_its_agents_are_not_among_its_tools() -> None:
