@@ -307,6 +307,16 @@ def test_the_name_of_a_subagent_is_one_of_a_node(name: str) -> None:
         Agent(name).as_tool("helps")
 
 
+@pytest.mark.parametrize("which", ["allow", "ask", "deny"])
+def test_a_pattern_that_does_not_mean_the_subagent_is_refused(which: str) -> None:
+    with pytest.raises(
+        ValidationError, match="the pattern 'raeder' does not mean the agent; expected 'reader'"
+    ):
+        reader.as_tool("reads books", **{which: ["read*", "raeder"]})
+    below = reader.as_tool("reads books", **{which: ["r*", "reader(prompt=a*)"]})
+    assert len(below.delegates) == 1
+
+
 def test_a_subagent_and_a_function_of_its_name_are_two_tools() -> None:
     functions = Toolbox((Functions(("agent:helper", "other:reader")),))
     box = AgentConfig(

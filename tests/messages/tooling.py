@@ -188,6 +188,11 @@ ROWS: Final = [
         "…'a b' is no name of a subagent; expected letters, digits and _, and none of approve, context, describe, make, merge, result, told…",
     ),
     Row(
+        "a pattern of a subagent that does not mean it",
+        lambda: Agent("reader").as_tool("x", deny=["raeder"]),
+        "…the pattern 'raeder' does not mean the agent; expected 'reader', or a glob of it…",
+    ),
+    Row(
         "agents among the tools",
         lambda: AgentConfig(tools=Agent("a").as_tool("x")),
         "…the tools have agents: a; expected them in `subagents`…",
