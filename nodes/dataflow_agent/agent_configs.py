@@ -15,8 +15,8 @@ from dataflow_agent.toolboxes import Delegate, Functions, Toolbox
 __all__ = ["AgentConfig", "Subagent"]
 
 MOST_CALLS: Final = 10
-#: The nodes beside those of the subagents, and the other ports of that which calls them.
-TAKEN: Final = ("approve", "context", "describe", "make", "merge", "result", "told")
+#: The nodes that a call is wired of before those of subagents, and the other ports of that which calls them.
+TAKEN: Final = ("approve", "context", "describe", "make", "result")
 
 
 def _toolbox(given: object) -> object:

@@ -24,6 +24,9 @@ from dataflow_agent import (
     scripted,
     tools,
 )
+from dataflow_agent.agent_configs import TAKEN
+from dataflow_agent.agent_steps import make
+from dataflow_agent.agent_wiring import call_flow
 from dataflow_agent.toolboxes import Functions
 
 MADE: Final[list[str]] = []
@@ -305,6 +308,21 @@ async def test_one_description_may_be_of_two_agents() -> None:
 def test_the_name_of_a_subagent_is_one_of_a_node(name: str) -> None:
     with pytest.raises(ValidationError, match="is no name of a subagent; expected letters, digits and _"):
         Agent(name).as_tool("helps")
+
+
+def test_the_names_that_no_subagent_has_are_those_that_a_call_is_wired_of() -> None:
+    config = AgentConfig(vision_summary="openai/sees")
+    wired = call_flow(config).wiring.block.nodes
+    assert {*TAKEN} == {*wired, *make.type.configured(config).outputs}
+
+
+@pytest.mark.parametrize("vision", ["", "openai/sees"])
+def test_a_subagent_is_a_node_of_its_name_whatever_the_others_are_called(vision: str) -> None:
+    names = ["told_2", "helper", "told", "merge", "call", "turn", "tools", "answer", "ask", "begin"]
+    below = [Subagent(name=name, description="helps") for name in names]
+    wired = call_flow(AgentConfig(subagents=below, vision_summary=vision)).wiring.block.nodes
+    types = [wired[name].type for name in names]
+    assert [one.name for one in types if isinstance(one, Flow)] == names
 
 
 @pytest.mark.parametrize("which", ["allow", "ask", "deny"])

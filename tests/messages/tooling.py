@@ -185,7 +185,7 @@ ROWS: Final = [
     Row(
         "a name that is no name of a node",
         lambda: Agent("a b").as_tool("x"),
-        "…'a b' is no name of a subagent; expected letters, digits and _, and none of approve, context, describe, make, merge, result, told…",
+        "…'a b' is no name of a subagent; expected letters, digits and _, and none of approve, context, describe, make, result…",
     ),
     Row(
         "a pattern of a subagent that does not mean it",
