@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, NamedTuple
 from dataflow import ExecutionContext, Failure, Message, NodeOutput, Ports, ToolCall, node, this_firing
 from dataflow_agent.agent_configs import AgentConfig, Subagent
 from dataflow_agent.agent_spans import tell_answer
-from dataflow_agent.agent_turns import Grant, ToolResult, Turn
+from dataflow_agent.agent_turns import Grant, ToolResult, Turn, notice_of
 
 __all__ = ["RESULT", "Begun", "Delegated", "begin_below", "handed_on", "report", "told"]
 
@@ -88,8 +88,7 @@ async def report(inputs: Mapping[str, Any], config: Subagent) -> NodeOutput:
     turn: Turn = inputs["turn"]
     delegated: Delegated = inputs["delegated"]
     tell_answer(turn.text)
-    notice = "" if turn.stopped_by == "answer" else f"[stopped by {turn.stopped_by}]"
-    text = "\n\n".join(filter(None, (turn.text, notice)))
+    text = "\n\n".join(filter(None, (turn.text, notice_of(turn.stopped_by))))
     return NodeOutput(
         {RESULT: delegated.result(text, turn)}, metadata=delegated.event("end", config.name, text)
     )
