@@ -76,7 +76,7 @@ async def ask(inputs: Mapping[str, Any], context: ExecutionContext, config: Agen
     toolbox = await listed(config.offered(inputs["tools"]))
     name = model_of(config.model, context)
     request = request_for(name, context, turn.said, config, tools=toolbox.specs(config.allowed_tools))
-    tell_asked(name, request, turn.said[0])
+    tell_asked(config, name, request, turn.said[0])
     firing, begun = this_firing(), anyio.current_time()
     provider = await provider_of(name)
     with anyio.move_on_after(turn.left(config)) as bound:
@@ -152,10 +152,10 @@ async def go_on(turn: Turn, results: list[ToolResult]) -> Turn:
 
 
 @node(name="finish")
-async def finish(turn: Turn, context: ExecutionContext) -> Reply:
+async def finish(turn: Turn, context: ExecutionContext, config: AgentConfig) -> Reply:
     """Append the whole turn to the conversation (S10.3), which keeps the grants of the run."""
     text = turn.text
-    tell_answer(text)
+    tell_answer(config, turn)
     if turn.granted:
         tools = [grant.tool for grant in turn.granted]
         context = replace(context, variables={**context.variables, GRANTED: {this_firing().run_id: tools}})

@@ -87,7 +87,7 @@ async def report(inputs: Mapping[str, Any], config: Subagent) -> NodeOutput:
     """Make the turn of a subagent the result of the call; the metadata tell of its end."""
     turn: Turn = inputs["turn"]
     delegated: Delegated = inputs["delegated"]
-    tell_answer(turn.text)
+    tell_answer(config, turn)
     text = "\n\n".join(filter(None, (turn.text, notice_of(turn.stopped_by))))
     return NodeOutput(
         {RESULT: delegated.result(text, turn)}, metadata=delegated.event("end", config.name, text)
