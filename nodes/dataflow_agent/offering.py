@@ -14,7 +14,7 @@ from dataflow_agent.policies import Policy, exactly
 from dataflow_agent.python_tools import tool_of
 from dataflow_agent.server_sessions import listed
 from dataflow_agent.servers import CALL_SECONDS, CONNECT_SECONDS, Server, problems_of
-from dataflow_agent.toolboxes import Functions, Source, Tool, Toolbox, check_patterns
+from dataflow_agent.toolboxes import Functions, Source, Tool, Toolbox, misspelt
 
 __all__ = ["Offer", "Offered", "OfferedServer", "tools"]
 
@@ -74,6 +74,13 @@ class Offer(StrictConfig):
     ask: Patterns = Field(default=[], description="patterns of the calls that somebody is asked about")
     deny: Patterns = Field(default=[], description="patterns of the calls that are not made")
 
+    @model_validator(mode="after")
+    def _check(self) -> Offer:
+        problems = misspelt(self.policy, self.functions)
+        if problems:
+            raise ValueError("; ".join(problems))
+        return self
+
     @property
     def policy(self) -> Policy:
         """Which calls of the functions are made."""
@@ -91,12 +98,11 @@ async def tools(config: Offer = Offer()) -> Offered:  # noqa: B008 - frozen
     """Offer functions and the tools of servers, all of them or those of some names.
 
     The servers are started to be asked for their tools. Raises FlowInvalid for a function that cannot be
-    found or that no model can call, for a pattern that means none of them, and for a name that no tool has;
-    ServerFailed for a server that does not start, and SecretMissing.
+    found or that no model can call, and for a name that no tool has; ServerFailed for a server that does not
+    start, and SecretMissing.
     """
     for reference in config.functions:
         tool_of(reference)
-    check_patterns(config.policy, config.functions)
     functions = Functions(tuple(dict.fromkeys(config.functions)), config.policy)
     servers = dict.fromkeys(one.described for one in config.servers)
     box = Toolbox((functions, *servers) if config.functions else (*servers,))

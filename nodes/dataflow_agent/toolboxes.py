@@ -18,7 +18,7 @@ from dataflow_agent.requests import ToolSpec
 from dataflow_agent.servers import Server, ServerTool
 from dataflow_agent.tool_names import names_of, parts_of
 
-__all__ = ["Delegate", "Functions", "Listed", "Source", "Task", "Tool", "Toolbox", "check_patterns", "tools"]
+__all__ = ["Delegate", "Functions", "Listed", "Source", "Task", "Tool", "Toolbox", "misspelt", "tools"]
 
 NO_POLICY: Final = Policy()
 #: What tools that are agents are in, so to say.
@@ -222,20 +222,20 @@ def tools(
         else:
             own.append(reference_of(item))
             sources.append(Functions((own[-1],), policy))
-    check_patterns(policy, own)
+    problems = misspelt(policy, own)
+    if problems:
+        raise FlowInvalid("policy", problems, "setting")
     return Toolbox(_joined(sources))
 
 
-def check_patterns(policy: Policy, references: Sequence[str]) -> None:
-    """Check that each pattern means one of the functions; raises FlowInvalid, as it may be misspelt."""
+def misspelt(policy: Policy, references: Sequence[str]) -> list[str]:
+    """Tell of each pattern that means none of the functions, as it may be misspelt."""
     names = [_own_name(reference) for reference in references]
     known = ", ".join(names) or "none"
-    problems = [
+    return [
         f"the pattern {pattern!r} means none of the functions; those that there are: {known}"
         for pattern in unmet(policy, names)
     ]
-    if problems:
-        raise FlowInvalid("policy", problems, "setting")
 
 
 def _own_name(reference: str) -> str:

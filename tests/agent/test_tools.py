@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -197,6 +199,19 @@ async def test_a_node_offers_functions_by_their_names() -> None:
         flow.output("names", step.out.tool_names)
     result = await flow.run()
     assert result.outputs == {"tools": tools(add), "names": ["add"]}
+
+
+def test_a_document_with_a_pattern_that_means_no_function_does_not_pass_the_check(tmp_path: Path) -> None:
+    def offering_without(pattern: str) -> Flow:
+        config = {"functions": [f"{MODULE}:add"], "deny": [pattern]}
+        file = tmp_path / "offer.json"
+        nodes = {"box": {"type": "agent.tools", "config": config}}
+        file.write_text(json.dumps({"dataflow": 1, "nodes": nodes, "outputs": {"tools": "box.tools"}}))
+        return Flow.load(file)
+
+    with pytest.raises(FlowInvalid, match="the pattern 'weahter' means none of the functions"):
+        offering_without("weahter").check()
+    assert offering_without("add(a=1)").check() == []
 
 
 @pytest.mark.parametrize("name", ["no_such_module:add", f"{MODULE}:no_such_function"])

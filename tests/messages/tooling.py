@@ -173,6 +173,11 @@ ROWS: Final = [
         "the pattern 'weahter' means none of the functions; those that there are: add, weather",
     ),
     Row(
+        "a pattern of no function in the config of a node",
+        lambda: Offer(functions=[f"{agent_tools.__name__}:add"], deny=["weahter"]),
+        "…the pattern 'weahter' means none of the functions; those that there are: add…",
+    ),
+    Row(
         "two subagents of one name",
         lambda: Agent("lead", tools=tools(Agent("a").as_tool("x"), Agent("a").as_tool("y"))),
         "…two subagents have the name 'a'; expected names that differ…",
