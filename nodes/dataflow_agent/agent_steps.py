@@ -15,7 +15,6 @@ from dataflow import (
     NodeOutput,
     Port,
     Ports,
-    SecretMissing,
     ToolCall,
     node,
     this_firing,
@@ -28,7 +27,6 @@ from dataflow_agent.delegating import RESULT, Begun, Delegated, handed_on
 from dataflow_agent.model_calls import request_for, told_of
 from dataflow_agent.model_names import model_of
 from dataflow_agent.providers import provider_of
-from dataflow_agent.server_errors import ServerFailed
 from dataflow_agent.server_results import Content
 from dataflow_agent.server_sessions import listed
 from dataflow_agent.tool_calls import CallUnfit, read_call, result_of
@@ -118,10 +116,7 @@ async def make(inputs: Mapping[str, Any], config: AgentConfig) -> NodeOutput:
         denied = [f"error: the call of {call.name} was denied"] if inputs["tool"] else []
         return _result(call, ": ".join(filter(None, (*denied, decision.reason))))
     try:
-        toolbox = await listed(config.offered(inputs["tools"]))
-        tool, arguments = read_call(call, toolbox, config.allowed_tools)
-    except (ServerFailed, SecretMissing) as error:
-        return _result(call, f"error: {error}; {call.name} was not called")
+        tool, _, arguments = await read_call(call, config.offered(inputs["tools"]), config.allowed_tools)
     except CallUnfit as unfit:
         return _result(call, str(unfit))
     if tool.reference != inputs["tool"]:
@@ -135,7 +130,7 @@ async def make(inputs: Mapping[str, Any], config: AgentConfig) -> NodeOutput:
     begun = anyio.current_time()
     told: Content = "error: there was no time left for this call to end"
     with anyio.move_on_after(turn.left(config)):
-        told = await result_of(call, toolbox, config.allowed_tools)
+        told = await result_of(call, tool, arguments)
     return _result(call, told, anyio.current_time() - begun, granted)
 
 

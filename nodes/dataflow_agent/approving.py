@@ -8,12 +8,10 @@ from typing import Any, Final, Literal, TypeAlias, assert_never
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from dataflow import NodeOutput, Ports, SecretMissing, ToolCall, node, this_firing
+from dataflow import NodeOutput, Ports, ToolCall, node, this_firing
 from dataflow_agent.agent_configs import AgentConfig
 from dataflow_agent.agent_turns import Grant, Turn
 from dataflow_agent.policies import Verdict
-from dataflow_agent.server_errors import ServerFailed
-from dataflow_agent.server_sessions import listed
 from dataflow_agent.tool_calls import CallUnfit, read_call
 from dataflow_agent.toolboxes import Toolbox
 
@@ -52,15 +50,10 @@ async def approve(inputs: Mapping[str, Any], config: AgentConfig) -> NodeOutput:
     call: ToolCall = inputs["call"]
     turn: Turn = inputs["turn"]
     try:
-        toolbox = await listed(config.offered(inputs["tools"]))
-        tool, _ = read_call(call, toolbox, config.allowed_tools)
-    except (ServerFailed, SecretMissing) as error:
-        told = f"error: {error}; {call.name} was not called"
-        return NodeOutput({"answer": Decision(decision="deny", reason=told), "tool": ""})
+        tool, written, _ = await read_call(call, config.offered(inputs["tools"]), config.allowed_tools)
     except CallUnfit as unfit:
         return NodeOutput({"answer": Decision(decision="deny", reason=str(unfit)), "tool": ""})
-    arguments = json.loads(call.arguments or "{}")
-    verdict = tool.verdict(arguments)
+    verdict = tool.verdict(written)
     if verdict is Verdict.ASK and Grant(this_firing().run_id, tool.reference) in turn.granted:
         verdict = Verdict.ALLOW
     match verdict:
@@ -69,7 +62,7 @@ async def approve(inputs: Mapping[str, Any], config: AgentConfig) -> NodeOutput:
         case Verdict.DENY:
             return NodeOutput({"answer": AGAINST_POLICY, "tool": tool.reference})
         case Verdict.ASK:
-            asked = _asked(call, arguments, config)
+            asked = _asked(call, written, config)
             return NodeOutput({"tool": tool.reference}, status="paused", metadata={"ask": asked})
         case _:
             assert_never(verdict)

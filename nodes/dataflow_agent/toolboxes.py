@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from dataflow import FlowInvalid, Tools, json_schema
 from dataflow_agent.policies import Policy, Verdict, is_hidden, unmet, verdict
-from dataflow_agent.python_tools import arguments_in, read_arguments, reference_of, tool_of
+from dataflow_agent.python_tools import read_arguments, reference_of, tool_of
 from dataflow_agent.requests import ToolSpec
 from dataflow_agent.servers import Server, ServerTool
 from dataflow_agent.tool_names import names_of, parts_of
@@ -94,12 +94,12 @@ class Tool(NamedTuple):
             return ToolSpec(name, self.delegate.description, TASK_SCHEMA)
         return (self.at_server or tool_of(self.reference)).spec(name)
 
-    def read(self, written: str) -> Mapping[str, Any]:
-        """Return the arguments that a model wrote; raises ArgumentsInvalid, or FlowInvalid as `spec` does."""
+    def read(self, written: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the arguments as it takes them; raises ArgumentsInvalid, or FlowInvalid as `spec` does."""
         if self.delegate is not None:
             return read_arguments(written, Task).model_dump()
         if self.at_server is not None:
-            return arguments_in(written)  # the server holds them against its schema
+            return written  # the server holds them against its schema
         return tool_of(self.reference).read(written)
 
     @property

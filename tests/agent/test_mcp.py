@@ -35,8 +35,7 @@ from dataflow_agent import (
 from dataflow_agent.offering import Offer, OfferedServer
 from dataflow_agent.offering import tools as offer
 from dataflow_agent.server_results import Content
-from dataflow_agent.tool_calls import result_of
-from tests.agent.agent_tools import add
+from tests.agent.agent_tools import add, told_of
 from tests.processes import modules_after
 
 SERVER: Final = str(Path(__file__).with_name("mcp_server.py"))
@@ -80,7 +79,7 @@ def children() -> set[int]:
 
 async def call(box: Toolbox, name: str, /, **arguments: Any) -> Content:
     """Call a tool by the name that models know."""
-    return await result_of(ToolCall("c", name, json.dumps(arguments)), await listed(box), None)
+    return await told_of(ToolCall("c", name, json.dumps(arguments)), box)
 
 
 async def until(box: Toolbox, name: str) -> None:

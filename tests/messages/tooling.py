@@ -13,7 +13,6 @@ from dataflow import ExecutionContext, ToolCall, Tools
 from dataflow_agent import Agent, AgentConfig, Toolbox, agent, listed, mcp, offering, tools
 from dataflow_agent.offering import Offer
 from dataflow_agent.policies import Policy
-from dataflow_agent.tool_calls import result_of
 from tests.agent import agent_tools
 from tests.messages.telling import Row, Stimulus
 
@@ -32,7 +31,7 @@ def describing(item: Any) -> Stimulus:
 
 
 def calling(name: str, arguments: str, box: Toolbox = BOX) -> Stimulus:
-    return lambda: anyio.run(result_of, ToolCall("c", name, arguments), box, None)
+    return lambda: anyio.run(agent_tools.told_of, ToolCall("c", name, arguments), box, None)
 
 
 def listing(**server: Any) -> Stimulus:
