@@ -23,7 +23,7 @@ from dataflow_agent.agent_configs import AgentConfig
 from dataflow_agent.agent_spans import tell_answer, tell_asked
 from dataflow_agent.agent_turns import Grant, StoppedBy, ToolResult, Turn, answered
 from dataflow_agent.approving import About, Answer, Unfit, agent_name, decision_of
-from dataflow_agent.delegating import RESULT, Begun, Delegated, handed_on
+from dataflow_agent.delegating import RESULT, Begun, Delegated, conversation_id, handed_on
 from dataflow_agent.model_calls import request_for, told_of
 from dataflow_agent.model_names import model_of
 from dataflow_agent.providers import provider_of
@@ -53,18 +53,17 @@ async def begin(prompt: str, context: ExecutionContext) -> Begun:
     context.check()
     firing = this_firing()
     if not context.context_id:
-        key = firing.key.removesuffix("/begin")
+        key = conversation_id()
         context = replace(context, context_id=key, session_id=context.session_id or key)
     granted = context.variables.get(GRANTED, {}).get(firing.run_id, ())
     grants = tuple(Grant(firing.run_id, tool) for tool in granted)
     return Begun(Turn((Message("user", prompt),), granted=grants), context)
 
 
-def _asked(config: AgentConfig) -> Ports:  # noqa: ARG001 - the ports are the same for each config
-    return Ports({"turn": Turn, "tools": Toolbox}, {TEXT: str, "turn": Turn, "calls": list[ToolCall]})
-
-
-@node(name="ask", ports=_asked)
+@node(
+    name="ask",
+    ports=Ports({"turn": Turn, "tools": Toolbox}, {TEXT: str, "turn": Turn, "calls": list[ToolCall]}),
+)
 async def ask(inputs: Mapping[str, Any], context: ExecutionContext, config: AgentConfig) -> NodeOutput:
     """Call the model once, with what was said so far in the turn; the metadata tell of the answer."""
     turn: Turn = inputs["turn"]

@@ -55,11 +55,10 @@ ALLOWED: Final = Decision(decision="allow")
 AGAINST_POLICY: Final = Decision(decision="deny", reason="the policy of the tool does not allow it")
 
 
-def _ports(config: AgentConfig) -> Ports:  # noqa: ARG001 - the ports are the same for each config
-    return Ports({"call": ToolCall, "turn": Turn, "tools": Toolbox}, {"answer": Answer, "about": About})
-
-
-@node(name="approve", ports=_ports)
+@node(
+    name="approve",
+    ports=Ports({"call": ToolCall, "turn": Turn, "tools": Toolbox}, {"answer": Answer, "about": About}),
+)
 async def approve(inputs: Mapping[str, Any], config: AgentConfig) -> NodeOutput:
     """Decide on a call by the policy of its tool, or ask; what cannot be made anyway is not asked about."""
     call: ToolCall = inputs["call"]
