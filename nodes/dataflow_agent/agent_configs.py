@@ -8,15 +8,15 @@ from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, BeforeValidator, Field, TypeAdapter, WithJsonSchema, model_validator
 
-from dataflow_agent.configs import ModelConfig, Patterns, check_model, policy_of
-from dataflow_agent.policies import Policy
+from dataflow_agent.configs import ModelConfig, Patterns, check_model
+from dataflow_agent.policies import Policy, policy_of, unmet
 from dataflow_agent.toolboxes import Delegate, Functions, Toolbox
 
 __all__ = ["AgentConfig", "Subagent"]
 
 MOST_CALLS: Final = 10
-#: The nodes beside those of the subagents, and the other ports of that which calls them.
-TAKEN: Final = ("approve", "context", "describe", "make", "merge", "result", "told")
+#: The nodes that a call is wired of before those of subagents, and the other ports of that which calls them.
+TAKEN: Final = ("approve", "context", "describe", "make", "result")
 
 
 def _toolbox(given: object) -> object:
@@ -123,6 +123,10 @@ class Subagent(AgentConfig):
         if not self.name.isidentifier() or self.name in TAKEN:
             expected = f"letters, digits and _, and none of {', '.join(TAKEN)}"
             raise ValueError(f"{self.name!r} is no name of a subagent; expected {expected}")
+        for pattern in unmet(self.policy, [self.name]):
+            raise ValueError(
+                f"the pattern {pattern!r} does not mean the agent; expected {self.name!r}, or a glob of it"
+            )
         return self
 
     @property

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from dataflow import Message, Span, ToolCall, this_firing
+from dataflow_agent.agent_configs import AgentConfig
+from dataflow_agent.agent_turns import Turn
 from dataflow_agent.model_names import ModelName
 from dataflow_agent.model_spans import conventional, written_message
 from dataflow_agent.requests import ModelRequest
@@ -19,9 +21,9 @@ __all__ = ["tell_answer", "tell_asked", "tool_span"]
 INVOKE = "invoke_agent"
 
 
-def tell_asked(name: ModelName, request: ModelRequest, prompt: Message) -> None:
+def tell_asked(config: AgentConfig, name: ModelName, request: ModelRequest, prompt: Message) -> None:
     """Tell of an agent which model it asks, in which conversation; the prompt is content."""
-    span = _tell_agent()
+    span = _tell_agent(config)
     span.note(
         {
             "gen_ai.provider.name": conventional(name.provider),
@@ -33,12 +35,13 @@ def tell_asked(name: ModelName, request: ModelRequest, prompt: Message) -> None:
         span.note({"gen_ai.input.messages": _written(written_message(prompt))})
 
 
-def tell_answer(text: str) -> None:
-    """Tell the answer of an agent, which is content."""
-    span = _tell_agent()
+def tell_answer(config: AgentConfig, turn: Turn) -> None:
+    """Tell the answer of an agent and what it ends by, which is content."""
+    span = _tell_agent(config)
     if span.tells_content:
-        message = written_message(Message("assistant", text))
-        span.note({"gen_ai.output.messages": _written({**message, "finish_reason": "stop"})})
+        message = written_message(Message("assistant", turn.text))
+        reason = "stop" if turn.stopped_by == "answer" else turn.stopped_by
+        span.note({"gen_ai.output.messages": _written({**message, "finish_reason": reason})})
 
 
 @contextmanager
@@ -57,14 +60,15 @@ def tool_span(call: ToolCall, description: str) -> Iterator[Span]:
         yield span
 
 
-def _tell_agent() -> Span:
-    """Tell that the flow node around this firing is an agent, and return its span.
+def _tell_agent(config: AgentConfig) -> Span:
+    """Tell that the flow node around this firing is an agent, by its name, and return its span.
 
     It is told each time, since a run that goes on may begin in the midst of a turn.
     """
     span = this_firing().flow_span
-    span.rename(f"{INVOKE} {span.name}")
-    span.note({"gen_ai.operation.name": INVOKE, "gen_ai.agent.name": span.name})
+    name = config.name or span.name
+    span.rename(f"{INVOKE} {name}")
+    span.note({"gen_ai.operation.name": INVOKE, "gen_ai.agent.name": name})
     return span
 
 

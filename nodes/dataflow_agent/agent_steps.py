@@ -15,7 +15,6 @@ from dataflow import (
     NodeOutput,
     Port,
     Ports,
-    SecretMissing,
     ToolCall,
     node,
     this_firing,
@@ -23,12 +22,11 @@ from dataflow import (
 from dataflow_agent.agent_configs import AgentConfig
 from dataflow_agent.agent_spans import tell_answer, tell_asked
 from dataflow_agent.agent_turns import Grant, StoppedBy, ToolResult, Turn, answered
-from dataflow_agent.approving import Answer, agent_name, decision_of
-from dataflow_agent.delegating import RESULT, Begun, Delegated, handed_on
+from dataflow_agent.approving import About, Answer, Unfit, agent_name, decision_of
+from dataflow_agent.delegating import RESULT, Begun, Delegated, conversation_id, handed_on
 from dataflow_agent.model_calls import request_for, told_of
 from dataflow_agent.model_names import model_of
 from dataflow_agent.providers import provider_of
-from dataflow_agent.server_errors import ServerFailed
 from dataflow_agent.server_results import Content
 from dataflow_agent.server_sessions import listed
 from dataflow_agent.tool_calls import CallUnfit, read_call, result_of
@@ -55,18 +53,17 @@ async def begin(prompt: str, context: ExecutionContext) -> Begun:
     context.check()
     firing = this_firing()
     if not context.context_id:
-        key = firing.key.removesuffix("/begin")
+        key = conversation_id()
         context = replace(context, context_id=key, session_id=context.session_id or key)
     granted = context.variables.get(GRANTED, {}).get(firing.run_id, ())
     grants = tuple(Grant(firing.run_id, tool) for tool in granted)
     return Begun(Turn((Message("user", prompt),), granted=grants), context)
 
 
-def _asked(config: AgentConfig) -> Ports:  # noqa: ARG001 - the ports are the same for each config
-    return Ports({"turn": Turn, "tools": Toolbox}, {TEXT: str, "turn": Turn, "calls": list[ToolCall]})
-
-
-@node(name="ask", ports=_asked)
+@node(
+    name="ask",
+    ports=Ports({"turn": Turn, "tools": Toolbox}, {TEXT: str, "turn": Turn, "calls": list[ToolCall]}),
+)
 async def ask(inputs: Mapping[str, Any], context: ExecutionContext, config: AgentConfig) -> NodeOutput:
     """Call the model once, with what was said so far in the turn; the metadata tell of the answer."""
     turn: Turn = inputs["turn"]
@@ -76,7 +73,7 @@ async def ask(inputs: Mapping[str, Any], context: ExecutionContext, config: Agen
     toolbox = await listed(config.offered(inputs["tools"]))
     name = model_of(config.model, context)
     request = request_for(name, context, turn.said, config, tools=toolbox.specs(config.allowed_tools))
-    tell_asked(name, request, turn.said[0])
+    tell_asked(config, name, request, turn.said[0])
     firing, begun = this_firing(), anyio.current_time()
     provider = await provider_of(name)
     with anyio.move_on_after(turn.left(config)) as bound:
@@ -104,7 +101,7 @@ def _check(toolbox: Toolbox) -> None:
 def _made(config: AgentConfig) -> Ports:
     below = {one.name: Port(Delegated, exit=one.name) for one in config.subagents}
     result = Port(ToolResult, exit=RESULT) if below else ToolResult
-    inputs = {"call": ToolCall, "answer": Answer, "tool": str, "turn": Turn, "tools": Toolbox}
+    inputs = {"call": ToolCall, "answer": Answer, "about": About, "turn": Turn, "tools": Toolbox}
     return Ports(inputs, {RESULT: result, **below})
 
 
@@ -113,18 +110,18 @@ async def make(inputs: Mapping[str, Any], config: AgentConfig) -> NodeOutput:
     """Make a call that is allowed, or hand it on to a subagent; what went wrong is its result."""
     call: ToolCall = inputs["call"]
     turn: Turn = inputs["turn"]
+    about: About = inputs["about"]
+    if isinstance(about, Unfit):
+        return _result(call, about.text)
     decision = decision_of(inputs["answer"])
     if decision.decision == "deny":
-        denied = [f"error: the call of {call.name} was denied"] if inputs["tool"] else []
-        return _result(call, ": ".join(filter(None, (*denied, decision.reason))))
+        denied = f"error: the call of {call.name} was denied"
+        return _result(call, ": ".join(filter(None, (denied, decision.reason))))
     try:
-        toolbox = await listed(config.offered(inputs["tools"]))
-        tool, arguments = read_call(call, toolbox, config.allowed_tools)
-    except (ServerFailed, SecretMissing) as error:
-        return _result(call, f"error: {error}; {call.name} was not called")
+        tool, _, arguments = await read_call(call, config.offered(inputs["tools"]), config.allowed_tools)
     except CallUnfit as unfit:
         return _result(call, str(unfit))
-    if tool.reference != inputs["tool"]:
+    if tool.reference != about.tool:
         return _result(call, f"error: {call.name} is another tool by now; it was not called")
     is_granted = decision.decision == "allow_for_run"
     granted = (Grant(this_firing().run_id, tool.reference),) if is_granted else ()
@@ -135,7 +132,7 @@ async def make(inputs: Mapping[str, Any], config: AgentConfig) -> NodeOutput:
     begun = anyio.current_time()
     told: Content = "error: there was no time left for this call to end"
     with anyio.move_on_after(turn.left(config)):
-        told = await result_of(call, toolbox, config.allowed_tools)
+        told = await result_of(call, tool, arguments)
     return _result(call, told, anyio.current_time() - begun, granted)
 
 
@@ -152,10 +149,10 @@ async def go_on(turn: Turn, results: list[ToolResult]) -> Turn:
 
 
 @node(name="finish")
-async def finish(turn: Turn, context: ExecutionContext) -> Reply:
+async def finish(turn: Turn, context: ExecutionContext, config: AgentConfig) -> Reply:
     """Append the whole turn to the conversation (S10.3), which keeps the grants of the run."""
     text = turn.text
-    tell_answer(text)
+    tell_answer(config, turn)
     if turn.granted:
         tools = [grant.tool for grant in turn.granted]
         context = replace(context, variables={**context.variables, GRANTED: {this_firing().run_id: tools}})

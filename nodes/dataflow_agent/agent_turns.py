@@ -12,7 +12,7 @@ from dataflow import Message, ToolCall
 from dataflow_agent.agent_configs import AgentConfig
 from dataflow_agent.requests import ModelAnswer
 
-__all__ = ["Grant", "StoppedBy", "ToolResult", "Turn", "answered"]
+__all__ = ["Grant", "StoppedBy", "ToolResult", "Turn", "answered", "notice_of"]
 
 #: What has ended a turn: the answer of the model, or a limit.
 StoppedBy: TypeAlias = Literal["answer", "max_tool_calls", "max_turns", "time_limit"]
@@ -40,7 +40,7 @@ class Turn:
     """What was said so far, from the prompt on; how many calls were made, and in how many seconds of work.
 
     `depth` is how many agents are above this one, and `within` are the seconds that they have left it.
-    `model` is the one that has answered.
+    `model` is the one that has answered. `has_notice` says that a notice stands at the end, for an answer.
     """
 
     said: tuple[Message, ...]
@@ -52,14 +52,15 @@ class Turn:
     depth: int = 0
     within: float | None = None
     model: str = ""
+    has_notice: bool = False
 
     @property
     def text(self) -> str:
         """The answer; where a limit has ended the turn, the texts of all answers so far."""
-        texts = [str(one.content) for one in self.said if one.role == "assistant" and one.content]
-        if self.stopped_by != "answer":
-            return "\n\n".join(text for text in texts if text != _notice(self.stopped_by))
-        return str(self.said[-1].content)
+        if self.stopped_by == "answer":
+            return str(self.said[-1].content)
+        answers = self.said[:-1] if self.has_notice else self.said
+        return "\n\n".join(str(one.content) for one in answers if one.role == "assistant" and one.content)
 
     def left(self, config: AgentConfig) -> float:
         """Return the seconds that the turn may still work."""
@@ -72,8 +73,8 @@ class Turn:
 
     def out_of_time(self) -> Turn:
         """Return the turn as one that has no time for a further answer."""
-        notice = Message("assistant", _notice("time_limit"))
-        return replace(self, said=(*self.said, notice), stopped_by="time_limit")
+        notice = Message("assistant", notice_of("time_limit"))
+        return replace(self, said=(*self.said, notice), stopped_by="time_limit", has_notice=True)
 
     def with_results(self, results: Sequence[ToolResult]) -> Turn:
         """Return the turn with the results of all calls of its last answer, which were made at once."""
@@ -98,14 +99,15 @@ def answered(turn: Turn, answer: ModelAnswer, config: AgentConfig) -> tuple[Turn
         stopped_by = "max_turns"
     if stopped_by != "answer":
         calls = ()
-    text = answer.text or ("" if stopped_by == "answer" else _notice(stopped_by))
+    has_notice = not answer.text and stopped_by != "answer"
+    text = notice_of(stopped_by) if has_notice else answer.text
     said = (*turn.said, Message("assistant", text, calls))
-    return replace(turn, said=said, rounds=rounds, stopped_by=stopped_by), [*calls]
+    return replace(turn, said=said, rounds=rounds, stopped_by=stopped_by, has_notice=has_notice), [*calls]
 
 
-def _notice(stopped_by: StoppedBy) -> str:
-    """Stand in a conversation for the answer that a limit kept from coming: a turn ends with one (S10.3)."""
-    return f"[stopped by {stopped_by}]"
+def notice_of(stopped_by: StoppedBy) -> str:
+    """Return what stands for the answer that a limit kept from coming: a turn ends with one (S10.3)."""
+    return "" if stopped_by == "answer" else f"[stopped by {stopped_by}]"
 
 
 def _told_apart(calls: Sequence[ToolCall]) -> tuple[ToolCall, ...]:

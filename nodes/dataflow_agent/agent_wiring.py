@@ -11,7 +11,7 @@ from dataflow_agent.delegating import RESULT, Begun, Delegated, begin_below, rep
 from dataflow_agent.describing import describe
 from dataflow_agent.toolboxes import Toolbox
 
-__all__ = ["wire_turn"]
+__all__ = ["call_flow", "wire_turn"]
 
 
 def wire_turn(f: Flow, begun: Begun, tools: Toolbox, config: AgentConfig) -> Turn:
@@ -22,7 +22,7 @@ def wire_turn(f: Flow, begun: Begun, tools: Toolbox, config: AgentConfig) -> Tur
         asked = f.add(asking, turn=turn.out, tools=tools, context=begun.context, config=config)
         rounds.until(asked.out.calls, _is_empty)
         calls = each(asked.out.calls)
-        called = f.add(_call_flow(config), call=calls, turn=asked.out.turn, tools=tools)
+        called = f.add(call_flow(config), call=calls, turn=asked.out.turn, tools=tools)
         gone_on = f.add(go_on, turn=asked.out.turn, results=collect(called.out.result))
         turn.next(gone_on.out)
         whole: Turn = rounds.result(asked.out.turn)
@@ -33,22 +33,22 @@ def _is_empty(calls: list[ToolCall]) -> bool:
     return not calls
 
 
-def _call_flow(config: AgentConfig) -> Flow:
+def call_flow(config: AgentConfig) -> Flow:
     """Wire one call: a decision, the call itself, and each subagent that it may be of."""
     with Flow("call") as f:
         call, turn = f.input("call", ToolCall), f.input("turn", Turn)
         toolbox = f.input("tools", Toolbox)
         decided = f.add(approve, call=call, turn=turn, tools=toolbox, config=config)
-        answer, tool = decided.out.answer, decided.out.tool
-        made = f.add(make, call=call, answer=answer, tool=tool, turn=turn, tools=toolbox, config=config)
+        answer, about = decided.out.answer, decided.out.about
+        made = f.add(make, call=call, answer=answer, about=about, turn=turn, tools=toolbox, config=config)
         result = made.out.result
         if config.vision_summary:
             describing = describe.with_(retries=config.retries) if config.retries else describe
             result = f.add(describing, result=result, turn=turn, config=config).out.result
         results = [result]
-        for below in config.subagents:
-            delegated = getattr(made.out, below.name)
-            step = f.add(_subagent_flow(below), delegated=delegated)
+        handed = [(below, getattr(made.out, below.name)) for below in config.subagents]
+        steps = [f.add(_subagent_flow(below), delegated=delegated) for below, delegated in handed]
+        for (below, delegated), step in zip(handed, steps, strict=True):
             failed = f.add(told, failure=step.error, delegated=delegated, config=below)
             results += [step.out.result, failed.out.result]
         f.output(RESULT, merge(*results) if config.subagents else results[0])

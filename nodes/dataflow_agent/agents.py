@@ -41,7 +41,7 @@ def agent(
     """
     begun = f.add(begin, prompt=prompt, context=context).out
     whole = wire_turn(f, begun, tools, config)
-    done = f.add(finish, turn=whole, context=begun.context)
+    done = f.add(finish, turn=whole, context=begun.context, config=config)
     return Reply(done.out.text, done.out.context, done.out.stopped_by)
 
 

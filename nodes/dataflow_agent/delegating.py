@@ -9,9 +9,9 @@ from typing import Any, Final, Literal, NamedTuple
 from dataflow import ExecutionContext, Failure, Message, NodeOutput, Ports, ToolCall, node, this_firing
 from dataflow_agent.agent_configs import AgentConfig, Subagent
 from dataflow_agent.agent_spans import tell_answer
-from dataflow_agent.agent_turns import Grant, ToolResult, Turn
+from dataflow_agent.agent_turns import Grant, ToolResult, Turn, notice_of
 
-__all__ = ["RESULT", "Begun", "Delegated", "begin_below", "handed_on", "report", "told"]
+__all__ = ["RESULT", "Begun", "Delegated", "begin_below", "conversation_id", "handed_on", "report", "told"]
 
 RESULT: Final = "result"
 
@@ -65,41 +65,36 @@ def handed_on(
     return Delegated(prompt, call.id, parent, turn.depth + 1, (*turn.granted, *granted), left, turn.model)
 
 
+def conversation_id() -> str:
+    """Return the id of a conversation that the node begins: where its agent is placed, in the run."""
+    return this_firing().key.removesuffix("/begin")
+
+
 @node(name="begin")
 async def begin_below(delegated: Delegated) -> Begun:
     """Begin a turn of a subagent, in a conversation of its own."""
-    key = this_firing().key.removesuffix("/begin")
     turn = Turn(
         (Message("user", delegated.prompt),),
         granted=delegated.granted,
         depth=delegated.depth,
         within=delegated.left,
     )
-    return Begun(turn, ExecutionContext(key, model=delegated.model))
+    return Begun(turn, ExecutionContext(conversation_id(), model=delegated.model))
 
 
-def _reported(config: Subagent) -> Ports:  # noqa: ARG001 - the ports are the same for each config
-    return Ports({"turn": Turn, "delegated": Delegated}, {RESULT: ToolResult})
-
-
-@node(name="report", ports=_reported)
+@node(name="report", ports=Ports({"turn": Turn, "delegated": Delegated}, {RESULT: ToolResult}))
 async def report(inputs: Mapping[str, Any], config: Subagent) -> NodeOutput:
     """Make the turn of a subagent the result of the call; the metadata tell of its end."""
     turn: Turn = inputs["turn"]
     delegated: Delegated = inputs["delegated"]
-    tell_answer(turn.text)
-    notice = "" if turn.stopped_by == "answer" else f"[stopped by {turn.stopped_by}]"
-    text = "\n\n".join(filter(None, (turn.text, notice)))
+    tell_answer(config, turn)
+    text = "\n\n".join(filter(None, (turn.text, notice_of(turn.stopped_by))))
     return NodeOutput(
         {RESULT: delegated.result(text, turn)}, metadata=delegated.event("end", config.name, text)
     )
 
 
-def _told(config: Subagent) -> Ports:  # noqa: ARG001 - the ports are the same for each config
-    return Ports({"failure": Failure, "delegated": Delegated}, {RESULT: ToolResult})
-
-
-@node(name="told", ports=_told)
+@node(name="told", ports=Ports({"failure": Failure, "delegated": Delegated}, {RESULT: ToolResult}))
 async def told(inputs: Mapping[str, Any], config: Subagent) -> NodeOutput:
     """Make the failure of a subagent the result of the call; the metadata tell of it."""
     failure: Failure = inputs["failure"]

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from glob import escape
 from typing import Annotated, Literal, NamedTuple
 
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
-from dataflow import FlowInvalid, Secret
-from dataflow_agent.configs import Patterns, StrictConfig, policy_of
-from dataflow_agent.policies import Policy
+from dataflow import Secret
+from dataflow_agent.configs import Patterns, StrictConfig
+from dataflow_agent.policies import Policy, exactly, policy_of
 from dataflow_agent.python_tools import tool_of
 from dataflow_agent.server_sessions import listed
 from dataflow_agent.servers import CALL_SECONDS, CONNECT_SECONDS, Server, problems_of
-from dataflow_agent.toolboxes import Functions, Source, Tool, Toolbox, check_patterns
+from dataflow_agent.toolboxes import Functions, Source, Tool, Toolbox, misspelt
 
 __all__ = ["Offer", "Offered", "OfferedServer", "tools"]
 
@@ -76,6 +74,13 @@ class Offer(StrictConfig):
     ask: Patterns = Field(default=[], description="patterns of the calls that somebody is asked about")
     deny: Patterns = Field(default=[], description="patterns of the calls that are not made")
 
+    @model_validator(mode="after")
+    def _check(self) -> Offer:
+        problems = misspelt(self.policy, self.functions)
+        if problems:
+            raise ValueError("; ".join(problems))
+        return self
+
     @property
     def policy(self) -> Policy:
         """Which calls of the functions are made."""
@@ -93,12 +98,11 @@ async def tools(config: Offer = Offer()) -> Offered:  # noqa: B008 - frozen
     """Offer functions and the tools of servers, all of them or those of some names.
 
     The servers are started to be asked for their tools. Raises FlowInvalid for a function that cannot be
-    found or that no model can call, for a pattern that means none of them, and for a name that no tool has;
-    ServerFailed for a server that does not start, and SecretMissing.
+    found or that no model can call, and for a name that no tool has; ServerFailed for a server that does not
+    start, and SecretMissing.
     """
     for reference in config.functions:
         tool_of(reference)
-    check_patterns(config.policy, config.functions)
     functions = Functions(tuple(dict.fromkeys(config.functions)), config.policy)
     servers = dict.fromkeys(one.described for one in config.servers)
     box = Toolbox((functions, *servers) if config.functions else (*servers,))
@@ -111,11 +115,7 @@ async def tools(config: Offer = Offer()) -> Offered:  # noqa: B008 - frozen
 
 def _hiding(known: Toolbox, names: Sequence[str]) -> list[Source]:
     """Return what hides all tools but those of some names: their sources again, which allow no others."""
-    missing = [name for name in names if known.tool(name) is None]
-    if missing:
-        told = ", ".join(known.names) or "none"
-        problems = [f"no tool has the name {name!r}; those that there are: {told}" for name in missing]
-        raise FlowInvalid("tools", problems, "setting")
+    known.check_names(names, "tools")
     picked = {name: tool for name in names if (tool := known.tool(name)) is not None}
     others = [tool for name in known.names if (tool := known.tool(name)) is not None and name not in picked]
     functions = [Functions((tool.reference,), Policy(allow=())) for tool in others if tool.at_server is None]
@@ -123,5 +123,9 @@ def _hiding(known: Toolbox, names: Sequence[str]) -> list[Source]:
 
 
 def _allowing(server: Server, picked: Mapping[str, Tool]) -> Server:
-    own = [tool.own_name for tool in picked.values() if tool.at_server and tool.at_server.server == server]
-    return replace(server, policy=Policy(allow=tuple(re.sub(r"[()\s]", "?", escape(name)) for name in own)))
+    own = [
+        tool.own_name
+        for tool in picked.values()
+        if tool.at_server and tool.at_server.server.place == server.place
+    ]
+    return replace(server, policy=Policy(allow=tuple(map(exactly, own))))

@@ -9,15 +9,18 @@ from dataclasses import dataclass
 from enum import Enum
 from fnmatch import fnmatchcase
 from functools import cache
+from glob import escape
 from typing import Any, Final, NamedTuple
 
-__all__ = ["Policy", "Verdict", "is_hidden", "unmet", "verdict"]
+__all__ = ["Policy", "Verdict", "exactly", "is_hidden", "policy_of", "unmet", "verdict"]
 
 EXPECTED: Final = (
     'expected `name` or `name(argument=glob, …)`, with globs that have any of , ( ) " in double quotes'
 )
 
-_NAME: Final = re.compile(r"\s*([^()\s](?:[^()]*[^()\s])?)\s*(?:\((.*)\)\s*)?", re.DOTALL)
+_NAME: Final = re.compile(
+    r"""\s*("(?:[^"\\]|\\.)*"|[^()\s"](?:[^()]*[^()\s])?)\s*(?:\((.*)\)\s*)?""", re.DOTALL
+)
 _WORD: Final = r"""("(?:[^"\\]|\\.)*"|[^\s,()="](?:[^,()="]*[^\s,()="])?)"""
 _GLOB: Final = r"""("(?:[^"\\]|\\.)*"|[^,()"]*)"""
 _ARGUMENT: Final = re.compile(rf"\s*{_WORD}\s*=\s*{_GLOB}\s*(,|\Z)", re.DOTALL)
@@ -68,6 +71,11 @@ class Policy:
         return self.allow is not None or bool(self.ask)
 
 
+def policy_of(allow: Sequence[str] | None, ask: Sequence[str], deny: Sequence[str]) -> Policy:
+    """Make a policy of lists; raises ValueError for a pattern that cannot be read."""
+    return Policy(None if allow is None else (*allow,), (*ask,), (*deny,))
+
+
 def verdict(policy: Policy, name: str, arguments: Mapping[str, Any]) -> Verdict:
     """Say what becomes of a call of a tool with these arguments."""
     for patterns, found in (
@@ -114,7 +122,12 @@ def _read(pattern: str) -> Pattern:
             )
         arguments[argument] = _unquoted(pattern, one[2].rstrip())
         place = one.end()
-    return Pattern(name, arguments)
+    return Pattern(_unquoted(pattern, name), arguments)
+
+
+def exactly(name: str) -> str:
+    """Return the pattern of a name alone, whatever characters it has."""
+    return json.dumps(escape(name))
 
 
 def _unquoted(pattern: str, written: str) -> str:

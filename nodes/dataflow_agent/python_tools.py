@@ -40,8 +40,8 @@ class PythonTool(NamedTuple):
         """Describe the tool to a model, under a name."""
         return ToolSpec(name, self.description, self.schema)
 
-    def read(self, written: str) -> dict[str, Any]:
-        """Return the arguments that a model wrote; raises ArgumentsInvalid, and never guesses."""
+    def read(self, written: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the arguments as the function takes them; raises ArgumentsInvalid, and never guesses."""
         read = read_arguments(written, self.arguments)
         return {
             name: getattr(read, field)
@@ -50,10 +50,10 @@ class PythonTool(NamedTuple):
         }
 
 
-def read_arguments(written: str, model: type[M]) -> M:
+def read_arguments(written: Mapping[str, Any], model: type[M]) -> M:
     """Return the arguments of a call, as a model has written them; raises ArgumentsInvalid."""
     try:
-        read: Any = check_json(arguments_in(written), model)
+        read: Any = check_json(written, model)
     except ValueMismatch as mismatch:
         raise ArgumentsInvalid(f"the arguments do not fit: {mismatch}") from None
     return read  # type: ignore[no-any-return]  # as just checked

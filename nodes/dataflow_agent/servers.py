@@ -74,6 +74,11 @@ class Server:
         named = [(variable, secret.name) for variable, secret in self.env]
         return sha256(repr((self.command, self.url, named)).encode()).hexdigest()[:DIGITS]
 
+    @property
+    def place(self) -> str:
+        """Where its tools are found; two descriptions that differ in policy or deadlines have one."""
+        return f"{self.label} {self.digest}"
+
 
 @dataclass(frozen=True, slots=True)
 class ServerTool:
@@ -87,7 +92,7 @@ class ServerTool:
     @property
     def reference(self) -> str:
         """Where it is found: the server, told from all others, and the name."""
-        return f"{self.server.label} {self.server.digest}:{self.own_name}"
+        return f"{self.server.place}:{self.own_name}"
 
     def spec(self, name: str) -> ToolSpec:
         """Describe the tool to a model, under a name."""

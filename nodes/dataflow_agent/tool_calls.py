@@ -3,50 +3,59 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic_core import PydanticSerializationError, to_json
 
 from dataflow import Image, SecretMissing, ToolCall
 from dataflow_agent.agent_spans import tool_span
-from dataflow_agent.python_tools import ArgumentsInvalid, tool_of
+from dataflow_agent.python_tools import ArgumentsInvalid, arguments_in, tool_of
 from dataflow_agent.server_errors import ServerFailed, ToolFailed
 from dataflow_agent.server_results import Content, joined, shown
-from dataflow_agent.server_sessions import called
+from dataflow_agent.server_sessions import called, listed
 from dataflow_agent.toolboxes import Tool, Toolbox
 
-__all__ = ["CallUnfit", "read_call", "result_of"]
+__all__ = ["CallUnfit", "ReadCall", "read_call", "result_of"]
 
 
 class CallUnfit(Exception):
     """Raised for a call that cannot be made; the text is for the model."""
 
 
-def read_call(call: ToolCall, tools: Toolbox, allowed: list[str] | None) -> tuple[Tool, Mapping[str, Any]]:
-    """Return the tool that a call is of, and its arguments; raises CallUnfit."""
+class ReadCall(NamedTuple):
+    """The tool that a call is of, and its arguments: as a model wrote them, and as the tool takes them."""
+
+    tool: Tool
+    written: Mapping[str, Any]
+    arguments: Mapping[str, Any]
+
+
+async def read_call(call: ToolCall, toolbox: Toolbox, allowed: list[str] | None) -> ReadCall:
+    """Find the tool that a call is of, and read its arguments; raises CallUnfit.
+
+    `allowed` are the names of the tools that may be called, None stands for all.
+    """
+    try:
+        tools = await listed(toolbox)
+    except (ServerFailed, SecretMissing) as error:
+        raise CallUnfit(f"error: {error}; {call.name} was not called") from None
     found = tools.tool(call.name)
     if found is None or (allowed is not None and call.name not in allowed):
         known = [name for name in tools.names if allowed is None or name in allowed]
-        listed = ", ".join(known) or "none"
-        raise CallUnfit(f"error: there is no tool {call.name!r}; those that there are: {listed}")
+        told = ", ".join(known) or "none"
+        raise CallUnfit(f"error: there is no tool {call.name!r}; those that there are: {told}")
     try:
-        return found, found.read(call.arguments)
+        written = arguments_in(call.arguments)
+        return ReadCall(found, written, found.read(written))
     except ArgumentsInvalid as error:
         raise CallUnfit(f"error: {error}; {call.name} was not called") from None
 
 
-async def result_of(call: ToolCall, tools: Toolbox, allowed: list[str] | None) -> Content:
-    """Call a tool and return what the model is told: texts and images, else JSON, or what went wrong.
-
-    The toolbox is one that `listed` has returned.
-    """
+async def result_of(call: ToolCall, tool: Tool, arguments: Mapping[str, Any]) -> Content:
+    """Call a tool and return what the model is told: texts and images, else JSON, or what went wrong."""
     try:
-        found, arguments = read_call(call, tools, allowed)
-    except CallUnfit as unfit:
-        return str(unfit)
-    try:
-        with tool_span(call, found.spec(call.name).description) as span:
-            content = await _content_of(found, arguments)
+        with tool_span(call, tool.spec(call.name).description) as span:
+            content = await _content_of(tool, arguments)
             if span.tells_content:
                 span.note({"gen_ai.tool.call.result": shown(content)})
     except (ServerFailed, ToolFailed, SecretMissing) as error:

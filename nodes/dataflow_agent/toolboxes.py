@@ -12,16 +12,16 @@ from typing import Any, Final, NamedTuple, TypeAlias, assert_never
 from pydantic import BaseModel, ConfigDict, Field
 
 from dataflow import FlowInvalid, Tools, json_schema
-from dataflow_agent.policies import Policy, Verdict, is_hidden, unmet, verdict
-from dataflow_agent.python_tools import arguments_in, read_arguments, reference_of, tool_of
+from dataflow_agent.policies import Policy, Verdict, is_hidden, policy_of, unmet, verdict
+from dataflow_agent.python_tools import read_arguments, reference_of, tool_of
 from dataflow_agent.requests import ToolSpec
 from dataflow_agent.servers import Server, ServerTool
 from dataflow_agent.tool_names import names_of, parts_of
 
-__all__ = ["Delegate", "Functions", "Listed", "Source", "Task", "Tool", "Toolbox", "check_patterns", "tools"]
+__all__ = ["Delegate", "Functions", "Listed", "Source", "Task", "Tool", "Toolbox", "misspelt", "tools"]
 
 NO_POLICY: Final = Policy()
-#: The module, so to say, of tools that are agents.
+#: What tools that are agents are in, so to say.
 AGENT: Final = "agent"
 
 
@@ -54,9 +54,9 @@ class Delegate:
     policy: Policy = NO_POLICY
 
     @property
-    def references(self) -> tuple[str, ...]:
-        """Where it is found: nowhere but in the settings of the agent that calls it."""
-        return (f"{AGENT}:{self.name}",)
+    def reference(self) -> str:
+        """Where it is found: in the settings of the agent that calls it, and not where a function may be."""
+        return f"{AGENT} {self.name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +94,12 @@ class Tool(NamedTuple):
             return ToolSpec(name, self.delegate.description, TASK_SCHEMA)
         return (self.at_server or tool_of(self.reference)).spec(name)
 
-    def read(self, written: str) -> Mapping[str, Any]:
-        """Return the arguments that a model wrote; raises ArgumentsInvalid, or FlowInvalid as `spec` does."""
+    def read(self, written: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the arguments as it takes them; raises ArgumentsInvalid, or FlowInvalid as `spec` does."""
         if self.delegate is not None:
             return read_arguments(written, Task).model_dump()
         if self.at_server is not None:
-            return arguments_in(written)  # the server holds them against its schema
+            return written  # the server holds them against its schema
         return tool_of(self.reference).read(written)
 
     @property
@@ -127,13 +127,20 @@ class Toolbox(Tools):
 
         Raises FlowInvalid for a tool that cannot be found, and for a name that none has.
         """
-        found = self._by_name
-        missing = [name for name in allowed or () if name not in found]
-        if missing:
-            known = ", ".join(found) or "none"
-            problems = [f"no tool has the name {name!r}; those that there are: {known}" for name in missing]
-            raise FlowInvalid("allowed_tools", problems, "setting")
-        return tuple(tool.spec(name) for name, tool in found.items() if allowed is None or name in allowed)
+        self.check_names(allowed or (), "allowed_tools")
+        found = self._by_name.items()
+        return tuple(tool.spec(name) for name, tool in found if allowed is None or name in allowed)
+
+    def check_names(self, names: Sequence[str], setting: str) -> None:
+        """Check that tools have the names that a setting gives; raises FlowInvalid."""
+        known = ", ".join(self.names) or "none"
+        problems = [
+            f"no tool has the name {name!r}; those that there are: {known}"
+            for name in names
+            if name not in self._by_name
+        ]
+        if problems:
+            raise FlowInvalid(setting, problems, "setting")
 
     @property
     def servers(self) -> tuple[Server, ...]:
@@ -177,7 +184,7 @@ def _tools_in(source: Source) -> list[Tool]:
         case Functions():
             return [Tool(one, _own_name(one), (source.policy,)) for one in source.references]
         case Delegate():
-            return [Tool(one, _own_name(one), (source.policy,), source) for one in source.references]
+            return [Tool(source.reference, source.name, (source.policy,), source)]
         case Listed():
             policies = (source.server.policy,)
             return [Tool(one.reference, one.own_name, policies, at_server=one) for one in source.tools]
@@ -191,6 +198,8 @@ def _parts(tool: Tool) -> Sequence[str]:
     """Return what tells a tool from others of its name, and that name at the end."""
     if tool.at_server is not None:
         return tool.at_server.server.label, tool.own_name
+    if tool.delegate is not None:
+        return AGENT, tool.own_name
     return parts_of(tool.reference)
 
 
@@ -207,7 +216,7 @@ def tools(
     given here; descriptions keep theirs. Raises FlowInvalid for what cannot be a tool: a lambda, a local
     function, a parameter that JSON cannot carry; and for a pattern that means none of the functions.
     """
-    policy = Policy(None if allow is None else (*allow,), (*ask,), (*deny,))
+    policy = policy_of(allow, ask, deny)
     sources: list[Source] = []
     own: list[str] = []
     for item in items:
@@ -220,20 +229,20 @@ def tools(
         else:
             own.append(reference_of(item))
             sources.append(Functions((own[-1],), policy))
-    check_patterns(policy, own)
+    problems = misspelt(policy, own)
+    if problems:
+        raise FlowInvalid("policy", problems, "setting")
     return Toolbox(_joined(sources))
 
 
-def check_patterns(policy: Policy, references: Sequence[str]) -> None:
-    """Check that each pattern means one of the functions; raises FlowInvalid, as it may be misspelt."""
+def misspelt(policy: Policy, references: Sequence[str]) -> list[str]:
+    """Tell of each pattern that means none of the functions, as it may be misspelt."""
     names = [_own_name(reference) for reference in references]
     known = ", ".join(names) or "none"
-    problems = [
+    return [
         f"the pattern {pattern!r} means none of the functions; those that there are: {known}"
         for pattern in unmet(policy, names)
     ]
-    if problems:
-        raise FlowInvalid("policy", problems, "setting")
 
 
 def _own_name(reference: str) -> str:

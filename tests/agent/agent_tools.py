@@ -10,7 +10,20 @@ import anyio
 import anyio.lowlevel
 from pydantic import BaseModel, Field
 
-from dataflow import Config, ExecutionContext, Image, NodeOutput, node, this_firing
+from dataflow import Config, ExecutionContext, Image, NodeOutput, ToolCall, node, this_firing
+from dataflow_agent import Toolbox
+from dataflow_agent.server_results import Content
+from dataflow_agent.tool_calls import CallUnfit, read_call, result_of
+
+
+async def told_of(call: ToolCall, box: Toolbox, allowed: list[str] | None = None) -> Content:
+    """Make a call, and return what the model is told."""
+    try:
+        tool, _, arguments = await read_call(call, box, allowed)
+    except CallUnfit as unfit:
+        return str(unfit)
+    return await result_of(call, tool, arguments)
+
 
 #: The calls that really entered a function, in order.
 ENTERED: Final[list[str]] = []

@@ -117,7 +117,8 @@ async def grow(context: Context) -> str:
 
 def more_tools() -> None:
     """Have tools whose names are hard to tell apart."""
-    for name in ("search-a", "search_a", f"{'x' * 34}a{'x' * 35}", f"{'x' * 34}b{'x' * 35}"):
+    long = [f"{'x' * 34}{letter}{'x' * 35}" for letter in "ab"]
+    for name in ("search-a", "search_a", *long, "find file", "find_file", "find(file"):
 
         async def search(name: str = name) -> str:
             return name

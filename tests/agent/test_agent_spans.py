@@ -13,7 +13,7 @@ from opentelemetry.trace import SpanKind, StatusCode
 
 from dataflow import Flow, RunFailed, this_firing
 from dataflow.stores.sqlite import SqliteStore
-from dataflow_agent import Agent, ScriptedAnswer, ScriptedCall, scripted, tools
+from dataflow_agent import Agent, AgentConfig, ScriptedAnswer, ScriptedCall, agent, scripted, tools
 from tests.agent.agent_tools import fails, meet
 from tests.spans import Spans
 
@@ -128,6 +128,34 @@ async def test_the_turn_of_an_agent_below_is_a_span_inside_the_call_of_the_one_a
     assert {"lead/turn[0]/call[0]/scout", "lead/turn[0]/call[0]", "lead"} < {*places}
     assert (below.attributes or {})["gen_ai.agent.name"] == "scout"
     assert "it is there" in str(spans.told("lead/turn[0]/call[0]/scout", "gen_ai.output.messages"))
+
+
+async def test_an_agent_is_called_by_its_name_wherever_it_is_placed() -> None:
+    spans = Spans()
+    with Flow("desk") as flow:
+        config = AgentConfig(name="librarian", model="mistral/large")
+        flow.output("text", flow.add(agent, prompt="hi", config=config).out.text)
+    with scripted("an answer"):
+        await flow.using(**spans.settings).run()
+    assert spans.one("agent").name == "invoke_agent librarian"
+    assert spans.told("agent", "gen_ai.agent.name") == "librarian"
+
+
+async def test_of_a_turn_that_a_limit_has_ended_the_limit_is_told() -> None:
+    spans = Spans(content=True)
+    scout = Agent("scout", model="mistral/small", tools=tools(look), max_turns=1)
+    with Flow("scouting") as flow:
+        asked = flow.add(lead, prompt="where?", tools=tools(scout.as_tool("Looks around.")))
+        flow.output("text", asked.out.text)
+    looks = calling(("look", {"at": "it"}))
+    with scripted(calling(("scout", {"prompt": "look"})), looks, "there"):
+        await flow.using(**spans.settings).run()
+    ends = [
+        json.loads(str(spans.told(name, "gen_ai.output.messages")))[0]["finish_reason"]
+        for name in ("lead/turn[0]/call[0]/scout", "lead")
+    ]
+    assert ends == ["max_turns", "stop"]
+    assert [span.name for span in spans.all if span.name.startswith("execute_tool")] == []
 
 
 async def test_with_content_prompt_answer_arguments_and_results_are_told() -> None:

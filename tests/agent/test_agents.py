@@ -159,6 +159,10 @@ async def test_without_a_context_it_begins_one_named_like_its_firing() -> None:
         ({"max_tool_calls": 1}, (adding(2),), "max_tool_calls", "", "uA"),
         ({"max_tool_calls": 0}, (adding(1, "I would"),), "max_tool_calls", "I would", "uA"),
         ({"max_turns": 2}, (adding(1, "one"), adding(1)), "max_turns", "one", "uatA"),
+        (
+            {"max_turns": 1}, (adding(1, "[stopped by max_turns]"),), "max_turns",
+            "[stopped by max_turns]", "uA",
+        ),
         ({"max_turns": 1}, ("done",), "answer", "done", "uA"),
         ({}, (adding(10), adding(1)), "max_tool_calls", "", "ua" + 10 * "t" + "A"),
     ],

@@ -35,8 +35,7 @@ from dataflow_agent import (
 from dataflow_agent.offering import Offer, OfferedServer
 from dataflow_agent.offering import tools as offer
 from dataflow_agent.server_results import Content
-from dataflow_agent.tool_calls import result_of
-from tests.agent.agent_tools import add
+from tests.agent.agent_tools import add, told_of
 from tests.processes import modules_after
 
 SERVER: Final = str(Path(__file__).with_name("mcp_server.py"))
@@ -80,7 +79,7 @@ def children() -> set[int]:
 
 async def call(box: Toolbox, name: str, /, **arguments: Any) -> Content:
     """Call a tool by the name that models know."""
-    return await result_of(ToolCall("c", name, json.dumps(arguments)), await listed(box), None)
+    return await told_of(ToolCall("c", name, json.dumps(arguments)), box)
 
 
 async def until(box: Toolbox, name: str) -> None:
@@ -536,6 +535,15 @@ class TestOffers:
             FlowInvalid, match="no tool has the name 'ecko'; those that there are: add, weather, echo"
         ):
             await offer(Offer(functions=functions, servers=[server], tools=["ecko"]))
+
+    async def test_a_picked_tool_brings_no_others_along(self) -> None:
+        server = OfferedServer(command=[sys.executable, SERVER, "--many"], name="served")
+        twice = [server, server.model_copy(update={"deadline": 5.0})]
+        known = (await listed(Toolbox((server.described,)))).names
+        for names in (["find_file"], [name for name in known if name.startswith("find_file_")][:1]):
+            some = await offer(Offer(servers=twice, tools=names))
+            assert some.tool_names == names
+            assert (await listed(some.tools)).names == (*names,)
 
     async def test_a_document_has_servers(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.setenv("MY_KEY", KEY)

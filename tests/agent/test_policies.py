@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dataflow_agent.policies import Policy, Verdict, is_hidden, verdict
+from dataflow_agent.policies import Policy, Verdict, exactly, is_hidden, verdict
 
 ALLOW, ASK, DENY = Verdict.ALLOW, Verdict.ASK, Verdict.DENY
 
@@ -78,6 +78,9 @@ def test_no_call_of_a_hidden_tool_is_made(policy: Policy, name: str, arguments: 
         (" go ", {"to": 1}, True),
         ("g[a-o]", {}, True),
         ("GO", {}, False),
+        ('"go"', {}, True),
+        (' "g*" (to=a)', {"to": "a"}, True),
+        ('"g o"', {}, False),
         ("go(to=a*)", {"to": "abc"}, True),
         ("go(to=a*)", {}, False),
         ("go( to = a b , at=* )", {"to": "a b", "at": None}, True),
@@ -96,11 +99,27 @@ def test_what_a_pattern_means(pattern: str, arguments: dict[str, Any], fits: boo
     assert verdict(Policy(deny=(pattern,)), "go", arguments) is (DENY if fits else ALLOW)
 
 
+@given(st.text(max_size=5), st.text(max_size=5))
+def test_a_name_can_be_meant_alone_whatever_it_is(name: str, other: str) -> None:
+    policy = Policy(deny=(exactly(name),))
+    assert is_hidden(policy, name)
+    assert is_hidden(policy, other) is (other == name)
+    assert not is_hidden(policy, f"{name}?")
+
+
+@pytest.mark.parametrize("name", ["find file", "find(file", 'find"file', "find*", "[ab]", "\n"])
+def test_a_name_of_any_characters_is_meant_by_its_text_alone(name: str) -> None:
+    policy = Policy(allow=(exactly(name),))
+    assert [other for other in (name, "find_file", "a", "finds", "") if not is_hidden(policy, other)] == [
+        name
+    ]
+
+
 @pytest.mark.parametrize(
     "pattern",
     [
         "", " ", "()", "go(", "go)", "go()", "go(to)", "go(=a)", "go(to=a,)", "go(to=a) b", "go(to=(a))",
-        'go(to="a)', 'go(to=a"b")',
+        'go(to="a)', 'go(to=a"b")', '"go', '"go" (', '"go" on', '"go"on',
     ],
 )  # fmt: skip
 def test_a_pattern_that_cannot_be_read_is_told_when_the_policy_is_made(pattern: str) -> None:

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from dataflow import EventKind, Flow, FlowInvalid, NodeState, Result, RunFailed
 from dataflow.stores.sqlite import SqliteStore
+from dataflow.wiring import PlacedNode
 from dataflow_agent import (
     Agent,
     AgentConfig,
@@ -24,6 +25,10 @@ from dataflow_agent import (
     scripted,
     tools,
 )
+from dataflow_agent.agent_configs import TAKEN
+from dataflow_agent.agent_steps import make
+from dataflow_agent.agent_wiring import call_flow
+from dataflow_agent.toolboxes import Functions
 
 MADE: Final[list[str]] = []
 
@@ -304,6 +309,42 @@ async def test_one_description_may_be_of_two_agents() -> None:
 def test_the_name_of_a_subagent_is_one_of_a_node(name: str) -> None:
     with pytest.raises(ValidationError, match="is no name of a subagent; expected letters, digits and _"):
         Agent(name).as_tool("helps")
+
+
+def test_the_names_that_no_subagent_has_are_those_that_a_call_is_wired_of() -> None:
+    config = AgentConfig(vision_summary="openai/sees")
+    wired = call_flow(config).wiring.block.nodes
+    assert {*TAKEN} == {*wired, *make.type.configured(config).outputs}
+
+
+@pytest.mark.parametrize("vision", ["", "openai/sees"])
+def test_a_subagent_is_a_node_of_its_name_whatever_the_others_are_called(vision: str) -> None:
+    names = ["told_2", "helper", "told", "merge", "call", "turn", "tools", "answer", "ask", "begin"]
+    below = [Subagent(name=name, description="helps") for name in names]
+    wired = call_flow(AgentConfig(subagents=below, vision_summary=vision)).wiring.block.nodes
+    types = [node.type for node in map(wired.get, names) if isinstance(node, PlacedNode)]
+    assert [one.name for one in types if isinstance(one, Flow)] == names
+
+
+@pytest.mark.parametrize("which", ["allow", "ask", "deny"])
+def test_a_pattern_that_does_not_mean_the_subagent_is_refused(which: str) -> None:
+    with pytest.raises(
+        ValidationError, match="the pattern 'raeder' does not mean the agent; expected 'reader'"
+    ):
+        reader.as_tool("reads books", **{which: ["read*", "raeder"]})
+    below = reader.as_tool("reads books", **{which: ["r*", "reader(prompt=a*)"]})
+    assert len(below.delegates) == 1
+
+
+def test_a_subagent_and_a_function_of_its_name_are_two_tools() -> None:
+    functions = Toolbox((Functions(("agent:helper", "other:reader")),))
+    box = AgentConfig(
+        tools=functions, subagents=[Subagent(name=name, description="d") for name in ("helper", "reader")]
+    ).offered(Toolbox())
+    found = [tool for tool in map(box.tool, box.names) if tool is not None]
+    assert len({tool.reference for tool in found}) == 4
+    assert [tool.own_name for tool in found if tool.delegate is None] == ["helper", "reader"]
+    assert [tool.own_name for tool in found if tool.delegate is not None] == ["helper", "reader"]
 
 
 def test_a_subagent_is_described_and_its_agents_are_not_among_its_tools() -> None:

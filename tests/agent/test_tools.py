@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -12,12 +14,11 @@ from dataflow_agent import Toolbox, offering, tools
 from dataflow_agent.offering import Offer
 from dataflow_agent.policies import Policy, Verdict
 from dataflow_agent.server_results import Content
-from dataflow_agent.tool_calls import result_of
 from dataflow_agent.tool_names import names_of as names_of_parts
 from dataflow_agent.tool_names import parts_of
 from dataflow_agent.toolboxes import Functions
 from tests.agent import agent_tools
-from tests.agent.agent_tools import ENTERED, PIXEL, Kit, add, blocking, lines, weather
+from tests.agent.agent_tools import ENTERED, PIXEL, Kit, add, blocking, lines, told_of, weather
 
 
 def names_of(references: list[str]) -> dict[str, str]:
@@ -30,7 +31,7 @@ LEGAL: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 async def called(function: Any, arguments: str = "{}") -> Content:
     box = tools(function)
-    return await result_of(ToolCall("c", box.names[0], arguments), box, None)
+    return await told_of(ToolCall("c", box.names[0], arguments), box, None)
 
 
 def test_a_tool_is_described_by_its_docstring_and_annotations() -> None:
@@ -151,13 +152,13 @@ async def test_what_goes_wrong_is_told_and_nothing_is_guessed(
 
 async def test_a_tool_that_is_not_there_is_told_with_those_that_are() -> None:
     box = tools(add, weather)
-    assert await result_of(ToolCall("c", "sub", "{}"), box, None) == (
+    assert await told_of(ToolCall("c", "sub", "{}"), box, None) == (
         "error: there is no tool 'sub'; those that there are: add, weather"
     )
-    assert await result_of(ToolCall("c", "add", "{}"), box, ["weather"]) == (
+    assert await told_of(ToolCall("c", "add", "{}"), box, ["weather"]) == (
         "error: there is no tool 'add'; those that there are: weather"
     )
-    assert str(await result_of(ToolCall("c", "add", "{}"), tools(), None)).endswith(
+    assert str(await told_of(ToolCall("c", "add", "{}"), tools(), None)).endswith(
         "those that there are: none"
     )
 
@@ -197,6 +198,19 @@ async def test_a_node_offers_functions_by_their_names() -> None:
         flow.output("names", step.out.tool_names)
     result = await flow.run()
     assert result.outputs == {"tools": tools(add), "names": ["add"]}
+
+
+def test_a_document_with_a_pattern_that_means_no_function_does_not_pass_the_check(tmp_path: Path) -> None:
+    def offering_without(pattern: str) -> Flow:
+        config = {"functions": [f"{MODULE}:add"], "deny": [pattern]}
+        file = tmp_path / "offer.json"
+        nodes = {"box": {"type": "agent.tools", "config": config}}
+        file.write_text(json.dumps({"dataflow": 1, "nodes": nodes, "outputs": {"tools": "box.tools"}}))
+        return Flow.load(file)
+
+    with pytest.raises(FlowInvalid, match="the pattern 'weahter' means none of the functions"):
+        offering_without("weahter").check()
+    assert offering_without("add(a=1)").check() == []
 
 
 @pytest.mark.parametrize("name", ["no_such_module:add", f"{MODULE}:no_such_function"])

@@ -13,7 +13,6 @@ from dataflow import ExecutionContext, ToolCall, Tools
 from dataflow_agent import Agent, AgentConfig, Toolbox, agent, listed, mcp, offering, tools
 from dataflow_agent.offering import Offer
 from dataflow_agent.policies import Policy
-from dataflow_agent.tool_calls import result_of
 from tests.agent import agent_tools
 from tests.messages.telling import Row, Stimulus
 
@@ -32,7 +31,7 @@ def describing(item: Any) -> Stimulus:
 
 
 def calling(name: str, arguments: str, box: Toolbox = BOX) -> Stimulus:
-    return lambda: anyio.run(result_of, ToolCall("c", name, arguments), box, None)
+    return lambda: anyio.run(agent_tools.told_of, ToolCall("c", name, arguments), box, None)
 
 
 def listing(**server: Any) -> Stimulus:
@@ -173,6 +172,11 @@ ROWS: Final = [
         "the pattern 'weahter' means none of the functions; those that there are: add, weather",
     ),
     Row(
+        "a pattern of no function in the config of a node",
+        lambda: Offer(functions=[f"{agent_tools.__name__}:add"], deny=["weahter"]),
+        "…the pattern 'weahter' means none of the functions; those that there are: add…",
+    ),
+    Row(
         "two subagents of one name",
         lambda: Agent("lead", tools=tools(Agent("a").as_tool("x"), Agent("a").as_tool("y"))),
         "…two subagents have the name 'a'; expected names that differ…",
@@ -185,7 +189,12 @@ ROWS: Final = [
     Row(
         "a name that is no name of a node",
         lambda: Agent("a b").as_tool("x"),
-        "…'a b' is no name of a subagent; expected letters, digits and _, and none of approve, context, describe, make, merge, result, told…",
+        "…'a b' is no name of a subagent; expected letters, digits and _, and none of approve, context, describe, make, result…",
+    ),
+    Row(
+        "a pattern of a subagent that does not mean it",
+        lambda: Agent("reader").as_tool("x", deny=["raeder"]),
+        "…the pattern 'raeder' does not mean the agent; expected 'reader', or a glob of it…",
     ),
     Row(
         "agents among the tools",
