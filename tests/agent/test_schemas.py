@@ -144,6 +144,7 @@ def test_an_answer_that_nests_too_deep_is_unfit(levels: int) -> None:
     ("schema", "value", "told"),
     [
         ({"const": 1}, True, "expected 1, found bool True"),
+        ({"enum": [1, 2], "const": 1}, 2, "expected 1, found int 2"),
         ({"enum": ["x", None]}, "y", "expected \"x\" or null, found str 'y'"),
         ({"not": {"type": "null"}}, None, "expected what does not fit the schema of `not`"),
         ({"anyOf": [{"type": "null"}, {"type": "string"}]}, 3, "expected null or string, found int 3"),
@@ -210,7 +211,7 @@ leaves = st.one_of(
             "maxProperties": st.integers(0, 2),
         },
     ),
-    st.fixed_dictionaries({"enum": st.lists(values, min_size=1, max_size=2)}),
+    st.fixed_dictionaries({"enum": st.lists(values, min_size=1, max_size=2)}, optional={"const": values}),
     st.fixed_dictionaries({"const": values}),
 )
 
