@@ -149,7 +149,12 @@ def _in_one_form(value: Any) -> Any:
 
 
 def _is_multiple(value: float, step: float) -> bool:
-    return isfinite(value) and Fraction(str(value)) % Fraction(str(step)) == 0
+    return (isinstance(value, int) or isfinite(value)) and _exact(value) % _exact(step) == 0
+
+
+def _exact(number: float) -> Fraction:
+    """Return a number as it is written: 0.1 is a tenth."""
+    return Fraction(number if isinstance(number, int) else str(number))
 
 
 def _are_different(items: list[Any], wanted: bool) -> bool:
