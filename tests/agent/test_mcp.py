@@ -240,6 +240,12 @@ class TestDeath:
             "tool server 'served' could not be started: exit code 4; its last lines: no library found (3 starts)"
         )
 
+    async def test_what_went_wrong_is_told_whole_whatever_the_server_is_called(self) -> None:
+        with pytest.raises(ServerFailed) as caught:
+            await listed(mcp("/bin/false", name="bob's shelf"))
+        told = "could not be started: exit code 1 (3 starts)"
+        assert (caught.value.text, str(caught.value)) == (told, f'tool server "bob\'s shelf" {told}')
+
     async def test_a_server_that_says_nothing_fails_in_its_time_and_is_killed(self) -> None:
         before = children()
         with pytest.raises(ServerFailed, match=r"tool server 'served' has not answered within 0\.5 s"):
