@@ -25,7 +25,8 @@ PNG = bytes.fromhex(
 )
 
 served = MCPServer("served", log_level="ERROR")
-CANCELLED = HANGING = 0
+CANCELLED = HANGING = WAITING = 0
+LET_GO = anyio.Event()
 
 
 @served.tool()
@@ -79,6 +80,27 @@ async def hanging() -> int:
 async def cancelled() -> int:
     """Tell how many of them were cancelled."""
     return CANCELLED
+
+
+@served.tool()
+async def wait() -> str:
+    """Wait until told to go on."""
+    global WAITING
+    WAITING += 1
+    await LET_GO.wait()
+    return "went on"
+
+
+@served.tool()
+async def waiting() -> int:
+    """Tell how many calls have begun to wait."""
+    return WAITING
+
+
+@served.tool()
+async def let_go() -> str:
+    LET_GO.set()
+    return ""
 
 
 @served.tool()

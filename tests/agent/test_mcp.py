@@ -175,9 +175,18 @@ class TestCalls:
             await until(box, "cancelled")
 
     async def test_a_node_that_is_cancelled_cancels_its_call_and_no_others(self) -> None:
-        box = serve()
-        async with sessions(box):
+        box, told = serve(), []
+        async with sessions(box), anyio.create_task_group() as group:
+
+            async def wait() -> None:
+                told.append(await call(box, "wait"))
+
+            group.start_soon(wait)
+            await until(box, "waiting")
             await hang_until_cancelled(box)
+            assert told == []
+            await call(box, "let_go")
+        assert told == ["went on"]
 
     async def test_only_the_variables_that_are_named_are_given(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("NOT_NAMED", "something")
