@@ -29,6 +29,7 @@ __all__ = [
     "SERVER",
     "call",
     "children",
+    "end_of",
     "hang_until_cancelled",
     "is_there",
     "serve",
@@ -56,6 +57,19 @@ def is_there(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
+
+
+async def end_of(pid: int) -> None:
+    """Wait until a process has ended that was killed: the kernel may take a moment."""
+    try:
+        descriptor = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return
+    try:
+        with anyio.fail_after(20):
+            await anyio.wait_readable(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def children() -> set[int]:

@@ -19,6 +19,7 @@ from dataflow_agent import (
 from tests.agent.serving import (
     call,
     children,
+    end_of,
     is_there,
     serve,
     until,
@@ -62,10 +63,9 @@ class TestDeath:
             child = int(str(await call(box, "child")))
             assert is_there(child)
             await call(box, "kill")
-            await call(box, "pid")
-            assert not is_there(child)
+            await end_of(child)
             other = int(str(await call(box, "child")))
-        assert not is_there(other)
+        await end_of(other)
         assert children() == before
 
     async def test_a_server_that_never_starts_fails_after_three_starts(self) -> None:
