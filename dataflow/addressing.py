@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from dataflow.plan import FlowPlan, PlanNode, ScopePlan
 
-__all__ = ["Addresses", "RootPort", "let_go", "name_of"]
+__all__ = ["Addresses", "RootPort", "end_of", "let_go", "name_of"]
 
 WITHIN: Final = (
     "a map, a loop or a flow: collect it, take the loop's result, or make it an output of the flow"
@@ -52,15 +52,13 @@ class Addresses:
             raise DataflowError(self._unknown(reference, node))
         return RootPort(None, reference.port, slot)
 
-    def node(self, port: object) -> RootPort | None:
-        """Find the end of a node that is named alone, as a step or by its id, and has no port `out`."""
+    def node(self, port: object) -> PlanNode | None:
+        """Find a node that is named alone, as a step or by its id, and has no port `out`."""
         if not isinstance(port, Step | str) or (isinstance(port, str) and "." in port):
             return None
         reference = self._own(port)
         node = self._nodes.get(reference.node)
-        if node is None or reference.port in node.outputs:
-            return None
-        return RootPort(node, DONE, node.outputs.get(DONE))
+        return None if node is None or reference.port in node.outputs else node
 
     def output(self, port: object) -> RootPort | None:
         """Find what an output of the flow reads, if this is the name of one; `node.port` names a port."""
@@ -114,6 +112,11 @@ def _body_of(node: PlanNode) -> ScopePlan | None:
             return plan.root
         case _:
             return None
+
+
+def end_of(node: PlanNode) -> RootPort:
+    """Return the port that tells that a node is done."""
+    return RootPort(node, DONE, node.outputs.get(DONE))
 
 
 def let_go(port: object) -> DataflowError:

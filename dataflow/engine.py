@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-import anyio
-
 from dataflow.backend import new_event
 from dataflow.errors import AnswerRefused, DataflowError
 from dataflow.events import EventKind
@@ -201,8 +199,7 @@ class Engine:
 
     async def _end_closed(self, status: RunStatus) -> None:
         try:
-            with anyio.CancelScope(shield=True):
-                await self.workers.shared.close()
+            await self.workers.shared.close()
         finally:
             self._end(status)
 

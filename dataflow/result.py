@@ -140,8 +140,8 @@ class Result:
             waits = list(makers_of(self._root, slot)) if self.status == "paused" and slot is not None else []
             return explain_token(f"output {port!r}", self._token(output), self.status, waits, self.asks)
         alone = self._addresses.node(port)
-        if alone is not None and alone.node is not None:
-            return self.explain(alone.node.label)
+        if alone is not None:
+            return self.explain(alone.label)
         found = self._addresses.port(port)
         token = self._token(found)
         if token is UNSETTLED and found.node is not None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from dataflow.addressing import Addresses, RootPort, name_of
+from dataflow.addressing import Addresses, RootPort, end_of, name_of
 from dataflow.entering import read_some
 from dataflow.errors import DataflowError
 from dataflow.freshness import Stage
@@ -192,8 +192,8 @@ class Live:
         if found is not None:
             return explain(self._engine, f"output {port!r}", found)
         node = self._addresses.node(port)
-        if node is not None and node.node is not None:
-            return explain(self._engine, f"node {node.node.id!r}", node)
+        if node is not None:
+            return explain(self._engine, f"node {node.id!r}", end_of(node))
         return explain(self._engine, name_of(port), self._addresses.port(port))
 
     def _find(self, port: object) -> RootPort:

@@ -92,11 +92,12 @@ class Shared:
         yield owned.value
 
     async def close(self) -> None:
-        """Close everything, what was opened last first, and return when it is closed."""
+        """Close everything, what was opened last first, and return when it is closed, cancelled or not."""
         self._is_over = True
         for owned in reversed([*self._by_key.values()]):
             owned.close()
-            await owned.has_closed.wait()
+            with anyio.CancelScope(shield=True):
+                await owned.has_closed.wait()
 
     async def _own(
         self, key: Hashable, owned: _Owned, open_it: Callable[[], AbstractAsyncContextManager[Any]]
@@ -141,7 +142,6 @@ async def sharing() -> AsyncIterator[Shared]:
         except BaseException as error:  # noqa: BLE001 - raised again below, not wrapped in a group
             raised = error
         finally:
-            with anyio.CancelScope(shield=True):
-                await shared.close()
+            await shared.close()
     if raised is not None:
         raise raised

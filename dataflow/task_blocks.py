@@ -92,5 +92,4 @@ async def _end_cancelled(engine: Owned) -> None:
                 await engine.ended.wait()
     finally:
         engine.workers.leave()  # what the workers still see is a real cancellation
-        with anyio.CancelScope(shield=True):
-            await engine.workers.shared.close()
+        await engine.workers.shared.close()

@@ -18,6 +18,7 @@ from dataflow.current import NO_SPAN, Span
 from dataflow.errors import NodeTimeout
 from dataflow.events import EventKind, Reporter
 from dataflow.failure import Failure, text_of_error
+from dataflow.plan import FlowOf, LoopOf, MapOf
 from dataflow.redaction import redacted
 from dataflow.span_links import Links
 from dataflow.states import NodeState, RunStatus
@@ -34,7 +35,7 @@ __all__ = ["TracedReporter"]
 
 LOG: Final = logging.getLogger("dataflow.telemetry")
 #: The node types of what has frames, in the words of the documents.
-OPENERS: Final = {"LoopOf": "loop", "MapOf": "map", "FlowOf": "flow"}
+OPENERS: Final[Mapping[type, str]] = {LoopOf: "loop", MapOf: "map", FlowOf: "flow"}
 
 
 class TracedReporter(Reporter):
@@ -121,7 +122,7 @@ class TracedReporter(Reporter):
         name, span = self.flow, self._root
         while frame.parent is not None:
             node = frame.parent.plan.nodes[frame.owner]
-            if OPENERS[type(node.action).__name__] == "flow":
+            if isinstance(node.action, FlowOf):
                 opened = self._owners.get(frame)
                 name, span = node.id, None if opened is None else opened.span  # it may have ended
                 break
@@ -180,7 +181,7 @@ class TracedReporter(Reporter):
             parent = opened.parent
             assert parent is not None, "it is inside a frame"
             node = parent.plan.nodes[opened.owner]
-            kind = OPENERS[type(node.action).__name__]
+            kind = OPENERS[type(node.action)]
             found = self._open.get(parent.path_of(node)) or self._start(parent, node, kind)
             found.frames.append(opened)
             self._owners[opened] = found

@@ -33,7 +33,7 @@ class Worker:
         scheduler: Scheduler,
         suspends: Callable[[CurrentFiring], None],
         scope: anyio.CancelScope,
-        shared: Shared | None = None,
+        shared: Shared,
     ) -> None:
         self.scheduler = scheduler
         self.suspends = suspends  # told of a firing that waits for the first time

@@ -107,11 +107,11 @@ ROWS: Final[list[set[str]]] = [
         "sureness",
         "together",
     },
-    {"dependents", "edits", "feeding", "flow_reads", "scope_tree", "shape"},
+    {"dependents", "edits", "feeding", "flow_reads", "scope_tree", "shape", "telemetry"},
     {"called", "declarations", "graph", "holding", "lookup", "plan", "tokens", "uses"},
     {"drawing", "loading"},
     {"registry"},
-    {"cancelling", "comparing_values", "journal", "recording", "span_links", "telemetry"},
+    {"cancelling", "comparing_values", "journal", "recording", "span_links"},
     {"formats", "offers", "packs", "stores"},
     {"document"},
     {

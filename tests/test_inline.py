@@ -19,6 +19,7 @@ from dataflow.events import Reporter
 from dataflow.frames import FiringId, Frame
 from dataflow.inline import Inline, following
 from dataflow.scheduler import Scheduler
+from dataflow.shared import Shared
 from dataflow.states import CANCELLED, STATES
 from dataflow.worker import Worker
 
@@ -67,6 +68,11 @@ class AskedToEnd:
         return 1
 
 
+def nothing_shared() -> Shared:
+    """What firings share that share nothing: no task is started for it."""
+    return Shared(lambda _: pytest.fail("something is opened"), pytest.fail)
+
+
 class Row:
     """A run that has begun, and the worker that fires what is ready in it."""
 
@@ -74,7 +80,7 @@ class Row:
         self.reporter = Reporter("a run")
         self.scheduler = Scheduler(flow.compile(), flow.settings, self.reporter, anyio.current_time)
         self.waited: list[CurrentFiring] = []
-        self.worker = Worker(self.scheduler, self.waited.append, anyio.CancelScope())
+        self.worker = Worker(self.scheduler, self.waited.append, anyio.CancelScope(), nothing_shared())
         self.ready: deque[FiringId] = deque(self.scheduler.start({}))
         self.left: FiringId | None = None  # that takes more than this
         self.inline = Inline(copy_context(), self.leave, self.ready)

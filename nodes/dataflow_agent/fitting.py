@@ -44,14 +44,15 @@ def _check(value: Any, schema: Any, root: Mapping[str, Any], place: str) -> None
 
 
 def _check_kind(value: Any, schema: Mapping[str, Any], place: str) -> None:
-    """Check the type, and the formats that have one, as dates."""
+    """Check the type, what is listed, and the formats that have a type, as dates."""
     names = schema.get("type", [*KINDS])
     kinds = names if isinstance(names, list) else [names]
     if not any(_is_of(value, kind) for kind in kinds):
         raise ValueMismatch(_found(value), " or ".join(kinds), place)
-    allowed = schema.get("enum", [schema["const"]] if "const" in schema else [value])
-    if not any(_is_same(value, one) for one in allowed):
-        raise ValueMismatch(_found(value), " or ".join(map(_written, allowed)), place)
+    if "enum" in schema:
+        _check_listed(value, schema["enum"], place)
+    if "const" in schema:
+        _check_listed(value, [schema["const"]], place)
     if "format" in schema and isinstance(value, str):
         try:
             check_json(value, _type_of({"type": "string", "format": schema["format"]}))
@@ -61,6 +62,11 @@ def _check_kind(value: Any, schema: Mapping[str, Any], place: str) -> None:
         for name in schema.get("required", ()):
             if name not in value:
                 raise ValueMismatch("nothing", "a value", f"{place}.{name}")
+
+
+def _check_listed(value: Any, allowed: list[Any], place: str) -> None:
+    if not any(_is_same(value, one) for one in allowed):
+        raise ValueMismatch(_found(value), " or ".join(map(_written, allowed)), place)
 
 
 def _check_choices(value: Any, schema: Mapping[str, Any], root: Mapping[str, Any], place: str) -> None:
@@ -143,7 +149,12 @@ def _in_one_form(value: Any) -> Any:
 
 
 def _is_multiple(value: float, step: float) -> bool:
-    return isfinite(value) and Fraction(str(value)) % Fraction(str(step)) == 0
+    return (isinstance(value, int) or isfinite(value)) and _exact(value) % _exact(step) == 0
+
+
+def _exact(number: float) -> Fraction:
+    """Return a number as it is written: 0.1 is a tenth."""
+    return Fraction(number if isinstance(number, int) else str(number))
 
 
 def _are_different(items: list[Any], wanted: bool) -> bool:

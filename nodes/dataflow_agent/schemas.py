@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
+from math import inf
 from typing import Any, Final
 
 __all__ = ["DEFINITIONS", "KINDS", "check_schema", "referred"]
@@ -152,7 +153,7 @@ _EXPECTED: Final[Mapping[str, tuple[str, Callable[[Any], bool]]]] = {
     "enum": ("a list that is not empty", _is_list),
     "pattern": ("a regular expression", _is_pattern),
     "patternProperties": ("a mapping of regular expressions", _has_patterns),
-    "multipleOf": ("a number above 0", lambda found: _is_number(found) and found > 0),
+    "multipleOf": ("a number above 0", lambda found: _is_number(found) and 0 < found < inf),
     "uniqueItems": ("true or false", lambda found: isinstance(found, bool)),
     "required": ("a list of names", _are_texts),
     **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), _NUMBER),

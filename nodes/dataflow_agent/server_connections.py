@@ -230,7 +230,7 @@ async def connected(server: Server) -> AsyncIterator[Connection]:
                 if error.is_lasting:
                     raise
                 if start == STARTS:
-                    raise ServerFailed(server.label, f"{_reason(error)} ({STARTS} starts)") from error
+                    raise ServerFailed(server.label, f"{error.text} ({STARTS} starts)") from error
                 await anyio.sleep(WAIT_SECONDS * start)
             else:
                 yield found
@@ -242,7 +242,3 @@ def _started(server: Server, until: float) -> AbstractAsyncContextManager[Connec
         return Connection(server, None).open(until)
     process = ServerProcess(server.label, server.command, environment_of(server))
     return Connection(server, process).open(until)
-
-
-def _reason(error: ServerFailed) -> str:
-    return str(error).partition("' ")[2]

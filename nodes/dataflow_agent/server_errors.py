@@ -10,11 +10,13 @@ __all__ = ["ServerDied", "ServerFailed", "ToolFailed"]
 class ServerFailed(DataflowError):
     """Raised when a tool server cannot be started or reached, or does not do its part.
 
-    `is_lasting` says that a further start would come to the same.
+    `text` says what has gone wrong, without the name of the server; `is_lasting` that a further start would
+    come to the same.
     """
 
     def __init__(self, server: str, text: str, *, is_lasting: bool = False) -> None:
         self.server = server
+        self.text = text
         self.is_lasting = is_lasting
         super().__init__(f"tool server {server!r} {text}")
 

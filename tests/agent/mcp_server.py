@@ -1,4 +1,4 @@
-# ruff: noqa: ASYNC220, ASYNC240, PLW0603, T201 - it is alone in its process
+# ruff: noqa: ASYNC220, ASYNC240, T201 - it is alone in its process
 """A tool server for the tests: over standard input and output, or over HTTP on the loopback.
 
 python mcp_server.py [--rubbish] [--exit] [--many] [PORT]
@@ -25,7 +25,7 @@ PNG = bytes.fromhex(
 )
 
 served = MCPServer("served", log_level="ERROR")
-CANCELLED = HANGING = 0
+HANGING, CANCELLED, WAITING, LET_GO = (anyio.Event() for _ in range(4))
 
 
 @served.tool()
@@ -59,26 +59,48 @@ async def kill() -> str:
 @served.tool()
 async def hang() -> str:
     """Wait for ever."""
-    global CANCELLED, HANGING
-    HANGING += 1
+    HANGING.set()
     try:
         await anyio.sleep_forever()
     except BaseException:
-        CANCELLED += 1
+        CANCELLED.set()
         raise
     return ""
 
 
 @served.tool()
-async def hanging() -> int:
-    """Tell how many calls have begun to hang."""
-    return HANGING
+async def hanging() -> str:
+    """Wait until a call hangs."""
+    await HANGING.wait()
+    return "yes"
 
 
 @served.tool()
-async def cancelled() -> int:
-    """Tell how many of them were cancelled."""
-    return CANCELLED
+async def cancelled() -> str:
+    """Wait until such a call was cancelled."""
+    await CANCELLED.wait()
+    return "yes"
+
+
+@served.tool()
+async def wait() -> str:
+    """Wait until told to go on."""
+    WAITING.set()
+    await LET_GO.wait()
+    return "went on"
+
+
+@served.tool()
+async def waiting() -> str:
+    """Wait until a call waits to go on."""
+    await WAITING.wait()
+    return "yes"
+
+
+@served.tool()
+async def let_go() -> str:
+    LET_GO.set()
+    return ""
 
 
 @served.tool()

@@ -130,5 +130,7 @@ def test_chats_run_at_once_and_each_has_its_own_answer(settings: dict[str, Any])
 def test_an_agent_that_is_offered_tools_ends_its_turn(settings: dict[str, Any]) -> None:
     lead = Agent("lead", **{**settings, "max_tokens": 200}, max_turns=2)
     reply = anyio.run(lambda: lead("What is two and two?", tools=tools(add)))
-    assert reply.stopped_by in ("answer", "max_turns")
-    assert reply.context.message_history[0].content == "What is two and two?"
+    assert reply.stopped_by == "answer"  # the template of this model leaves the tools out: it calls none
+    assert reply.text.strip()
+    told = [(message.role, message.content) for message in reply.context.message_history]
+    assert told == [("user", "What is two and two?"), ("assistant", reply.text)]

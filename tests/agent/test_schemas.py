@@ -62,6 +62,7 @@ def typed(schema: Any) -> AnswerType:
             "a.pattern: expected a regular expression",
         ),
         ({"type": "object", "properties": {"a": {"multipleOf": 0}}}, "expected a number above 0, found 0"),
+        ({"type": "object", "properties": {"a": {"multipleOf": 1e400}}}, "a number above 0, found inf"),
         (
             {"type": "object", "properties": {"a": {"maxItems": -1}}},
             "expected a number of at least 0, found -1",
@@ -144,6 +145,7 @@ def test_an_answer_that_nests_too_deep_is_unfit(levels: int) -> None:
     ("schema", "value", "told"),
     [
         ({"const": 1}, True, "expected 1, found bool True"),
+        ({"enum": [1, 2], "const": 1}, 2, "expected 1, found int 2"),
         ({"enum": ["x", None]}, "y", "expected \"x\" or null, found str 'y'"),
         ({"not": {"type": "null"}}, None, "expected what does not fit the schema of `not`"),
         ({"anyOf": [{"type": "null"}, {"type": "string"}]}, 3, "expected null or string, found int 3"),
@@ -161,6 +163,7 @@ def test_an_answer_that_nests_too_deep_is_unfit(levels: int) -> None:
         ({"uniqueItems": True}, [1, True, 1.0], "expected items that differ, found list [1, True, 1.0]"),
         ({"prefixItems": [{}], "items": False}, [1, 2], "[1]: expected nothing, found int 2"),
         ({"multipleOf": 3}, 10**60, "expected a multiple of 3, found int 1000"),
+        pytest.param({"multipleOf": 3}, 10**400, "a multiple of 3, found int 1000", id="no float"),
         ({"multipleOf": 3}, float("inf"), "expected a multiple of 3, found float inf"),
         ({"type": "string", "format": "date"}, "2026-02-30", "found str '2026-02-30'"),
         ({"items": {"multipleOf": 0.1}}, [0.3, 0.35], "[1]: expected a multiple of 0.1, found float 0.35"),
@@ -174,6 +177,12 @@ def test_a_value_that_does_not_fit_is_told(schema: dict[str, Any], value: Any, t
     assert told in str(caught.value)
 
 
+def test_a_large_number_may_be_a_multiple_of_a_small_one() -> None:
+    for value, step in ((1e40, 0.01), (10**400, 0.5), (9 * 10**400, 3), (0.3, 0.1)):
+        check_schema({"multipleOf": step})
+        check_fit(value, {"multipleOf": step})
+
+
 class Leaf(BaseModel):
     size: int
     inner: list[Leaf] = []
@@ -184,9 +193,8 @@ def test_the_schema_of_a_model_is_one_that_answers_can_be_checked_by() -> None:
         check_schema(json_schema(kind))
 
 
-scalars = (
-    st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from([0.5, 1.5]) | st.text("ab", max_size=3)
-)
+numbers = st.integers(-3, 3) | st.sampled_from([0.5, 1.5, 10**40, 10**40 + 1])
+scalars = st.none() | st.booleans() | numbers | st.text("ab", max_size=3)
 values = st.recursive(
     scalars,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abc"), inner, max_size=3),
@@ -202,7 +210,7 @@ leaves = st.one_of(
             "type": st.sampled_from(NAMES) | st.lists(st.sampled_from(NAMES), min_size=1, max_size=2),
             "minimum": st.integers(-2, 2),
             "exclusiveMaximum": st.integers(-2, 2),
-            "multipleOf": st.sampled_from([0.5, 2]),
+            "multipleOf": st.sampled_from([0.5, 2, 3, 10**20]),
             "maxLength": st.integers(0, 3),
             "pattern": st.sampled_from(["a", "^b"]),
             "uniqueItems": st.booleans(),
@@ -210,7 +218,7 @@ leaves = st.one_of(
             "maxProperties": st.integers(0, 2),
         },
     ),
-    st.fixed_dictionaries({"enum": st.lists(values, min_size=1, max_size=2)}),
+    st.fixed_dictionaries({"enum": st.lists(values, min_size=1, max_size=2)}, optional={"const": values}),
     st.fixed_dictionaries({"const": values}),
 )
 

@@ -1,0 +1,105 @@
+"""Real tool servers over HTTP: what they give, how they end (S10.6)."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import anyio
+import pytest
+
+from dataflow_agent import (
+    ServerFailed,
+    listed,
+    mcp,
+    sessions,
+)
+from dataflow_agent.server_results import Content
+from tests.agent.serving import (
+    SERVER,
+    call,
+    hang_until_cancelled,
+    until,
+)
+
+pytestmark = pytest.mark.timeout(60)
+
+
+@pytest.fixture
+def address() -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """Serve over HTTP on the loopback."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = start_http(port)
+    yield f"http://127.0.0.1:{port}/mcp", process
+    process.kill()
+    process.wait()
+
+
+def start_http(port: int) -> subprocess.Popen[bytes]:
+    process = subprocess.Popen([sys.executable, SERVER, str(port)])
+    until = time.monotonic() + 30
+    while time.monotonic() < until:
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+        except OSError:
+            time.sleep(0.05)
+        else:
+            return process
+    raise TimeoutError("the server does not answer")
+
+
+class TestHttp:
+    async def test_a_server_is_called_by_its_address(self, address: tuple[str, Any]) -> None:
+        url, process = address
+        box = mcp(url=url, name="far")
+        async with sessions(box):
+            assert await call(box, "echo", text="hi") == "hi"
+            assert await call(box, "pid") == str(process.pid)
+            assert str(await call(box, "fails")).startswith("error: tool 'fails' of server 'far' has failed")
+
+    async def test_one_that_dies_fails_the_call_and_the_next_connects_again(
+        self, address: tuple[str, Any]
+    ) -> None:
+        url, process = address
+        port = int(url.split(":")[2].split("/")[0])
+        box = mcp(url=url, name="far")
+        async with sessions(box):
+            await call(box, "pid")
+            told: list[Content] = []
+            has_ended = anyio.Event()
+            async with anyio.create_task_group() as group:
+
+                async def wait() -> None:
+                    told.append(await call(box, "hang"))
+                    has_ended.set()
+
+                group.start_soon(wait)
+                await until(box, "hanging")
+                process.send_signal(signal.SIGKILL)
+                with anyio.fail_after(2):
+                    await has_ended.wait()
+            assert "tool server 'far' has died during 'hang'" in str(told[0])
+            process.wait()
+            other = await anyio.to_thread.run_sync(start_http, port)
+            try:
+                assert await call(box, "pid") == str(other.pid)
+            finally:
+                other.kill()
+                other.wait()
+
+    async def test_a_node_that_is_cancelled_cancels_its_call(self, address: tuple[str, Any]) -> None:
+        box = mcp(url=address[0], name="far")
+        async with sessions(box):
+            await hang_until_cancelled(box)
+
+    async def test_one_that_is_not_there_fails_after_three_tries(self) -> None:
+        box = mcp(url="http://127.0.0.1:9/mcp", name="far")
+        with pytest.raises(ServerFailed, match=r"tool server 'far' could not be started: .*\(3 starts\)"):
+            await listed(box)
