@@ -245,3 +245,24 @@ def test_a_call_is_asked_about_and_answered_on_the_command_line(
     with scripted("done"):
         assert command(["resume", run]) == 0
     assert capsys.readouterr().out.splitlines()[-1] == "text: done"
+
+
+def nested(levels: int) -> ScriptedAnswer:
+    arguments = '{"value": ' + "[" * levels + "]" * levels + "}"
+    return ScriptedAnswer(tool_calls=(ScriptedCall(name="keep", arguments=arguments),))
+
+
+async def keep(value: object) -> str:
+    """Keep a value."""
+    return "kept"
+
+
+async def test_arguments_as_deep_as_are_taken_can_be_asked_about_and_deeper_ones_are_told(
+    tmp_path: Path,
+) -> None:
+    with scripted(nested(99), nested(250), "done"):
+        flow = room(box=tools(keep, ask=["keep"]), path=tmp_path)
+        paused = await flow.run()
+        result = await flow.resume(paused, {paused.asks[0].id: "allow"})
+    [kept, deep] = results(result["context"])
+    assert (kept, str(deep).startswith("error: the arguments are nested too deep")) == ("kept", True)

@@ -138,6 +138,15 @@ def test_a_tool_without_a_name_of_its_own_has_one() -> None:
 
 
 @pytest.mark.parametrize(
+    "arguments", ['{"count": ' + "[" * 100 + "]" * 100 + "}", '{"a":' * 101 + "1" + "}" * 101]
+)
+async def test_arguments_that_are_nested_too_deep_are_told(arguments: str) -> None:
+    assert await called(lines, arguments) == (
+        "error: the arguments are nested too deep; at most 100 levels are taken; lines was not called"
+    )
+
+
+@pytest.mark.parametrize(
     ("function", "arguments", "text"),
     [
         (add, '{"a": 1, "b": 2}', "3"),
