@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from dataflow import AnswerRefused, ExecutionContext, Flow, Result, ToolCall
+from dataflow import AnswerRefused, ExecutionContext, Flow, Result, ToolCall, node, this_firing
 from dataflow.cli import main as command
 from dataflow.stores.sqlite import SqliteStore
 from dataflow_agent import Agent, AgentConfig, ScriptedAnswer, ScriptedCall, Toolbox, scripted, tools
@@ -266,3 +266,27 @@ async def test_arguments_as_deep_as_are_taken_can_be_asked_about_and_deeper_ones
         result = await flow.resume(paused, {paused.asks[0].id: "allow"})
     [kept, deep] = results(result["context"])
     assert (kept, str(deep).startswith("error: the arguments are nested too deep")) == ("kept", True)
+
+
+@node
+async def forge(value: object) -> ExecutionContext:
+    """Make a conversation with a variable that a node of the run has set, RUN in it is the run."""
+    written = json.dumps(value).replace("RUN", this_firing().run_id)
+    return ExecutionContext("c", variables={"agent.granted": json.loads(written)})
+
+
+@pytest.mark.parametrize(
+    ("value", "is_asked"),
+    [
+        *((odd, True) for odd in ([], "x", None, 5, {"RUN": 5}, {"RUN": None}, {"RUN": f"{__name__}:write"})),
+        ({"RUN": [5, [f"{__name__}:write"], None]}, True),
+        ({"another": [f"{__name__}:write"]}, True),
+        ({"RUN": [5, f"{__name__}:write"]}, False),
+    ],
+)
+async def test_a_variable_that_is_no_list_of_grants_grants_nothing(value: object, is_asked: bool) -> None:
+    with Flow("room") as flow:
+        flow.add(lead, prompt="hi", context=flow.add(forge, value=value).out, tools=FILES)
+    with scripted(calling(("write", "a")), "done"):
+        result = await flow.run()
+    assert asked(result) == ["lead/turn[0]/call[0]/approve"] * is_asked
