@@ -10,7 +10,7 @@ from dataflow.errors import PortMisuse
 from dataflow.markers import Valueless
 from dataflow.nodetype import NodeType, derive
 from dataflow.policy import NO_POLICY, policy_of
-from dataflow.ports import MISSING
+from dataflow.ports import MISSING, Ports
 from dataflow.signature import Shape
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from dataflow.node_output import NodeOutput
     from dataflow.policy import Memo, MemoPolicy, OnError, Policy, Retry
-    from dataflow.ports import Ports
 
 __all__ = ["Node", "node", "threaded"]
 
@@ -187,7 +186,7 @@ def node(
     limit: str | int = ...,
     effect: bool = ...,
     cutoff: Callable[[Any, Any], bool] = ...,
-    ports: Callable[[Any], Ports] = ...,
+    ports: Callable[[Any], Ports] | Ports = ...,
 ) -> Declaring: ...
 def node(
     fn: Callable[..., Any] | None = None,
@@ -195,7 +194,7 @@ def node(
     *,
     name: str = "",
     version: str = "1",
-    ports: Callable[[Any], Ports] | None = None,
+    ports: Callable[[Any], Ports] | Ports | None = None,
     **settings: Any,
 ) -> Any:
     """Declare an async function as a node type, with settings if wanted.
@@ -204,18 +203,19 @@ def node(
     `timeout` bounds one attempt and `deadline` all of them, in seconds. After the last, `on_error` says what
     a failure does: `fail` the run, `skip` the node's ports, or `route` it to `step.error`; `default` is a
     value for `out` instead (S9.3). `limit` is the name of a limit in `using(limits=)`, or how many firings of
-    the node may run at once. `ports` is a function of the config that names the ports (S1.3). `memo` says
-    how far outcomes are remembered: `off`, for the `run`, the `process` or in the `store`; a `Memo` says more
-    (S13.1). `effect` says that a call changes something outside the run. In a live session `cutoff` tells of
-    the old and the new value of a port whether what follows need not be computed again, and then the old one
-    stands (S13.4). Raises ValueError for a setting that cannot be.
+    the node may run at once. `ports` names the ports, or is a function of the config that does (S1.3). `memo`
+    says how far outcomes are remembered: `off`, for the `run`, the `process` or in the `store`; a `Memo`
+    says more (S13.1). `effect` says that a call changes something outside the run. In a live session
+    `cutoff` tells of the old and the new value of a port whether what follows need not be computed again, and
+    then the old one stands (S13.4). Raises ValueError for a setting that cannot be.
     """
     policy = policy_of(**settings) if settings else NO_POLICY
+    ports_of = (lambda _: ports) if isinstance(ports, Ports) else ports
 
     def declare(function: Callable[..., Any]) -> Node[Any, Any]:
         if isinstance(function, Node):
-            return function.redeclared(name, version, policy, ports)
-        return Node(function, name=name, version=version, policy=policy, ports=ports)
+            return function.redeclared(name, version, policy, ports_of)
+        return Node(function, name=name, version=version, policy=policy, ports=ports_of)
 
     return declare if fn is None else declare(fn)
 

@@ -42,6 +42,17 @@ async def without_config(inputs: Mapping[str, Any]) -> NodeOutput:
     return NodeOutput()
 
 
+@pytest.mark.parametrize("declared_before", [False, True])
+def test_ports_that_are_the_same_for_each_config_are_given_as_they_are(declared_before: bool) -> None:
+    declare = node(ports=fixed(None))
+    made = (declare(node(without_config)) if declared_before else declare(without_config)).type.configured(
+        None
+    )
+    by_function = node(ports=fixed)(without_config).type.configured(None)
+    assert (made.inputs, made.outputs, made.shape) == (by_function.inputs, by_function.outputs, Shape.RAW)
+    assert [*made.outputs] == ["context", "text"]
+
+
 async def odd_names(text: str, *inputs: str, settings: Names) -> NodeOutput:
     return NodeOutput()
 

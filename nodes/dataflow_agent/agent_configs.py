@@ -8,8 +8,8 @@ from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, BeforeValidator, Field, TypeAdapter, WithJsonSchema, model_validator
 
-from dataflow_agent.configs import ModelConfig, Patterns, check_model, policy_of
-from dataflow_agent.policies import Policy, unmet
+from dataflow_agent.configs import ModelConfig, Patterns, check_model
+from dataflow_agent.policies import Policy, policy_of, unmet
 from dataflow_agent.toolboxes import Delegate, Functions, Toolbox
 
 __all__ = ["AgentConfig", "Subagent"]

@@ -22,8 +22,8 @@ from dataflow import (
 from dataflow_agent.agent_configs import AgentConfig
 from dataflow_agent.agent_spans import tell_answer, tell_asked
 from dataflow_agent.agent_turns import Grant, StoppedBy, ToolResult, Turn, answered
-from dataflow_agent.approving import Answer, agent_name, decision_of
-from dataflow_agent.delegating import RESULT, Begun, Delegated, handed_on
+from dataflow_agent.approving import About, Answer, Unfit, agent_name, decision_of
+from dataflow_agent.delegating import RESULT, Begun, Delegated, conversation_id, handed_on
 from dataflow_agent.model_calls import request_for, told_of
 from dataflow_agent.model_names import model_of
 from dataflow_agent.providers import provider_of
@@ -53,7 +53,7 @@ async def begin(prompt: str, context: ExecutionContext) -> Begun:
     context.check()
     firing = this_firing()
     if not context.context_id:
-        key = firing.key.removesuffix("/begin")
+        key = conversation_id()
         context = replace(context, context_id=key, session_id=context.session_id or key)
     grants = _grants_in(context.variables.get(GRANTED), firing.run_id)
     return Begun(Turn((Message("user", prompt),), granted=grants), context)
@@ -67,11 +67,10 @@ def _grants_in(variable: object, run: str) -> tuple[Grant, ...]:
     return tuple(Grant(run, tool) for tool in tools if isinstance(tool, str))
 
 
-def _asked(config: AgentConfig) -> Ports:  # noqa: ARG001 - the ports are the same for each config
-    return Ports({"turn": Turn, "tools": Toolbox}, {TEXT: str, "turn": Turn, "calls": list[ToolCall]})
-
-
-@node(name="ask", ports=_asked)
+@node(
+    name="ask",
+    ports=Ports({"turn": Turn, "tools": Toolbox}, {TEXT: str, "turn": Turn, "calls": list[ToolCall]}),
+)
 async def ask(inputs: Mapping[str, Any], context: ExecutionContext, config: AgentConfig) -> NodeOutput:
     """Call the model once, with what was said so far in the turn; the metadata tell of the answer."""
     turn: Turn = inputs["turn"]
@@ -109,7 +108,7 @@ def _check(toolbox: Toolbox) -> None:
 def _made(config: AgentConfig) -> Ports:
     below = {one.name: Port(Delegated, exit=one.name) for one in config.subagents}
     result = Port(ToolResult, exit=RESULT) if below else ToolResult
-    inputs = {"call": ToolCall, "answer": Answer, "tool": str, "turn": Turn, "tools": Toolbox}
+    inputs = {"call": ToolCall, "answer": Answer, "about": About, "turn": Turn, "tools": Toolbox}
     return Ports(inputs, {RESULT: result, **below})
 
 
@@ -118,15 +117,18 @@ async def make(inputs: Mapping[str, Any], config: AgentConfig) -> NodeOutput:
     """Make a call that is allowed, or hand it on to a subagent; what went wrong is its result."""
     call: ToolCall = inputs["call"]
     turn: Turn = inputs["turn"]
+    about: About = inputs["about"]
+    if isinstance(about, Unfit):
+        return _result(call, about.text)
     decision = decision_of(inputs["answer"])
     if decision.decision == "deny":
-        denied = [f"error: the call of {call.name} was denied"] if inputs["tool"] else []
-        return _result(call, ": ".join(filter(None, (*denied, decision.reason))))
+        denied = f"error: the call of {call.name} was denied"
+        return _result(call, ": ".join(filter(None, (denied, decision.reason))))
     try:
         tool, _, arguments = await read_call(call, config.offered(inputs["tools"]), config.allowed_tools)
     except CallUnfit as unfit:
         return _result(call, str(unfit))
-    if tool.reference != inputs["tool"]:
+    if tool.reference != about.tool:
         return _result(call, f"error: {call.name} is another tool by now; it was not called")
     is_granted = decision.decision == "allow_for_run"
     granted = (Grant(this_firing().run_id, tool.reference),) if is_granted else ()

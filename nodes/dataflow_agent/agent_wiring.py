@@ -39,8 +39,8 @@ def call_flow(config: AgentConfig) -> Flow:
         call, turn = f.input("call", ToolCall), f.input("turn", Turn)
         toolbox = f.input("tools", Toolbox)
         decided = f.add(approve, call=call, turn=turn, tools=toolbox, config=config)
-        answer, tool = decided.out.answer, decided.out.tool
-        made = f.add(make, call=call, answer=answer, tool=tool, turn=turn, tools=toolbox, config=config)
+        answer, about = decided.out.answer, decided.out.about
+        made = f.add(make, call=call, answer=answer, about=about, turn=turn, tools=toolbox, config=config)
         result = made.out.result
         if config.vision_summary:
             describing = describe.with_(retries=config.retries) if config.retries else describe

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias, assert_never
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -15,7 +16,7 @@ from dataflow_agent.policies import Verdict
 from dataflow_agent.tool_calls import CallUnfit, read_call
 from dataflow_agent.toolboxes import Toolbox
 
-__all__ = ["Answer", "Decision", "agent_name", "approve", "decision_of"]
+__all__ = ["About", "Answer", "Decided", "Decision", "Unfit", "agent_name", "approve", "decision_of"]
 
 MOST_SHOWN: Final = 300
 
@@ -33,37 +34,52 @@ class Decision(BaseModel):
 
 Answer: TypeAlias = Decision | Word
 
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """The tool that was decided on, by where it is found: what its name means may change."""
+
+    tool: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unfit:
+    """What the model is told of a call that cannot be made, so that nobody decides on it."""
+
+    text: str
+
+
+About: TypeAlias = Decided | Unfit
+
 ALLOWED: Final = Decision(decision="allow")
 AGAINST_POLICY: Final = Decision(decision="deny", reason="the policy of the tool does not allow it")
 
 
-def _ports(config: AgentConfig) -> Ports:  # noqa: ARG001 - the ports are the same for each config
-    return Ports({"call": ToolCall, "turn": Turn, "tools": Toolbox}, {"answer": Answer, "tool": str})
-
-
-@node(name="approve", ports=_ports)
+@node(
+    name="approve",
+    ports=Ports({"call": ToolCall, "turn": Turn, "tools": Toolbox}, {"answer": Answer, "about": About}),
+)
 async def approve(inputs: Mapping[str, Any], config: AgentConfig) -> NodeOutput:
-    """Decide on a call by the policy of its tool, or ask; what cannot be made anyway is not asked about.
-
-    `tool` is where the tool is found that was decided on, empty if none was: what the name means may change.
-    """
+    """Decide on a call by the policy of its tool, or ask; what cannot be made anyway is not asked about."""
     call: ToolCall = inputs["call"]
     turn: Turn = inputs["turn"]
     try:
         tool, written, _ = await read_call(call, config.offered(inputs["tools"]), config.allowed_tools)
     except CallUnfit as unfit:
-        return NodeOutput({"answer": Decision(decision="deny", reason=str(unfit)), "tool": ""})
+        text = str(unfit)
+        return NodeOutput({"answer": Decision(decision="deny", reason=text), "about": Unfit(text)})
+    about = Decided(tool.reference)
     verdict = tool.verdict(written)
     if verdict is Verdict.ASK and Grant(this_firing().run_id, tool.reference) in turn.granted:
         verdict = Verdict.ALLOW
     match verdict:
         case Verdict.ALLOW:
-            return NodeOutput({"answer": ALLOWED, "tool": tool.reference})
+            return NodeOutput({"answer": ALLOWED, "about": about})
         case Verdict.DENY:
-            return NodeOutput({"answer": AGAINST_POLICY, "tool": tool.reference})
+            return NodeOutput({"answer": AGAINST_POLICY, "about": about})
         case Verdict.ASK:
             asked = _asked(call, written, config)
-            return NodeOutput({"tool": tool.reference}, status="paused", metadata={"ask": asked})
+            return NodeOutput({"about": about}, status="paused", metadata={"ask": asked})
         case _:
             assert_never(verdict)
 

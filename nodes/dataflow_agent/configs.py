@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Annotated, TypeAlias
 
 from pydantic import AfterValidator, ConfigDict, Field
 
 from dataflow import Config, Secret
 from dataflow_agent.model_names import model_name
-from dataflow_agent.policies import Policy
+from dataflow_agent.policies import policy_of
 from dataflow_agent.requests import Effort, Options
 
-__all__ = ["ModelConfig", "Patterns", "StrictConfig", "check_model", "policy_of"]
+__all__ = ["ModelConfig", "Patterns", "StrictConfig", "check_model"]
 
 
 def check_model(text: str) -> str:
@@ -26,11 +25,6 @@ def _check_key(key: Secret) -> Secret:
     if not key.name.isidentifier():
         raise ValueError("expected the name of an environment variable, not a key itself")
     return key
-
-
-def policy_of(allow: Sequence[str] | None, ask: Sequence[str], deny: Sequence[str]) -> Policy:
-    """Make a policy of lists; raises ValueError for a pattern that cannot be read."""
-    return Policy(None if allow is None else (*allow,), (*ask,), (*deny,))
 
 
 def _check_patterns(given: list[str]) -> list[str]:

@@ -11,7 +11,7 @@ from dataflow_agent.agent_configs import AgentConfig, Subagent
 from dataflow_agent.agent_spans import tell_answer
 from dataflow_agent.agent_turns import Grant, ToolResult, Turn, notice_of
 
-__all__ = ["RESULT", "Begun", "Delegated", "begin_below", "handed_on", "report", "told"]
+__all__ = ["RESULT", "Begun", "Delegated", "begin_below", "conversation_id", "handed_on", "report", "told"]
 
 RESULT: Final = "result"
 
@@ -65,24 +65,24 @@ def handed_on(
     return Delegated(prompt, call.id, parent, turn.depth + 1, (*turn.granted, *granted), left, turn.model)
 
 
+def conversation_id() -> str:
+    """Return the id of a conversation that the node begins: where its agent is placed, in the run."""
+    return this_firing().key.removesuffix("/begin")
+
+
 @node(name="begin")
 async def begin_below(delegated: Delegated) -> Begun:
     """Begin a turn of a subagent, in a conversation of its own."""
-    key = this_firing().key.removesuffix("/begin")
     turn = Turn(
         (Message("user", delegated.prompt),),
         granted=delegated.granted,
         depth=delegated.depth,
         within=delegated.left,
     )
-    return Begun(turn, ExecutionContext(key, model=delegated.model))
+    return Begun(turn, ExecutionContext(conversation_id(), model=delegated.model))
 
 
-def _reported(config: Subagent) -> Ports:  # noqa: ARG001 - the ports are the same for each config
-    return Ports({"turn": Turn, "delegated": Delegated}, {RESULT: ToolResult})
-
-
-@node(name="report", ports=_reported)
+@node(name="report", ports=Ports({"turn": Turn, "delegated": Delegated}, {RESULT: ToolResult}))
 async def report(inputs: Mapping[str, Any], config: Subagent) -> NodeOutput:
     """Make the turn of a subagent the result of the call; the metadata tell of its end."""
     turn: Turn = inputs["turn"]
@@ -94,11 +94,7 @@ async def report(inputs: Mapping[str, Any], config: Subagent) -> NodeOutput:
     )
 
 
-def _told(config: Subagent) -> Ports:  # noqa: ARG001 - the ports are the same for each config
-    return Ports({"failure": Failure, "delegated": Delegated}, {RESULT: ToolResult})
-
-
-@node(name="told", ports=_told)
+@node(name="told", ports=Ports({"failure": Failure, "delegated": Delegated}, {RESULT: ToolResult}))
 async def told(inputs: Mapping[str, Any], config: Subagent) -> NodeOutput:
     """Make the failure of a subagent the result of the call; the metadata tell of it."""
     failure: Failure = inputs["failure"]

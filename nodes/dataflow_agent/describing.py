@@ -25,11 +25,7 @@ INSTRUCTIONS: Final = (
 NO_TIME: Final = "[images, for which no time was left]"
 
 
-def _ports(config: AgentConfig) -> Ports:  # noqa: ARG001 - the ports are the same for each config
-    return Ports({"result": ToolResult, "turn": Turn}, {"result": ToolResult})
-
-
-@node(name="describe", ports=_ports)
+@node(name="describe", ports=Ports({"result": ToolResult, "turn": Turn}, {"result": ToolResult}))
 async def describe(inputs: Mapping[str, Any], config: AgentConfig) -> NodeOutput:
     """Put a description in the place of the images of a result; without any nothing is called.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from dataflow import FlowInvalid, Secret
-from dataflow_agent.policies import Policy
+from dataflow_agent.policies import policy_of
 from dataflow_agent.servers import CALL_SECONDS, CONNECT_SECONDS, Server, problems_of, secrets_of
 from dataflow_agent.toolboxes import Toolbox
 
@@ -32,7 +32,7 @@ def mcp(
 
     Raises FlowInvalid for what describes no server, and ValueError for a pattern that cannot be read.
     """
-    policy = Policy(None if allow is None else (*allow,), (*ask,), (*deny,))
+    policy = policy_of(allow, ask, deny)
     try:
         server = Server(command, url, secrets_of(env), name, policy, deadline, connect_deadline)
     except ValueError as error:

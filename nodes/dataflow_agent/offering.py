@@ -8,9 +8,9 @@ from typing import Annotated, Literal, NamedTuple
 
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
-from dataflow import FlowInvalid, Secret
-from dataflow_agent.configs import Patterns, StrictConfig, policy_of
-from dataflow_agent.policies import Policy, exactly
+from dataflow import Secret
+from dataflow_agent.configs import Patterns, StrictConfig
+from dataflow_agent.policies import Policy, exactly, policy_of
 from dataflow_agent.python_tools import tool_of
 from dataflow_agent.server_sessions import listed
 from dataflow_agent.servers import CALL_SECONDS, CONNECT_SECONDS, Server, problems_of
@@ -115,11 +115,7 @@ async def tools(config: Offer = Offer()) -> Offered:  # noqa: B008 - frozen
 
 def _hiding(known: Toolbox, names: Sequence[str]) -> list[Source]:
     """Return what hides all tools but those of some names: their sources again, which allow no others."""
-    missing = [name for name in names if known.tool(name) is None]
-    if missing:
-        told = ", ".join(known.names) or "none"
-        problems = [f"no tool has the name {name!r}; those that there are: {told}" for name in missing]
-        raise FlowInvalid("tools", problems, "setting")
+    known.check_names(names, "tools")
     picked = {name: tool for name in names if (tool := known.tool(name)) is not None}
     others = [tool for name in known.names if (tool := known.tool(name)) is not None and name not in picked]
     functions = [Functions((tool.reference,), Policy(allow=())) for tool in others if tool.at_server is None]

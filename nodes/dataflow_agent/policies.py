@@ -12,7 +12,7 @@ from functools import cache
 from glob import escape
 from typing import Any, Final, NamedTuple
 
-__all__ = ["Policy", "Verdict", "exactly", "is_hidden", "unmet", "verdict"]
+__all__ = ["Policy", "Verdict", "exactly", "is_hidden", "policy_of", "unmet", "verdict"]
 
 EXPECTED: Final = (
     'expected `name` or `name(argument=glob, …)`, with globs that have any of , ( ) " in double quotes'
@@ -70,6 +70,11 @@ class Policy:
     def denies_others(self) -> bool:
         """Whether what no pattern means is denied."""
         return self.allow is not None or bool(self.ask)
+
+
+def policy_of(allow: Sequence[str] | None, ask: Sequence[str], deny: Sequence[str]) -> Policy:
+    """Make a policy of lists; raises ValueError for a pattern that cannot be read."""
+    return Policy(None if allow is None else (*allow,), (*ask,), (*deny,))
 
 
 def verdict(policy: Policy, name: str, arguments: Mapping[str, Any]) -> Verdict:

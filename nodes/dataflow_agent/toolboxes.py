@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, TypeAlias, assert_never
 from pydantic import BaseModel, ConfigDict, Field
 
 from dataflow import FlowInvalid, Tools, json_schema
-from dataflow_agent.policies import Policy, Verdict, is_hidden, unmet, verdict
+from dataflow_agent.policies import Policy, Verdict, is_hidden, policy_of, unmet, verdict
 from dataflow_agent.python_tools import read_arguments, reference_of, tool_of
 from dataflow_agent.requests import ToolSpec
 from dataflow_agent.servers import Server, ServerTool
@@ -128,13 +128,20 @@ class Toolbox(Tools):
 
         Raises FlowInvalid for a tool that cannot be found, and for a name that none has.
         """
-        found = self._by_name
-        missing = [name for name in allowed or () if name not in found]
-        if missing:
-            known = ", ".join(found) or "none"
-            problems = [f"no tool has the name {name!r}; those that there are: {known}" for name in missing]
-            raise FlowInvalid("allowed_tools", problems, "setting")
-        return tuple(tool.spec(name) for name, tool in found.items() if allowed is None or name in allowed)
+        self.check_names(allowed or (), "allowed_tools")
+        found = self._by_name.items()
+        return tuple(tool.spec(name) for name, tool in found if allowed is None or name in allowed)
+
+    def check_names(self, names: Sequence[str], setting: str) -> None:
+        """Check that tools have the names that a setting gives; raises FlowInvalid."""
+        known = ", ".join(self.names) or "none"
+        problems = [
+            f"no tool has the name {name!r}; those that there are: {known}"
+            for name in names
+            if name not in self._by_name
+        ]
+        if problems:
+            raise FlowInvalid(setting, problems, "setting")
 
     @property
     def servers(self) -> tuple[Server, ...]:
@@ -210,7 +217,7 @@ def tools(
     given here; descriptions keep theirs. Raises FlowInvalid for what cannot be a tool: a lambda, a local
     function, a parameter that JSON cannot carry; and for a pattern that means none of the functions.
     """
-    policy = Policy(None if allow is None else (*allow,), (*ask,), (*deny,))
+    policy = policy_of(allow, ask, deny)
     sources: list[Source] = []
     own: list[str] = []
     for item in items:

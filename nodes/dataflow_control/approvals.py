@@ -71,12 +71,12 @@ class Approved(NamedTuple, Generic[T]):
     note: str
 
 
-def _asked(config: Approval) -> Ports:  # noqa: ARG001 - the ports are the same for each config
-    inputs = {"value": Any, "prompt": Port(str, default=""), "show": Port(Any, default=None)}
-    return Ports(inputs, {"out": Answer})
-
-
-@node(name="ask", ports=_asked)
+@node(
+    name="ask",
+    ports=Ports(
+        {"value": Any, "prompt": Port(str, default=""), "show": Port(Any, default=None)}, {"out": Answer}
+    ),
+)
 async def _ask(inputs: dict[str, Any], config: Approval) -> NodeOutput:
     """Ask for a decision on a value, which is shown unless there is something else to show."""
     shown = inputs["value"] if inputs["show"] is None else inputs["show"]

@@ -14,6 +14,7 @@ from dataflow.stores.sqlite import SqliteStore
 from dataflow_agent import Agent, AgentConfig, ScriptedAnswer, ScriptedCall, Toolbox, scripted, tools
 from dataflow_agent.agent_steps import make
 from dataflow_agent.agent_turns import Turn
+from dataflow_agent.approving import Decided, Unfit
 
 MADE: Final[list[str]] = []
 
@@ -185,9 +186,20 @@ async def test_what_was_allowed_is_not_made_of_another_tool_that_has_the_name_by
         ("elsewhere:write", "error: write is another tool by now; it was not called"),
         (f"{__name__}:write", "wrote a"),
     ):
-        made = await make({**given, "tool": tool}, AgentConfig())
+        made = await make({**given, "about": Decided(tool)}, AgentConfig())
         assert made.outputs["result"].message.content == text
     assert MADE == ["write a"]
+
+
+async def test_what_is_told_of_a_call_that_is_not_made_says_whether_it_was_denied() -> None:
+    call = ToolCall("c", "write", '{"path": "a"}')
+    given = {"call": call, "answer": "deny", "turn": Turn(()), "tools": FILES}
+    for about, text in (
+        (Decided(f"{__name__}:write"), "error: the call of write was denied"),
+        (Unfit("error: it cannot be"), "error: it cannot be"),
+    ):
+        made = await make({**given, "about": about}, AgentConfig())
+        assert made.outputs["result"].message.content == text
 
 
 async def test_a_call_that_nobody_decides_on_in_time_is_denied() -> None:
@@ -278,7 +290,13 @@ async def forge(value: object) -> ExecutionContext:
 @pytest.mark.parametrize(
     ("value", "is_asked"),
     [
-        *((odd, True) for odd in ([], "x", None, 5, {"RUN": 5}, {"RUN": None}, {"RUN": f"{__name__}:write"})),
+        ([], True),
+        ("x", True),
+        (None, True),
+        (5, True),
+        ({"RUN": 5}, True),
+        ({"RUN": None}, True),
+        ({"RUN": f"{__name__}:write"}, True),
         ({"RUN": [5, [f"{__name__}:write"], None]}, True),
         ({"another": [f"{__name__}:write"]}, True),
         ({"RUN": [5, f"{__name__}:write"]}, False),

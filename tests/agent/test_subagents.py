@@ -234,11 +234,8 @@ async def test_a_grant_for_a_subagent_is_not_one_for_another_of_its_name(tmp_pat
             flow.output("context", before)
         return flow.using(store=SqliteStore(tmp_path / "runs.db"))
 
-    answers = {
-        "large": [task("helper", "a"), "one", task("helper", "b"), "two", task("helper", "c"), "three"],
-        "small": ["first", "second", "third"],
-    }
-    with scripted(by_model(**answers)):
+    large = [task("helper", "a"), "one", task("helper", "b"), "two", task("helper", "c"), "three"]
+    with scripted(by_model(large=large, small=["first", "second", "third"])):
         flow = flow_of("Be kind.", "Be kind.", "Be cruel.")
         paused = await flow.run()
         result = await flow.resume(paused, {paused.asks[0].id: "allow_for_run"})
