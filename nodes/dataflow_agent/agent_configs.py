@@ -93,8 +93,7 @@ class AgentConfig(ModelConfig):
         if self.tools is None and not self.subagents:
             return toolbox
         own = () if self.tools is None else self.tools.sources
-        below = [Delegate(one.name, one.description, policy=one.policy) for one in self.subagents]
-        return Toolbox((*own, *toolbox.sources, *below))
+        return Toolbox((*own, *toolbox.sources, *(one.as_delegate for one in self.subagents)))
 
     def with_delegates(self, delegates: Sequence[Delegate]) -> AgentConfig:
         """Return the config with the agents that are described further subagents."""
@@ -133,6 +132,12 @@ class Subagent(AgentConfig):
     def policy(self) -> Policy:
         """Which calls of it are made."""
         return policy_of(self.allow, self.ask, self.deny)
+
+    @property
+    def as_delegate(self) -> Delegate:
+        """Describe it as a tool."""
+        written = self.model_dump_json(exclude_defaults=True)
+        return Delegate(self.name, self.description, written, self.policy)
 
 
 AgentConfig.model_rebuild()

@@ -55,9 +55,16 @@ async def begin(prompt: str, context: ExecutionContext) -> Begun:
     if not context.context_id:
         key = conversation_id()
         context = replace(context, context_id=key, session_id=context.session_id or key)
-    granted = context.variables.get(GRANTED, {}).get(firing.run_id, ())
-    grants = tuple(Grant(firing.run_id, tool) for tool in granted)
+    grants = _grants_in(context.variables.get(GRANTED), firing.run_id)
     return Begun(Turn((Message("user", prompt),), granted=grants), context)
+
+
+def _grants_in(variable: object, run: str) -> tuple[Grant, ...]:
+    """Return the grants of a run; what others have set the variable to has none."""
+    tools = variable.get(run) if isinstance(variable, Mapping) else None
+    if not isinstance(tools, list | tuple):
+        return ()
+    return tuple(Grant(run, tool) for tool in tools if isinstance(tool, str))
 
 
 @node(

@@ -9,7 +9,7 @@ from dataflow import ExecutionContext, Flow, TypedFlow, flow
 from dataflow_agent.agent_configs import AgentConfig, Subagent
 from dataflow_agent.agent_steps import Reply, begin, finish
 from dataflow_agent.agent_wiring import wire_turn
-from dataflow_agent.toolboxes import Delegate, Toolbox
+from dataflow_agent.toolboxes import Toolbox
 
 __all__ = ["Agent", "agent"]
 
@@ -99,5 +99,4 @@ class Agent(TypedFlow[..., Reply]):
         allowed = None if allow is None else [*allow]
         settings: dict[str, Any] = {**self.config.given, "description": description}
         below = Subagent(**settings, allow=allowed, ask=[*ask], deny=[*deny])
-        written = below.model_dump_json(exclude_defaults=True)
-        return Toolbox((Delegate(below.name, description, written, below.policy),))
+        return Toolbox((below.as_delegate,))

@@ -23,6 +23,7 @@ _NAME: Final = re.compile(
 )
 _WORD: Final = r"""("(?:[^"\\]|\\.)*"|[^\s,()="](?:[^,()="]*[^\s,()="])?)"""
 _GLOB: Final = r"""("(?:[^"\\]|\\.)*"|[^,()"]*)"""
+_NUMBER: Final = re.compile(r"-?(?:0|[1-9]\d{0,299})(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
 _ARGUMENT: Final = re.compile(rf"\s*{_WORD}\s*=\s*{_GLOB}\s*(,|\Z)", re.DOTALL)
 
 
@@ -43,7 +44,7 @@ class Pattern(NamedTuple):
     def fits(self, name: str, arguments: Mapping[str, Any]) -> bool:
         """Tell whether a call is meant; an argument that the call does not have fits no glob."""
         return fnmatchcase(name, self.name) and all(
-            argument in arguments and fnmatchcase(_text(arguments[argument]), glob)
+            argument in arguments and _fits(arguments[argument], glob)
             for argument, glob in self.arguments.items()
         )
 
@@ -143,8 +144,26 @@ def _unreadable(pattern: str) -> ValueError:
     return ValueError(f"the pattern {pattern!r} cannot be read; {EXPECTED}")
 
 
-def _text(value: Any) -> str:
-    """Return what a glob is held against: a text, or a value as JSON without spaces and sorted by key."""
+def _fits(value: Any, glob: str) -> bool:
+    """Hold a glob against a text as it is, any other value as JSON; a number fits all of its value."""
     if isinstance(value, str):
-        return value
+        return fnmatchcase(value, glob)
+    written = _as_json(json.dumps(value))
+    return fnmatchcase(written, glob) or written == _number_in(glob)
+
+
+def _as_json(written: str) -> str:
+    """Write JSON anew without spaces and sorted by key, so that values that are equal have one text."""
+    value = json.loads(written, parse_float=_number)
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+
+
+def _number(written: str) -> int | float:
+    number = float(written)
+    return int(number) if number.is_integer() else number
+
+
+@cache
+def _number_in(glob: str) -> str | None:
+    """Return the number that a glob is, as `_as_json` writes it; None for one that is no number."""
+    return _as_json(glob) if _NUMBER.fullmatch(glob) else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Annotated, Any, Final, NamedTuple, TypeVar, get_type_hints
 
@@ -20,6 +20,8 @@ __all__ = ["ArgumentsInvalid", "PythonTool", "arguments_in", "read_arguments", "
 M = TypeVar("M", bound=BaseModel)
 
 TOOL: Final = "tool"
+#: How deep arguments may be nested, half of what is stored, as an ask has them within what it shows.
+MOST_LEVELS: Final = 100
 NAMED: Final = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
@@ -68,7 +70,22 @@ def arguments_in(written: str) -> dict[str, Any]:
     if not isinstance(given, dict):
         mismatch = ValueMismatch(type(given).__name__, "an object", "")
         raise ArgumentsInvalid(f"the arguments do not fit: {mismatch}")
+    if _is_deep(given):
+        raise ArgumentsInvalid(f"the arguments are nested too deep; at most {MOST_LEVELS} levels are taken")
     return given
+
+
+def _is_deep(given: object) -> bool:
+    level = [given]
+    for _ in range(MOST_LEVELS):
+        level = [one for value in level for one in _within(value)]
+    return any(isinstance(one, dict | list) for one in level)
+
+
+def _within(value: object) -> Iterable[object]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
 
 
 def reference_of(function: object) -> str:

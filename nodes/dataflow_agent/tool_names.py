@@ -27,15 +27,22 @@ def names_of(parts: Mapping[str, Sequence[str]]) -> dict[str, str]:
     """Name tools, given by what each is in, with its own name at the end, under references that all differ.
 
     A name is letters, digits, `_` and `-`, at most 64: the tool's own, with so much of what it is in before
-    it as tells it from the others. Where that is too long, or has letters that are not legal, a digest of
-    the reference stands at its end. The names follow from what is given, in whatever order.
+    it as tells it from the others. Where that is not legal, or is the name of another, a digest of the
+    reference stands at its end. The names follow from what is given, in whatever order.
     """
     short = {reference: _shortest(reference, parts) for reference in parts}
-    often = Counter(short.values())
-    return {
-        reference: name if often[name] == 1 and _is_legal(name) else _digested(name, reference)
-        for reference, name in short.items()
-    }
+    digits = {reference: 0 if _is_legal(name) else DIGITS for reference, name in short.items()}
+    while True:
+        names = {
+            reference: _digested(name, reference, digits[reference]) for reference, name in short.items()
+        }
+        often = Counter(names.values())
+        clashing = [reference for reference, name in names.items() if often[name] > 1]
+        if not clashing:
+            return names
+        fewest = min(digits[reference] for reference in clashing)
+        for reference in clashing:  # a name with a digest stays, and the one that is like it gives way
+            digits[reference] += DIGITS if digits[reference] == fewest else 0
 
 
 def _shortest(reference: str, parts: Mapping[str, Sequence[str]]) -> str:
@@ -48,9 +55,11 @@ def _shortest(reference: str, parts: Mapping[str, Sequence[str]]) -> str:
 
 
 def _is_legal(name: str) -> bool:
-    return len(name) <= MOST_CHARACTERS and _ILLEGAL.search(name) is None
+    return 0 < len(name) <= MOST_CHARACTERS and _ILLEGAL.search(name) is None
 
 
-def _digested(name: str, reference: str) -> str:
-    digest = sha256(reference.encode()).hexdigest()[:DIGITS]
-    return f"{_ILLEGAL.sub('_', name)[: MOST_CHARACTERS - DIGITS - 1]}_{digest}"
+def _digested(name: str, reference: str, digits: int) -> str:
+    if not digits:
+        return name
+    digest = sha256(reference.encode()).hexdigest()[:digits]
+    return f"{_ILLEGAL.sub('_', name)[: MOST_CHARACTERS - digits - 1]}_{digest}"

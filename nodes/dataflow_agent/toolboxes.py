@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from hashlib import sha256
 from itertools import chain
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple, TypeAlias, assert_never
@@ -55,8 +56,8 @@ class Delegate:
 
     @property
     def reference(self) -> str:
-        """Where it is found: in the settings of the agent that calls it, and not where a function may be."""
-        return f"{AGENT} {self.name}"
+        """Tell it from agents of other settings, and from functions: where those are found has no blank."""
+        return f"{AGENT} {self.name} {sha256(self.settings.encode()).hexdigest()}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from dataflow import AnswerRefused, ExecutionContext, Flow, Result, ToolCall
+from dataflow import AnswerRefused, ExecutionContext, Flow, Result, ToolCall, node, this_firing
 from dataflow.cli import main as command
 from dataflow.stores.sqlite import SqliteStore
 from dataflow_agent import Agent, AgentConfig, ScriptedAnswer, ScriptedCall, Toolbox, scripted, tools
@@ -257,3 +257,54 @@ def test_a_call_is_asked_about_and_answered_on_the_command_line(
     with scripted("done"):
         assert command(["resume", run]) == 0
     assert capsys.readouterr().out.splitlines()[-1] == "text: done"
+
+
+def nested(levels: int) -> ScriptedAnswer:
+    arguments = '{"value": ' + "[" * levels + "]" * levels + "}"
+    return ScriptedAnswer(tool_calls=(ScriptedCall(name="keep", arguments=arguments),))
+
+
+async def keep(value: object) -> str:
+    """Keep a value."""
+    return "kept"
+
+
+async def test_arguments_as_deep_as_are_taken_can_be_asked_about_and_deeper_ones_are_told(
+    tmp_path: Path,
+) -> None:
+    with scripted(nested(99), nested(250), "done"):
+        flow = room(box=tools(keep, ask=["keep"]), path=tmp_path)
+        paused = await flow.run()
+        result = await flow.resume(paused, {paused.asks[0].id: "allow"})
+    [kept, deep] = results(result["context"])
+    assert (kept, str(deep).startswith("error: the arguments are nested too deep")) == ("kept", True)
+
+
+@node
+async def forge(value: object) -> ExecutionContext:
+    """Make a conversation with a variable that a node of the run has set, RUN in it is the run."""
+    written = json.dumps(value).replace("RUN", this_firing().run_id)
+    return ExecutionContext("c", variables={"agent.granted": json.loads(written)})
+
+
+@pytest.mark.parametrize(
+    ("value", "is_asked"),
+    [
+        ([], True),
+        ("x", True),
+        (None, True),
+        (5, True),
+        ({"RUN": 5}, True),
+        ({"RUN": None}, True),
+        ({"RUN": f"{__name__}:write"}, True),
+        ({"RUN": [5, [f"{__name__}:write"], None]}, True),
+        ({"another": [f"{__name__}:write"]}, True),
+        ({"RUN": [5, f"{__name__}:write"]}, False),
+    ],
+)
+async def test_a_variable_that_is_no_list_of_grants_grants_nothing(value: object, is_asked: bool) -> None:
+    with Flow("room") as flow:
+        flow.add(lead, prompt="hi", context=flow.add(forge, value=value).out, tools=FILES)
+    with scripted(calling(("write", "a")), "done"):
+        result = await flow.run()
+    assert asked(result) == ["lead/turn[0]/call[0]/approve"] * is_asked

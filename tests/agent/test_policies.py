@@ -93,10 +93,28 @@ def test_no_call_of_a_hidden_tool_is_made(policy: Policy, name: str, arguments: 
         ("go(to=1.*)", {"to": 1.5}, True),
         ('go(to="[[]1,{\\"a\\":2,\\"b\\":null}]")', {"to": [1, {"b": None, "a": 2}]}, True),
         ("go(to=a=b)", {"to": "a=b"}, True),
+        ("go(to=1e2)", {"to": 100}, True),
+        ("go(to=100.0)", {"to": 1e2}, True),
+        ("go(to=1e400)", {"to": float("inf")}, True),
+        ("go(to=0)", {"to": -0.0}, True),
+        ("go(to=007)", {"to": 7}, False),
+        ("go(to=1e2)", {"to": "100"}, False),
+        ("go(to=1e2)", {"to": True}, False),
+        ("go(to=100.*)", {"to": 100.0}, False),
+        ('go(to="[[]100,{\\"a\\":-2}]")', {"to": [1e2, {"a": -2.0}]}, True),
     ],
 )
 def test_what_a_pattern_means(pattern: str, arguments: dict[str, Any], fits: bool) -> None:
     assert verdict(Policy(deny=(pattern,)), "go", arguments) is (DENY if fits else ALLOW)
+
+
+@given(st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False), st.booleans())
+def test_a_number_is_meant_by_its_value_however_it_is_written(number: float, is_glob_whole: bool) -> None:
+    whole = int(number) if float(number).is_integer() else number
+    glob, value = (whole, float(number)) if is_glob_whole else (float(number), whole)
+    policy = Policy(deny=(f"go(to={glob!r})",))
+    assert verdict(policy, "go", {"to": value}) is DENY
+    assert verdict(policy, "go", {"to": value + 1 + abs(value)}) is ALLOW
 
 
 @given(st.text(max_size=5), st.text(max_size=5))

@@ -218,6 +218,30 @@ async def test_asks_of_a_subagent_pause_the_run_and_its_grants_count_above(tmp_p
     assert (third["text"], MADE, len(script.requests)) == ("done", ["fox", "owl"], 5)
 
 
+async def test_a_grant_for_a_subagent_is_not_one_for_another_of_its_name(tmp_path: Path) -> None:
+    def flow_of(*prompts: str) -> Flow:
+        with Flow("rooms") as flow:
+            before = flow.context("main")
+            for number, system in enumerate(prompts):
+                helper = Agent("helper", model="openai/small", system=system)
+                step = flow.add(
+                    Agent(f"lead_{number}", model="openai/large"),
+                    prompt="hi",
+                    context=before,
+                    tools=helper.as_tool("helps", ask=["helper"]),
+                )
+                before = step.out.context
+            flow.output("context", before)
+        return flow.using(store=SqliteStore(tmp_path / "runs.db"))
+
+    large = [task("helper", "a"), "one", task("helper", "b"), "two", task("helper", "c"), "three"]
+    with scripted(by_model(large=large, small=["first", "second", "third"])):
+        flow = flow_of("Be kind.", "Be kind.", "Be cruel.")
+        paused = await flow.run()
+        result = await flow.resume(paused, {paused.asks[0].id: "allow_for_run"})
+    assert [ask.id for ask in result.asks] == ["lead_2/turn[0]/call[0]/approve"]
+
+
 async def test_a_run_that_failed_goes_on_inside_its_subagents(tmp_path: Path) -> None:
     MADE.clear()
     answers = {model: [*given] for model, given in NESTED.items()}

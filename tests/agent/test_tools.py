@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 
 from dataflow import Flow, FlowInvalid, ToolCall, Tools
-from dataflow_agent import Toolbox, offering, tools
+from dataflow_agent import Toolbox, offering, tool_names, tools
 from dataflow_agent.offering import Offer
 from dataflow_agent.policies import Policy, Verdict
 from dataflow_agent.server_results import Content
@@ -100,6 +100,50 @@ def test_names_are_legal_and_differ_whatever_the_functions_are_called() -> None:
     assert len({*found.values()}) == len(references)
     assert all(LEGAL.fullmatch(name) for name in found.values())
     assert found == {reference: names_of(references[::-1])[reference] for reference in references}
+
+
+def test_no_tool_takes_the_name_of_another_with_its_digest() -> None:
+    parts = {"lib:größe": ("lib", "größe")}
+    [own] = names_of_parts(parts).values()
+    for number in range(12):  # each is called like the one before it, so all of them but one give way
+        parts[f"evil {number}:x"] = ("evil", names_of_parts(parts)[[*parts][-1]])
+        found = names_of_parts(parts)
+        assert (found["lib:größe"], len({*found.values()})) == (own, len(parts))
+    assert all(LEGAL.fullmatch(name) for name in found.values())
+
+
+def test_names_with_one_digest_have_more_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tool_names, "sha256", Alike)
+    assert names_of(["lib:ö", "lib:ü"]) == {
+        "lib:ö": f"__{'0' * 8}623ac3b6",
+        "lib:ü": f"__{'0' * 8}623ac3bc",
+    }
+
+
+class Alike:
+    """A digest of which the first characters are the same for all."""
+
+    def __init__(self, given: bytes) -> None:
+        self.given = given
+
+    def hexdigest(self) -> str:
+        return "0" * 8 + self.given.hex()[-8:]
+
+
+def test_a_tool_without_a_name_of_its_own_has_one() -> None:
+    found = names_of_parts({"s 1:": ("s", ""), "t 1:": ("t", "")})
+    assert len({*found.values()}) == 2
+    [alone] = names_of_parts({"s 1:": ("s", "")}).values()
+    assert all(LEGAL.fullmatch(name) for name in (alone, *found.values()))
+
+
+@pytest.mark.parametrize(
+    "arguments", ['{"count": ' + "[" * 100 + "]" * 100 + "}", '{"a":' * 101 + "1" + "}" * 101]
+)
+async def test_arguments_that_are_nested_too_deep_are_told(arguments: str) -> None:
+    assert await called(lines, arguments) == (
+        "error: the arguments are nested too deep; at most 100 levels are taken; lines was not called"
+    )
 
 
 @pytest.mark.parametrize(

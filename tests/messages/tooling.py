@@ -136,6 +136,11 @@ ROWS: Final = [
         "error: the arguments are not valid JSON: …; add was not called",
     ),
     Row(
+        "arguments that are nested too deep",
+        calling("add", '{"a": ' + "[" * 100 + "]" * 100 + "}"),
+        "error: the arguments are nested too deep; at most 100 levels are taken; add was not called",
+    ),
+    Row(
         "a list of arguments",
         calling("add", "[1, 2]"),
         "error: the arguments do not fit: expected an object, found list; add was not called",
