@@ -10,6 +10,7 @@ from dataflow import ExecutionContext, Failure, Message, NodeOutput, Ports, Tool
 from dataflow_agent.agent_configs import AgentConfig, Subagent
 from dataflow_agent.agent_spans import tell_answer
 from dataflow_agent.agent_turns import Grant, ToolResult, Turn
+from dataflow_agent.script_errors import script_failure
 
 __all__ = ["RESULT", "Begun", "Delegated", "begin_below", "handed_on", "report", "told"]
 
@@ -101,8 +102,14 @@ def _told(config: Subagent) -> Ports:  # noqa: ARG001 - the ports are the same f
 
 @node(name="told", ports=_told)
 async def told(inputs: Mapping[str, Any], config: Subagent) -> NodeOutput:
-    """Make the failure of a subagent the result of the call; the metadata tell of it."""
+    """Make the failure of a subagent the result of the call; the metadata tell of it.
+
+    Raises ScriptFailed for one of a script: a test is to fail with it.
+    """
     failure: Failure = inputs["failure"]
+    mistake = script_failure(failure)
+    if mistake is not None:
+        raise mistake
     delegated: Delegated = inputs["delegated"]
     text = f"error: {failure.type}: {failure.message}"
     return NodeOutput({RESULT: delegated.result(text)}, metadata=delegated.event("error", config.name, text))
