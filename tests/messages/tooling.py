@@ -21,6 +21,8 @@ __all__ = ["ROWS"]
 
 NO_CONTEXT: Final = ExecutionContext("")
 BOX: Final = tools(agent_tools.add, agent_tools.weather, agent_tools.fails, agent_tools.odd)
+FORGETFUL: Final = tools(agent_tools.forgetful)
+AGENT: Final = Agent("helper")
 
 
 class Hammer(Tools):
@@ -177,6 +179,31 @@ ROWS: Final = [
         "a value of no form",
         calling("odd", "{}"),
         "error: the tool gave a value of type lock, which JSON cannot carry",
+    ),
+    Row(
+        "a value that is to be awaited",
+        calling("forgetful", "{}", FORGETFUL),
+        "error: the tool gave a coroutine; its function has an `await` too few",
+    ),
+    Row(
+        "functions in a list",
+        describing([agent_tools.add, agent_tools.weather]),
+        "expected functions one by one, as in tools(*functions)",
+    ),
+    Row(
+        "an agent that is no description",
+        describing(AGENT),
+        "expected a function, found an agent; make a tool of it with .as_tool(...)",
+    ),
+    Row(
+        "an agent for a toolbox",
+        lambda: Agent("lead", tools=AGENT),
+        "expected a Toolbox, found Agent; make one with tools(...), or of an agent with .as_tool(...)",
+    ),
+    Row(
+        "a list for a toolbox",
+        lambda: Agent("lead", tools=[agent_tools.add]),
+        "expected a Toolbox, found list; make one with tools(...), or of an agent with .as_tool(...)",
     ),
     Row(
         "a pattern that is not closed",
