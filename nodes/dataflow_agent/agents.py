@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from dataflow import ExecutionContext, Flow, TypedFlow, flow
+from dataflow import ExecutionContext, Flow, FlowInvalid, TypedFlow, flow
 from dataflow_agent.agent_configs import AgentConfig, Subagent
 from dataflow_agent.agent_steps import Reply, begin, finish
 from dataflow_agent.agent_wiring import wire_turn
@@ -49,12 +49,13 @@ class Agent(TypedFlow[..., Reply]):
     """An agent with a name and settings: placed in a flow it is a node `agent.agent`, called it is a run.
 
     `tools` are those that it has besides others that it is given. The settings are those of `AgentConfig`.
-    Raises ValidationError, a ValueError, for one that cannot be.
+    Raises ValidationError, a ValueError, for one that cannot be, and FlowInvalid for tools in no toolbox.
     """
 
     def __init__(
         self, name: str, *, model: str = "", system: str = "", tools: Toolbox = NO_TOOLS, **settings: Any
     ) -> None:
+        _check_toolbox(tools)
         others = tools.without_delegates
         own = AgentConfig(
             name=name, model=model, system=system, tools=others if others.sources else None, **settings
@@ -67,6 +68,7 @@ class Agent(TypedFlow[..., Reply]):
         self, /, prompt: str, *, context: ExecutionContext = NEW, tools: Toolbox = NO_TOOLS
     ) -> Reply:
         """Run the agent as a flow of its own; raises RunFailed, or Paused."""
+        _check_toolbox(tools)
         called = self.with_config(self.config.with_delegates(tools.delegates)) if tools.delegates else self
         return await TypedFlow.__call__(called, prompt, context=context, tools=tools.without_delegates)
 
@@ -100,3 +102,13 @@ class Agent(TypedFlow[..., Reply]):
         settings: dict[str, Any] = {**self.config.given, "description": description}
         below = Subagent(**settings, allow=allowed, ask=[*ask], deny=[*deny])
         return Toolbox((below.as_delegate,))
+
+
+def _check_toolbox(given: object) -> None:
+    """Raise FlowInvalid for what is no toolbox, and say how one is made of it."""
+    if not isinstance(given, Toolbox):
+        found = type(given).__name__
+        problem = (
+            f"expected a Toolbox, found {found}; make one with tools(...), or of an agent with .as_tool(...)"
+        )
+        raise FlowInvalid("tools", [problem], "setting")
