@@ -69,10 +69,13 @@ class ServerProcess:
                     try:
                         yield from_process, to_process
                     finally:
-                        with anyio.CancelScope(shield=True):
-                            await _stop(process, has_exited, has_said_all)
-                        watching.cancel()
-                        group.cancel_scope.cancel()
+                        try:
+                            with anyio.CancelScope(shield=True):
+                                await _stop(process, has_exited, has_said_all)
+                        finally:  # a task of asyncio that is cancelled once more leaves its shields
+                            _signal(process, signal.SIGKILL)
+                            watching.cancel()
+                            group.cancel_scope.cancel()
             finally:
                 with anyio.move_on_after(GRACE, shield=True):
                     await process.aclose()
@@ -201,7 +204,7 @@ async def _exit_of(process: Process) -> None:
 
 
 async def _stop(process: Process, has_exited: anyio.Event, has_said_all: anyio.Event) -> None:
-    """Let a process end, tell it to, kill it; then what it has started."""
+    """Let a process end, tell it to, kill it; what it has started may be left."""
     assert process.stdin is not None
     with suppress(*BROKEN):
         await process.stdin.aclose()
@@ -214,7 +217,6 @@ async def _stop(process: Process, has_exited: anyio.Event, has_said_all: anyio.E
     with anyio.move_on_after(GRACE):
         await has_exited.wait()
         await has_said_all.wait()
-    _signal(process, signal.SIGKILL)
 
 
 def _signal(process: Process, number: signal.Signals) -> None:
