@@ -8,12 +8,13 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from typing import Any, Final, TypeVar
 
 import anyio
+from pydantic_core import to_json
 
 from dataflow_agent.mcp_loading import loaded
 from dataflow_agent.server_errors import ServerDied, ServerFailed, ToolFailed
 from dataflow_agent.server_processes import ServerProcess
 from dataflow_agent.server_schemas import reading_schemas, schema_of
-from dataflow_agent.servers import Server, ServerTool, environment_of
+from dataflow_agent.servers import Server, ServerTool, environment_of, marks_of
 
 __all__ = ["Connection", "connected"]
 
@@ -66,7 +67,14 @@ class Connection:
             return found
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> Any:
-        """Call a tool once, and return its result; raises ToolFailed, and ServerDied."""
+        """Call a tool once, and return its result; raises ToolFailed, and ServerDied.
+
+        Arguments that cannot be written fail before they are sent: a failure then would end the session.
+        """
+        try:
+            to_json({"params": {"arguments": arguments}})  # as deep as it is in the message
+        except ValueError as error:
+            raise ToolFailed(self.server.label, tool, f"cannot be sent its arguments: {error}") from error
         return await self._answer(tool, lambda: self._client.call_tool(tool, dict(arguments)))
 
     async def _answer(self, what: str, ask: Callable[[], Awaitable[T]]) -> T:
@@ -96,8 +104,11 @@ class Connection:
         """Tell whether an error is only that of a call; the end of a process may be known a little later."""
         from mcp_types import CONNECTION_CLOSED, INVALID_REQUEST
 
-        is_gone = self._process is None and error.code == INVALID_REQUEST  # it knows the session no more
-        if error.code == CONNECTION_CLOSED or is_gone:
+        if self._process is None:  # with the second code, it knows the session no more
+            is_gone = error.code in (CONNECTION_CLOSED, INVALID_REQUEST)
+        else:  # a server may have an error of its own with this code
+            is_gone = error.code == CONNECTION_CLOSED and self._process.has_closed
+        if is_gone:
             if self._process is not None:
                 with anyio.move_on_after(END_SECONDS):
                     await self._process.ended.wait()
@@ -240,5 +251,7 @@ async def connected(server: Server) -> AsyncIterator[Connection]:
 def _started(server: Server, until: float) -> AbstractAsyncContextManager[Connection]:
     if server.url:
         return Connection(server, None).open(until)
-    process = ServerProcess(server.label, server.command, environment_of(server))
+    environment = environment_of(server)
+    marks = marks_of(server, environment)
+    process = ServerProcess(server.label, server.command, environment, marks)
     return Connection(server, process).open(until)

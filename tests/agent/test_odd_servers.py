@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import sys
 from pathlib import Path
 from typing import Any, Final
@@ -11,7 +12,7 @@ from typing import Any, Final
 import anyio
 import pytest
 
-from dataflow import ToolCall
+from dataflow import Secret, ToolCall
 from dataflow_agent import Toolbox, listed, mcp, sessions
 from dataflow_agent.server_results import Content
 from dataflow_agent.tool_calls import result_of
@@ -54,3 +55,50 @@ class TestEnds:
         assert done == {task}
         assert task.cancelled()
         await end_of(pids[0])
+
+
+class TestCalls:
+    async def test_an_error_is_of_its_call_whatever_its_code_is(self) -> None:
+        box = odd()
+        async with sessions(box):
+            before = await call(box, "pid")
+            told = "error: tool 'is_full' of server 'odd' has failed: the disk is full"
+            assert await call(box, "is_full") == told
+            assert await call(box, "pid") == before
+
+    @pytest.mark.parametrize(
+        ("written", "told"),
+        [
+            (r'{"text": "\ud800"}', "surrogates not allowed"),
+            (f'{{"text": {"[" * 300}{"]" * 300}}}', "depth exceeded"),
+        ],
+    )
+    async def test_arguments_that_cannot_be_written_fail_their_call_only(
+        self, written: str, told: str
+    ) -> None:
+        box = odd()
+        async with sessions(box):
+            before, known = await call(box, "pid"), await listed(box)
+            found = str(await result_of(ToolCall("c", "echo", written), known, None))
+            assert found.startswith("error: tool 'echo' of server 'odd' cannot be sent its arguments: ")
+            assert told in found
+            assert await call(box, "pid") == before
+
+
+class TestSecrets:
+    @pytest.mark.parametrize("secret", ["a-very-secret-key", "Qfirst-of-lines\nZsecond-of-lines"])
+    @pytest.mark.parametrize("ahead", [0, 290])
+    async def test_no_piece_of_a_secret_is_shown(
+        self, secret: str, ahead: int, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        box = odd(env={"KEY": Secret("THE_KEY", secret)})
+        async with sessions(box):
+            with caplog.at_level(logging.DEBUG, "dataflow_agent.servers"):
+                assert await call(box, "prints", ahead=ahead) == "done"
+                told = str(await call(box, "dies", ahead=ahead))
+        shown = [record.getMessage() for record in caplog.records if record.name == "dataflow_agent.servers"]
+        assert len(shown) > 1
+        for text in (told, *shown):
+            pieces = [line[:4] for line in secret.splitlines() if line[:4] in text]
+            assert not pieces
+        assert "[secret:" in told
