@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from functools import partial
 from typing import Any, Final, TypeVar
 
 import anyio
@@ -30,7 +32,10 @@ T = TypeVar("T")
 
 
 class Connection:
-    """A session with a server, owned by one task and used by any number."""
+    """A session with a server, owned by one task and used by any number.
+
+    Each may have a description of its own, with another name and other deadlines than that it was opened by.
+    """
 
     def __init__(self, server: Server, process: ServerProcess | None) -> None:
         self.server = server
@@ -51,22 +56,25 @@ class Connection:
         """Whether there may be answers."""
         return self._death is None
 
-    async def tools(self) -> tuple[ServerTool, ...]:
-        """Return its tools, asked for once, and anew when it has told of a change; raises ServerFailed."""
-        async with self._listing:
-            if self._tools is not None:
-                return self._tools
-            before = self._notices
-            try:
-                found = await self._answer(LIST, self._listed)
-            except ToolFailed as error:
-                text = f"does not tell its tools: {error.text}"
-                raise ServerFailed(self.server.label, text) from error
-            if before == self._notices:
-                self._tools = found
-            return found
+    async def tools(self, server: Server) -> tuple[ServerTool, ...]:
+        """Return its tools, as those of a description of it; raises ServerFailed.
 
-    async def call(self, tool: str, arguments: Mapping[str, Any]) -> Any:
+        They are asked for once, and anew when it has told of a change.
+        """
+        async with self._listing:
+            found = self._tools
+            if found is None:
+                before = self._notices
+                try:
+                    found = await self._answer(server, LIST, self._listed)
+                except ToolFailed as error:
+                    text = f"does not tell its tools: {error.text}"
+                    raise ServerFailed(server.label, text) from error
+                if before == self._notices:
+                    self._tools = found
+        return tuple(replace(tool, server=server) for tool in found)
+
+    async def call(self, tool: ServerTool, arguments: Mapping[str, Any]) -> Any:
         """Call a tool once, and return its result; raises ToolFailed, and ServerDied.
 
         Arguments that cannot be written fail before they are sent: a failure then would end the session.
@@ -74,31 +82,33 @@ class Connection:
         try:
             to_json({"params": {"arguments": arguments}})  # as deep as it is in the message
         except ValueError as error:
-            raise ToolFailed(self.server.label, tool, f"cannot be sent its arguments: {error}") from error
-        return await self._answer(tool, lambda: self._client.call_tool(tool, dict(arguments)))
+            text = f"cannot be sent its arguments: {error}"
+            raise ToolFailed(tool.server.label, tool.own_name, text) from error
+        ask = partial(self._client.call_tool, tool.own_name, dict(arguments))
+        return await self._answer(tool.server, tool.own_name, ask)
 
-    async def _answer(self, what: str, ask: Callable[[], Awaitable[T]]) -> T:
+    async def _answer(self, server: Server, what: str, ask: Callable[[], Awaitable[T]]) -> T:
         """Wait for an answer in its time, and as long as the server lives."""
         from mcp import MCPError  # loaded by now
 
-        scope = anyio.CancelScope(deadline=anyio.current_time() + self.server.deadline)
+        scope = anyio.CancelScope(deadline=anyio.current_time() + server.deadline)
         self._pending.add(scope)
         try:
             if self._death is None:
                 with scope:
                     return await ask()
                 if self._death is None:
-                    text = f"has not answered within {self.server.deadline:g} s; the call was cancelled"
-                    raise ToolFailed(self.server.label, what, text)
+                    text = f"has not answered within {server.deadline:g} s; the call was cancelled"
+                    raise ToolFailed(server.label, what, text)
         except MCPError as error:
             if await self._is_alive(error):
-                raise ToolFailed(self.server.label, what, f"has failed: {error}") from error
+                raise ToolFailed(server.label, what, f"has failed: {error}") from error
         except (RuntimeError, ValueError) as error:  # of the library, which has looked at the answer
-            raise ToolFailed(self.server.label, what, f"has an answer that does not fit: {error}") from error
+            raise ToolFailed(server.label, what, f"has an answer that does not fit: {error}") from error
         finally:
             self._pending.discard(scope)
         again = "" if what is LIST else ", which is not called again"
-        raise ServerDied(self.server.label, f"has died during {what!r}{again}: {self._told_end()}")
+        raise ServerDied(server.label, f"has died during {what!r}{again}: {self._told_end()}")
 
     async def _is_alive(self, error: Any) -> bool:
         """Tell whether an error is only that of a call; the end of a process may be known a little later."""

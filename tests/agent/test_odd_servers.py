@@ -12,8 +12,19 @@ from typing import Any, Final
 import anyio
 import pytest
 
-from dataflow import Secret, ToolCall
-from dataflow_agent import Toolbox, listed, mcp, sessions
+from dataflow import Flow, Secret, ToolCall
+from dataflow_agent import (
+    Agent,
+    ScriptedAnswer,
+    ScriptedCall,
+    Toolbox,
+    listed,
+    mcp,
+    scripted,
+    sessions,
+    tools,
+)
+from dataflow_agent.policies import Verdict
 from dataflow_agent.server_results import Content
 from dataflow_agent.tool_calls import result_of
 from tests.processes import end_of
@@ -102,3 +113,64 @@ class TestSecrets:
             pieces = [line[:4] for line in secret.splitlines() if line[:4] in text]
             assert not pieces
         assert "[secret:" in told
+
+
+@ON_ASYNCIO
+class TestDescriptions:
+    """Two descriptions of one server, which share its session."""
+
+    async def test_each_has_its_name_its_policy_and_its_deadline(self) -> None:
+        short, long = odd(name="short", deadline=1), odd(name="long", ask=["pid"], allow=["*"])
+        for first, other in ((short, long), (long, short)):
+            async with sessions(short, long):
+                assert await call(first, "pid") == await call(other, "pid")
+                told = str(await call(short, "naps", seconds=1.5))
+                assert told.startswith("error: tool 'naps' of server 'short' has not answered within 1 s")
+                assert await call(long, "naps", seconds=1.5) == "done"
+                assert str(await call(long, "is_full")).startswith("error: tool 'is_full' of server 'long'")
+                for box, verdict in ((short, Verdict.ALLOW), (long, Verdict.ASK)):
+                    tool = (await listed(box)).tool("pid")
+                    assert tool is not None
+                    assert tool.at_server is not None
+                    assert tool.at_server.server == box.servers[0]
+                    assert tool.verdict({}) is verdict
+                names = (await listed(tools(short, long))).names
+                assert {"short_pid", "long_pid"} <= {*names}
+
+    async def test_what_was_allowed_of_one_is_called_after_a_pause_and_not_of_the_other(self) -> None:
+        lead, other = Agent("lead", model="openai/gpt"), Agent("other", model="openai/gpt")
+        with Flow("desk") as desk:
+            first = desk.add(lead, prompt="a", tools=odd(name="a", ask=["pid"]))
+            second = desk.add(other, prompt="b", context=first.out.context, tools=odd(name="b", ask=["pid"]))
+            desk.output("context", second.out.context)
+        asks = ScriptedAnswer(tool_calls=(ScriptedCall(name="pid", arguments={}),))
+        with scripted(asks, "done", asks, "done"):
+            paused = await desk.run()
+            [ask] = paused.asks
+            paused = await desk.resume(paused, {ask.id: "allow_for_run"})
+            [ask] = paused.asks
+            result = await desk.resume(paused, {ask.id: "allow"})
+        told = [str(one.content) for one in result["context"].message_history if one.role == "tool"]
+        assert len(told) == 2
+        assert all(text.isdigit() for text in told)
+
+
+def pid_of_a_flow() -> str:
+    """Run a flow in a thread, as a blocking tool may."""
+    with Flow("inner") as inner:
+        inner.output("text", inner.add(Agent("in", model="openai/gpt"), prompt="in", tools=odd()).out.context)
+    history = inner.run_sync()["text"].message_history
+    return next(str(one.content) for one in history if one.role == "tool")
+
+
+class TestBlocks:
+    async def test_a_flow_that_a_blocking_tool_runs_does_not_wait_for_the_block(self) -> None:
+        asks = ScriptedAnswer(tool_calls=(ScriptedCall(name="pid", arguments={}),))
+        box = odd(deadline=5)
+        with scripted(asks, "done"), anyio.fail_after(20):
+            async with sessions(box):
+                before = await call(box, "pid")
+                other = await call(tools(pid_of_a_flow), "pid_of_a_flow")
+                assert str(other).isdigit()
+                assert other != before
+                assert await call(box, "pid") == before
