@@ -226,14 +226,31 @@ class Connection:
             return own
         if self.is_open and self._death is not None:
             return self._death
-        told = self._told_end() if self._process is not None else _first(error)
-        return ServerFailed(self.server.label, f"could not be started: {told}")
+        return ServerFailed(self.server.label, f"could not be started: {self._reason(error)}")
+
+    def _reason(self, error: Exception) -> str:
+        """Return why it has not started: how the process has ended, and what else the library says."""
+        from mcp_types import CONNECTION_CLOSED
+
+        if self._process is None:
+            return _first(error)
+        code = self._process.exit_code
+        has_ended_by_itself = code is not None and code >= 0
+        if has_ended_by_itself and getattr(_innermost(error), "code", None) == CONNECTION_CLOSED:
+            return self._told_end()
+        return f"{_first(error)}; {self._told_end()}"
+
+
+def _innermost(error: BaseException) -> BaseException:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
 
 
 def _first(error: BaseException) -> str:
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return f"{type(error).__name__}: {error}".removesuffix(": ")
+    first = _innermost(error)
+    text = " ".join(str(first).split())  # pydantic writes several lines
+    return f"{type(first).__name__}: {text}".removesuffix(": ")
 
 
 @asynccontextmanager

@@ -87,7 +87,11 @@ async def called(tool: ServerTool, arguments: Mapping[str, Any]) -> Content:
     that does not start or has died, and SecretMissing.
     """
     result = await _used(tool.server, lambda connection: connection.call(tool, arguments))
-    content = content_of(result)
+    try:
+        content = content_of(result)
+    except ValueError as error:
+        text = f"has an answer that does not fit: {error}"
+        raise ToolFailed(tool.server.label, tool.own_name, text) from error
     if result.is_error:
         parts = [content] if isinstance(content, str) else content
         text = " ".join(part for part in parts if isinstance(part, str))

@@ -12,11 +12,12 @@ from typing import Any, Final
 import anyio
 import pytest
 
-from dataflow import Flow, Secret, ToolCall
+from dataflow import Flow, Image, Secret, ToolCall
 from dataflow_agent import (
     Agent,
     ScriptedAnswer,
     ScriptedCall,
+    ServerFailed,
     Toolbox,
     listed,
     mcp,
@@ -174,3 +175,28 @@ class TestBlocks:
                 assert str(other).isdigit()
                 assert other != before
                 assert await call(box, "pid") == before
+
+
+class TestAnswers:
+    @ON_ASYNCIO
+    async def test_what_is_no_image_fails_the_call(self) -> None:
+        box = odd()
+        begins = "error: tool 'pictures' of server 'odd' has an answer that does not fit: "
+        async with sessions(box):
+            for kind in ("x\r\ny", "", "text/html", "image/", "image/png\n"):
+                told = f"{begins}an image of the type {kind!r}; expected one as 'image/png'"
+                assert await call(box, "pictures", data="MQ==", mimeType=kind) == told
+            told = str(await call(box, "pictures", data="!!!", mimeType="image/png"))
+            assert told.startswith(f"{begins}the data of an image are no base64: ")
+            told = f"{begins}an image without data"
+            assert await call(box, "pictures", data="", mimeType="image/png") == told
+            found = await call(box, "pictures", data="M\nQ==", mimeType="image/svg+xml")
+            assert found == (Image("image/svg+xml", b"1"),)
+
+    @ON_ASYNCIO
+    async def test_what_the_library_says_of_a_start_is_told(self) -> None:
+        with pytest.raises(ServerFailed) as caught:
+            await listed(odd("--old"))
+        assert "could not be started: " in caught.value.text
+        assert "1999-01-01" in caught.value.text
+        assert caught.value.text.endswith("; exit code 0 (3 starts)")
