@@ -8,22 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import anyio
-
-__all__ = ["build", "end_of", "modules_after", "printed_with"]
-
-
-async def end_of(pid: int, within: float = 10) -> None:
-    """Wait for the end of any process: one that is killed is gone a little later; raises TimeoutError."""
-    try:
-        descriptor = os.pidfd_open(pid)
-    except ProcessLookupError:
-        return
-    try:
-        with anyio.fail_after(within):
-            await anyio.wait_readable(descriptor)
-    finally:
-        os.close(descriptor)
+__all__ = ["build", "modules_after", "printed_with"]
 
 
 def modules_after(code: str) -> list[str]:

@@ -226,19 +226,19 @@ class Connection:
             return own
         if self.is_open and self._death is not None:
             return self._death
-        return ServerFailed(self.server.label, f"could not be started: {self._reason(error)}")
+        return ServerFailed(self.server.label, f"could not be started: {_reason(error, self._process)}")
 
-    def _reason(self, error: Exception) -> str:
-        """Return why it has not started: how the process has ended, and what else the library says."""
-        from mcp_types import CONNECTION_CLOSED
 
-        if self._process is None:
-            return _first(error)
-        code = self._process.exit_code
-        has_ended_by_itself = code is not None and code >= 0
-        if has_ended_by_itself and getattr(_innermost(error), "code", None) == CONNECTION_CLOSED:
-            return self._told_end()
-        return f"{_first(error)}; {self._told_end()}"
+def _reason(error: Exception, process: ServerProcess | None) -> str:
+    """Return why a server has not started: how its process has ended, and what else the library says."""
+    from mcp_types import CONNECTION_CLOSED
+
+    if process is None:
+        return _first(error)
+    has_ended_by_itself = process.exit_code is not None and process.exit_code >= 0
+    if has_ended_by_itself and getattr(_innermost(error), "code", None) == CONNECTION_CLOSED:
+        return process.told()
+    return f"{_first(error)}; {process.told()}"
 
 
 def _innermost(error: BaseException) -> BaseException:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import sys
 from pathlib import Path
@@ -26,12 +25,10 @@ from dataflow_agent import (
     tools,
 )
 from dataflow_agent.policies import Verdict
-from dataflow_agent.server_results import Content
 from dataflow_agent.tool_calls import result_of
-from tests.processes import end_of
+from tests.agent.serving import ON_ASYNCIO, call, end_of
 
 SERVER: Final = str(Path(__file__).with_name("odd_server.py"))
-ON_ASYNCIO: Final = pytest.mark.parametrize("anyio_backend", ["asyncio"])
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -39,10 +36,6 @@ pytestmark = pytest.mark.timeout(60)
 def odd(*options: str, **settings: Any) -> Toolbox:
     described: dict[str, Any] = {"name": "odd", **settings}
     return mcp(sys.executable, SERVER, *options, **described)
-
-
-async def call(box: Toolbox, name: str, /, **arguments: Any) -> Content:
-    return await result_of(ToolCall("c", name, json.dumps(arguments)), await listed(box), None)
 
 
 class TestEnds:
