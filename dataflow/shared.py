@@ -12,6 +12,7 @@ import anyio
 
 from dataflow.backend import Nursery, cancellation_types, new_event
 from dataflow.errors import DataflowError
+from dataflow.failure import text_of_error
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Coroutine, Hashable
@@ -113,7 +114,8 @@ class Shared:
         except Exception as error:
             if owned.is_open:
                 LOG.warning("what firings have shared has failed", exc_info=error)
-                self._note(f"what firings have shared has failed with {type(error).__name__}, see the log")
+                told = ": ".join(filter(None, (type(error).__name__, text_of_error(error))))
+                self._note(f"what firings have shared has failed: {told}")
             else:
                 owned.error = error
         finally:

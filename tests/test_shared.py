@@ -214,7 +214,7 @@ async def test_an_error_when_closing_is_a_warning_of_the_run(caplog: pytest.LogC
     with caplog.at_level(logging.WARNING, "dataflow.shared"):
         result = await using(things, "a", "b").using(max_concurrency=1).run()
     assert result["used"] == ["a", "b"]
-    assert result.warnings == ("what firings have shared has failed with OSError, see the log",) * 2
+    assert result.warnings == ("what firings have shared has failed: OSError: cut off",) * 2
     assert "cut off" in caplog.text
     assert things.told[-2:] == ["close b", "close a"]
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from functools import partial
 from typing import Any, Final, TypeVar
 
 import anyio
+from pydantic_core import to_json
 
 from dataflow_agent.mcp_loading import loaded
 from dataflow_agent.server_errors import ServerDied, ServerFailed, ToolFailed
 from dataflow_agent.server_processes import ServerProcess
 from dataflow_agent.server_schemas import reading_schemas, schema_of
-from dataflow_agent.servers import Server, ServerTool, environment_of
+from dataflow_agent.servers import Server, ServerTool, environment_of, marks_of
 
 __all__ = ["Connection", "connected"]
 
@@ -29,7 +32,10 @@ T = TypeVar("T")
 
 
 class Connection:
-    """A session with a server, owned by one task and used by any number."""
+    """A session with a server, owned by one task and used by any number.
+
+    Each may have a description of its own, with another name and other deadlines than that it was opened by.
+    """
 
     def __init__(self, server: Server, process: ServerProcess | None) -> None:
         self.server = server
@@ -50,54 +56,69 @@ class Connection:
         """Whether there may be answers."""
         return self._death is None
 
-    async def tools(self) -> tuple[ServerTool, ...]:
-        """Return its tools, asked for once, and anew when it has told of a change; raises ServerFailed."""
+    async def tools(self, server: Server) -> tuple[ServerTool, ...]:
+        """Return its tools, as those of a description of it; raises ServerFailed.
+
+        They are asked for once, and anew when it has told of a change.
+        """
         async with self._listing:
-            if self._tools is not None:
-                return self._tools
-            before = self._notices
-            try:
-                found = await self._answer(LIST, self._listed)
-            except ToolFailed as error:
-                text = f"does not tell its tools: {error.text}"
-                raise ServerFailed(self.server.label, text) from error
-            if before == self._notices:
-                self._tools = found
-            return found
+            found = self._tools
+            if found is None:
+                before = self._notices
+                try:
+                    found = await self._answer(server, LIST, self._listed)
+                except ToolFailed as error:
+                    text = f"does not tell its tools: {error.text}"
+                    raise ServerFailed(server.label, text) from error
+                if before == self._notices:
+                    self._tools = found
+        return tuple(replace(tool, server=server) for tool in found)
 
-    async def call(self, tool: str, arguments: Mapping[str, Any]) -> Any:
-        """Call a tool once, and return its result; raises ToolFailed, and ServerDied."""
-        return await self._answer(tool, lambda: self._client.call_tool(tool, dict(arguments)))
+    async def call(self, tool: ServerTool, arguments: Mapping[str, Any]) -> Any:
+        """Call a tool once, and return its result; raises ToolFailed, and ServerDied.
 
-    async def _answer(self, what: str, ask: Callable[[], Awaitable[T]]) -> T:
+        Arguments that cannot be written fail before they are sent: a failure then would end the session.
+        """
+        try:
+            to_json({"params": {"arguments": arguments}})  # as deep as it is in the message
+        except ValueError as error:
+            text = f"cannot be sent its arguments: {error}"
+            raise ToolFailed(tool.server.label, tool.own_name, text) from error
+        ask = partial(self._client.call_tool, tool.own_name, dict(arguments))
+        return await self._answer(tool.server, tool.own_name, ask)
+
+    async def _answer(self, server: Server, what: str, ask: Callable[[], Awaitable[T]]) -> T:
         """Wait for an answer in its time, and as long as the server lives."""
         from mcp import MCPError  # loaded by now
 
-        scope = anyio.CancelScope(deadline=anyio.current_time() + self.server.deadline)
+        scope = anyio.CancelScope(deadline=anyio.current_time() + server.deadline)
         self._pending.add(scope)
         try:
             if self._death is None:
                 with scope:
                     return await ask()
                 if self._death is None:
-                    text = f"has not answered within {self.server.deadline:g} s; the call was cancelled"
-                    raise ToolFailed(self.server.label, what, text)
+                    text = f"has not answered within {server.deadline:g} s; the call was cancelled"
+                    raise ToolFailed(server.label, what, text)
         except MCPError as error:
             if await self._is_alive(error):
-                raise ToolFailed(self.server.label, what, f"has failed: {error}") from error
+                raise ToolFailed(server.label, what, f"has failed: {error}") from error
         except (RuntimeError, ValueError) as error:  # of the library, which has looked at the answer
-            raise ToolFailed(self.server.label, what, f"has an answer that does not fit: {error}") from error
+            raise ToolFailed(server.label, what, f"has an answer that does not fit: {error}") from error
         finally:
             self._pending.discard(scope)
         again = "" if what is LIST else ", which is not called again"
-        raise ServerDied(self.server.label, f"has died during {what!r}{again}: {self._told_end()}")
+        raise ServerDied(server.label, f"has died during {what!r}{again}: {self._told_end()}")
 
     async def _is_alive(self, error: Any) -> bool:
         """Tell whether an error is only that of a call; the end of a process may be known a little later."""
         from mcp_types import CONNECTION_CLOSED, INVALID_REQUEST
 
-        is_gone = self._process is None and error.code == INVALID_REQUEST  # it knows the session no more
-        if error.code == CONNECTION_CLOSED or is_gone:
+        if self._process is None:  # with the second code, it knows the session no more
+            is_gone = error.code in (CONNECTION_CLOSED, INVALID_REQUEST)
+        else:  # a server may have an error of its own with this code
+            is_gone = error.code == CONNECTION_CLOSED and self._process.has_closed
+        if is_gone:
             if self._process is not None:
                 with anyio.move_on_after(END_SECONDS):
                     await self._process.ended.wait()
@@ -207,16 +228,32 @@ class Connection:
         if self.is_open and self._death is not None:
             return self._death
         if self._process is not None:
-            return ServerFailed(self.server.label, f"could not be started: {self._told_end()}")
+            return ServerFailed(self.server.label, f"could not be started: {_reason(error, self._process)}")
         return ServerFailed(
             self.server.label, f"could not be reached at {self.server.address}: {_first(error)}"
         )
 
 
-def _first(error: BaseException) -> str:
+def _reason(error: Exception, process: ServerProcess) -> str:
+    """Return why a server has not started: how its process has ended, and what else the library says."""
+    from mcp_types import CONNECTION_CLOSED
+
+    has_ended_by_itself = process.exit_code is not None and process.exit_code >= 0
+    if has_ended_by_itself and getattr(_innermost(error), "code", None) == CONNECTION_CLOSED:
+        return process.told()
+    return f"{_first(error)}; {process.told()}"
+
+
+def _innermost(error: BaseException) -> BaseException:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
-    return f"{type(error).__name__}: {error}".removesuffix(": ")
+    return error
+
+
+def _first(error: BaseException) -> str:
+    first = _innermost(error)
+    text = " ".join(str(first).split())  # pydantic writes several lines
+    return f"{type(first).__name__}: {text}".removesuffix(": ")
 
 
 @asynccontextmanager
@@ -244,5 +281,7 @@ async def connected(server: Server) -> AsyncIterator[Connection]:
 def _started(server: Server, until: float) -> AbstractAsyncContextManager[Connection]:
     if server.url:
         return Connection(server, None).open(until)
-    process = ServerProcess(server.label, server.command, environment_of(server))
+    environment = environment_of(server)
+    marks = marks_of(server, environment)
+    process = ServerProcess(server.label, server.command, environment, marks)
     return Connection(server, process).open(until)

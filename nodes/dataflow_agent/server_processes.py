@@ -7,8 +7,8 @@ import os
 import signal
 import subprocess
 from collections import deque
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any, Final
 
 import anyio
@@ -32,12 +32,16 @@ BROKEN: Final = (anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.End
 class ServerProcess:
     """A process that speaks MCP over its standard input and output, in a process group of its own."""
 
-    def __init__(self, server: str, command: tuple[str, ...], env: dict[str, str]) -> None:
+    def __init__(
+        self, server: str, command: tuple[str, ...], env: dict[str, str], marks: dict[str, str]
+    ) -> None:
         self.server = server
         self.ended = anyio.Event()  # and its last words are known
+        self.has_closed = False  # its input or its output, though the process may be there
         self.exit_code: int | None = None
         self._command = command
         self._env = env
+        self._marks = marks  # in place of what is not to be shown of the variables
         self._last: deque[str] = deque(maxlen=LAST_LINES)
 
     def told(self) -> str:
@@ -73,10 +77,13 @@ class ServerProcess:
                     try:
                         yield from_process, to_process
                     finally:
-                        with anyio.CancelScope(shield=True):
-                            await _stop(process, has_exited, has_said_all)
-                        watching.cancel()
-                        group.cancel_scope.cancel()
+                        try:
+                            with anyio.CancelScope(shield=True):
+                                await _stop(process, has_exited, has_said_all)
+                        finally:  # a task of asyncio that is cancelled once more leaves its shields
+                            _signal(process, signal.SIGKILL)
+                            watching.cancel()
+                            group.cancel_scope.cancel()
             finally:
                 with anyio.move_on_after(GRACE, shield=True):
                     await process.aclose()
@@ -99,7 +106,7 @@ class ServerProcess:
 
     async def _read(self, stdout: ByteReceiveStream, to_session: MemoryObjectSendStream[Any]) -> None:
         """Hand on what it says, and warn of lines that are no messages."""
-        with to_session, suppress(*BROKEN):
+        with to_session, self._closing(), suppress(*BROKEN):
             lines = _Lines()
             async for chunk in stdout:
                 for line in lines.of(chunk):
@@ -107,12 +114,20 @@ class ServerProcess:
                     if message is not None:
                         await to_session.send(message)
                     elif line.strip():
-                        shown = line.decode(errors="replace")[:LINE_CHARACTERS]
+                        shown = self._shown(line)
                         LOG.warning("tool server %r wrote what is no message: %r", self.server, shown)
+
+    @contextmanager
+    def _closing(self) -> Iterator[None]:
+        """Note the end of the block, before the session is told of it."""
+        try:
+            yield
+        finally:
+            self.has_closed = True
 
     async def _write(self, process: Process, from_session: MemoryObjectReceiveStream[Any]) -> None:
         assert process.stdin is not None
-        with from_session, suppress(*BROKEN):
+        with from_session, self._closing(), suppress(*BROKEN):
             async for one in from_session:
                 written = one.message.model_dump_json(by_alias=True, exclude_unset=True)
                 await process.stdin.send(f"{written}\n".encode())
@@ -129,9 +144,16 @@ class ServerProcess:
         finally:
             has_said_all.set()
 
+    def _shown(self, line: bytes) -> str:
+        """Return a line for people: without secrets, and cut after that, as a piece of one is not found."""
+        text = line.decode(errors="replace")
+        for hidden in sorted(self._marks, key=len, reverse=True):
+            text = text.replace(hidden, self._marks[hidden])
+        return text[:LINE_CHARACTERS]
+
     def _keep(self, lines: list[bytes]) -> None:
         for line in lines:
-            text = line.decode(errors="replace").strip()[:LINE_CHARACTERS]
+            text = self._shown(line).strip()
             if text:
                 self._last.append(text)
                 LOG.debug("tool server %r: %s", self.server, text)
@@ -205,7 +227,7 @@ async def _exit_of(process: Process) -> None:
 
 
 async def _stop(process: Process, has_exited: anyio.Event, has_said_all: anyio.Event) -> None:
-    """Let a process end, tell it to, kill it; then what it has started."""
+    """Let a process end, tell it to, kill it; what it has started may be left."""
     assert process.stdin is not None
     with suppress(*BROKEN):
         await process.stdin.aclose()
@@ -218,7 +240,6 @@ async def _stop(process: Process, has_exited: anyio.Event, has_said_all: anyio.E
     with anyio.move_on_after(GRACE):
         await has_exited.wait()
         await has_said_all.wait()
-    _signal(process, signal.SIGKILL)
 
 
 def _signal(process: Process, number: signal.Signals) -> None:

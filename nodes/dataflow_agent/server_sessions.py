@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, Final, NamedTuple, TypeVar
 
 import anyio
-from anyio.lowlevel import checkpoint
+from anyio.lowlevel import checkpoint, current_token
 
 from dataflow import DataflowError, Shared, sharing, this_firing
 from dataflow_agent.server_connections import Connection, connected
@@ -29,6 +29,7 @@ class _Block(NamedTuple):
 
     keys: frozenset[object]
     shared: Shared
+    loop: object  # a thread that runs a loop of its own inherits the block, and cannot use it
 
 
 _BLOCKS: Final[ContextVar[tuple[_Block, ...]]] = ContextVar("sessions of tool servers", default=())
@@ -39,11 +40,11 @@ async def sessions(*toolboxes: Toolbox) -> AsyncIterator[None]:
     """Let all runs that are started in the block share the sessions of the servers of some toolboxes.
 
     Each is opened when it is first used, and closed when the block is left. An error in the block is raised
-    as it is.
+    as it is. A flow that a blocking tool runs in its thread has sessions of its own.
     """
     keys = frozenset(server.key for box in toolboxes for server in box.servers)
     async with sharing() as shared:
-        token = _BLOCKS.set((_Block(keys, shared), *_BLOCKS.get()))
+        token = _BLOCKS.set((_Block(keys, shared, current_token()), *_BLOCKS.get()))
         try:
             yield
         finally:
@@ -63,7 +64,7 @@ async def listed(toolbox: Toolbox) -> Toolbox:
 
     async def ask(server: Server) -> None:
         try:
-            found[server] = await _used(server, Connection.tools)
+            found[server] = await _used(server, lambda connection: connection.tools(server))
         except DataflowError as error:
             failed[server] = error
 
@@ -85,8 +86,12 @@ async def called(tool: ServerTool, arguments: Mapping[str, Any]) -> Content:
     Raises ToolFailed for an error and for an answer that does not come in time, ServerFailed for a server
     that does not start or has died, and SecretMissing.
     """
-    result = await _used(tool.server, lambda connection: connection.call(tool.own_name, arguments))
-    content = content_of(result)
+    result = await _used(tool.server, lambda connection: connection.call(tool, arguments))
+    try:
+        content = content_of(result)
+    except ValueError as error:
+        text = f"has an answer that does not fit: {error}"
+        raise ToolFailed(tool.server.label, tool.own_name, text) from error
     if result.is_error:
         parts = [content] if isinstance(content, str) else content
         text = " ".join(part for part in parts if isinstance(part, str))
@@ -122,6 +127,6 @@ async def _used(server: Server, use: Callable[[Connection], Awaitable[T]]) -> T:
 def _opened(server: Server) -> AbstractAsyncContextManager[Connection]:
     open_it = partial(connected, server)
     for block in _BLOCKS.get():
-        if server.key in block.keys:
+        if server.key in block.keys and block.loop == current_token():
             return block.shared.opened(server.key, open_it)
     return this_firing().opened(server.key, open_it)

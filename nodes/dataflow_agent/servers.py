@@ -22,6 +22,7 @@ __all__ = [
     "Server",
     "ServerTool",
     "environment_of",
+    "marks_of",
     "problems_of",
     "secrets_of",
 ]
@@ -31,6 +32,8 @@ CALL_SECONDS: Final = 60.0
 CONNECT_SECONDS: Final = 30.0
 #: How much of a digest tells two servers apart whose tools would have one name.
 DIGITS: Final = 8
+#: Shorter values, and lines of values, stand in any text by chance.
+SHORTEST_HIDDEN: Final = 8
 
 _WORD: Final = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -151,6 +154,19 @@ def environment_of(server: Server) -> dict[str, str]:
     What is too short to be kept out of sight is given too: such as a display, which is none to keep.
     """
     return {variable: _revealed(server, variable, secret) for variable, secret in server.env}
+
+
+def marks_of(server: Server, environment: Mapping[str, str]) -> dict[str, str]:
+    """Return what is not to be shown of the secrets of a server, and the mark of each: all, and each line.
+
+    A server may write one line of a secret, of which what redacts whole secrets knows nothing.
+    """
+    return {
+        part: f"[secret:{secret.name}]"
+        for variable, secret in server.env
+        for part in (environment[variable], *map(str.strip, environment[variable].splitlines()))
+        if len(part) >= SHORTEST_HIDDEN
+    }
 
 
 def _revealed(server: Server, variable: str, secret: Secret) -> str:

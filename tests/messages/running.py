@@ -303,7 +303,7 @@ ROWS: Final = [
     Row("content neither told nor not", lambda: Telemetry(content=1), "content must be True or False, found 1"),
     Row("a provider that is none", lambda: Telemetry(provider="mine"), "provider must be a TracerProvider, found 'mine'"),
     Row("something that is opened when the run is over", lambda: anyio.run(opened_late), 'nothing can be opened any more: what the firings share is closed'),
-    Row("something shared that fails when it is closed", warned(lambda f: f.add(opens)), 'what firings have shared has failed with OSError, see the log'),
+    Row("something shared that fails when it is closed", warned(lambda f: f.add(opens)), 'what firings have shared has failed: OSError'),
     Row("a blocking call that is given up", blocked, 'blocks gave up a blocking call: its thread runs on until that returns'),
 ]
 # fmt: on
