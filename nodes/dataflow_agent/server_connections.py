@@ -14,8 +14,9 @@ from pydantic_core import to_json
 
 from dataflow_agent.mcp_loading import loaded
 from dataflow_agent.server_errors import ServerDied, ServerFailed, ToolFailed
+from dataflow_agent.server_lists import ToolList
 from dataflow_agent.server_processes import ServerProcess
-from dataflow_agent.server_schemas import reading_schemas, schema_of
+from dataflow_agent.server_schemas import reading_schemas
 from dataflow_agent.servers import Server, ServerTool, environment_of, marks_of
 
 __all__ = ["Connection", "connected"]
@@ -47,9 +48,7 @@ class Connection:
         self._client: Any = None
         self._death: ServerFailed | None = None
         self._pending: set[anyio.CancelScope] = set()
-        self._listing = anyio.Lock()
-        self._tools: tuple[ServerTool, ...] | None = None
-        self._notices = 0  # of changes of the list of its tools
+        self._list = ToolList(server)
 
     @property
     def is_usable(self) -> bool:
@@ -57,21 +56,12 @@ class Connection:
         return self._death is None
 
     async def tools(self, server: Server) -> tuple[ServerTool, ...]:
-        """Return its tools, as those of a description of it; raises ServerFailed.
-
-        They are asked for once, and anew when it has told of a change.
-        """
-        async with self._listing:
-            found = self._tools
-            if found is None:
-                before = self._notices
-                try:
-                    found = await self._answer(server, LIST, self._listed)
-                except ToolFailed as error:
-                    text = f"does not tell its tools: {error.text}"
-                    raise ServerFailed(server.label, text) from error
-                if before == self._notices:
-                    self._tools = found
+        """Return its tools, as those of a description of it; raises ServerFailed."""
+        ask = partial(self._list.asked, self._client)
+        try:
+            found = await self._list.known(partial(self._answer, server, LIST, ask))
+        except ToolFailed as error:
+            raise ServerFailed(server.label, f"does not tell its tools: {error.text}") from error
         return tuple(replace(tool, server=server) for tool in found)
 
     async def call(self, tool: ServerTool, arguments: Mapping[str, Any]) -> Any:
@@ -139,42 +129,6 @@ class Connection:
         for scope in self._pending:
             scope.cancel()
 
-    async def _listed(self) -> tuple[ServerTool, ...]:
-        found: list[ServerTool] = []
-        cursor: str | None = None
-        while True:
-            page = await self._client.list_tools(cursor=cursor)
-            found += (
-                ServerTool(self.server, tool.name, tool.description or "", schema_of(tool.input_schema))
-                for tool in page.tools
-            )
-            cursor = page.next_cursor
-            if cursor is None:
-                return tuple(found)
-
-    def _forget_tools(self) -> None:
-        self._notices += 1
-        self._tools = None
-
-    async def _noticed(self, message: Any) -> None:
-        """Look at what a server of the older protocol tells by itself."""
-        from mcp_types import ToolListChangedNotification
-
-        if isinstance(message, ToolListChangedNotification):
-            self._forget_tools()
-
-    async def _listen(self) -> None:
-        """Hear of changes of the list, from a server that tells them to those who ask for it."""
-        from mcp import MCPError
-        from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
-
-        try:
-            async with self._client.listen(tools_list_changed=True) as changes:
-                async for _ in changes:
-                    self._forget_tools()
-        except (ListenNotSupportedError, SubscriptionLost, MCPError, TimeoutError) as error:
-            LOG.debug("tool server %r tells of no changes: %s", self.server.label, error)
-
     async def _watch(self, end: anyio.Event) -> None:
         """Raise ServerDied when the process has ended, or the connection is lost."""
         await end.wait()
@@ -191,13 +145,13 @@ class Connection:
         else:
             transport = self._process.streams()
         typed = reading_schemas(transport)
-        client = mcp.Client(typed, message_handler=self._noticed, cache=None)
+        client = mcp.Client(typed, message_handler=self._list.noticed, cache=None)
         try:
             with anyio.CancelScope(deadline=until) as scope:
                 async with client as self._client, anyio.create_task_group() as group:
                     scope.deadline = float("inf")
                     self.is_open = True
-                    group.start_soon(self._listen)
+                    group.start_soon(self._list.listen, self._client)
                     group.start_soon(self._watch, self._lost)
                     if self._process is not None:
                         group.start_soon(self._watch, self._process.ended)

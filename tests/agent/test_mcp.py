@@ -27,7 +27,7 @@ from dataflow_agent import (
 )
 from dataflow_agent.offering import Offer, OfferedServer
 from dataflow_agent.offering import tools as offer
-from dataflow_agent.server_connections import Connection
+from dataflow_agent.server_lists import ToolList
 from dataflow_agent.server_results import Content
 from tests.agent.agent_tools import add
 from tests.agent.serving import (
@@ -102,16 +102,14 @@ class TestRuns:
     async def test_an_agent_calls_a_server_and_its_list_is_asked_for_once(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        from dataflow_agent.server_connections import Connection
-
         asked: list[int] = []
-        ask = Connection._listed
+        ask = ToolList.asked
 
-        async def counted(self: Connection) -> Any:
+        async def counted(self: ToolList, client: Any) -> Any:
             asked.append(1)
-            return await ask(self)
+            return await ask(self, client)
 
-        monkeypatch.setattr(Connection, "_listed", counted)
+        monkeypatch.setattr(ToolList, "asked", counted)
         lead = Agent("lead", model="openai/gpt")
         with Flow("desk") as desk:
             found = desk.add(lead, prompt="hi", tools=tools(add, serve()))

@@ -17,7 +17,7 @@ from dataflow_agent import (
     sessions,
     tools,
 )
-from dataflow_agent.server_connections import Connection
+from dataflow_agent.server_lists import ToolList
 from tests.agent.serving import (
     KEY,
     ON_ASYNCIO,
@@ -167,13 +167,13 @@ class TestNames:
             assert "$schema" not in spec.parameters
 
     async def test_a_change_of_the_list_is_noticed(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        noticed, forget = anyio.Event(), Connection._forget_tools
+        noticed, forget = anyio.Event(), ToolList._forget
 
-        def notice(self: Connection) -> None:
+        def notice(self: ToolList) -> None:
             forget(self)
             noticed.set()
 
-        monkeypatch.setattr(Connection, "_forget_tools", notice)
+        monkeypatch.setattr(ToolList, "_forget", notice)
         box = serve()
         async with sessions(box):
             assert "grown" not in (await listed(box)).names
