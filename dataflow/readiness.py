@@ -47,7 +47,7 @@ class Skipped:
     port: str
     cause: Skip
     live: tuple[str, ...]  # ports that a value came to all the same
-    dead: tuple[str, ...]
+    dead: tuple[str, ...]  # but for those that take failures: that none came is what is hoped for
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,9 @@ def decide(feeds: Sequence[Feed], values: Sequence[Any]) -> Decision:
     barred = [(feed, cause) for feed, cause in dead if feed.required or not has_value]
     if barred:
         feed, cause = barred[0]
-        return Skipped(feed.port, cause, tuple(live), tuple(feed.port for feed, _ in dead))
+        return Skipped(
+            feed.port, cause, tuple(live), tuple(feed.port for feed, _ in dead if not feed.takes_failure)
+        )
     return _FIRES
 
 

@@ -146,7 +146,7 @@ class Releasing:
 
     def _skip(self, frame: Frame, node: PlanNode, skipped: Skipped) -> None:
         path = frame.path_of(node)
-        if skipped.live and node.is_visible:
+        if skipped.live and skipped.dead and node.is_visible:
             dead, live = ", ".join(skipped.dead), ", ".join(skipped.live)
             text = f"{path} is skipped: no value came on {dead}, though one came on {live}"
             self.scheduler.warn(path, "join_unreleased", text)

@@ -48,11 +48,11 @@ __getattr__, __dir__, __all__ = _attach(
         "prompts": ["Prompt", "fill_prompt"],
         "requests": ["Emit", "ModelAnswer", "ModelRequest", "Options", "Provider", "ToolSpec", "Usage"],
         "routing": ["Router", "intent_router"],
+        "script_errors": ["ScriptEnded", "ScriptFailed"],
         "scripts": [
             "AnswerFunction",
             "Given",
             "Script",
-            "ScriptEnded",
             "ScriptedAnswer",
             "ScriptedCall",
             "scripted",

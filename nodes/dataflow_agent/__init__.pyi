@@ -38,7 +38,8 @@ from .prior import Prior, PriorStep, prior_outputs
 from .prompts import Prompt, fill_prompt
 from .requests import Emit, ModelAnswer, ModelRequest, Options, Provider, ToolSpec, Usage
 from .routing import Router, intent_router
-from .scripts import AnswerFunction, Given, Script, ScriptedAnswer, ScriptedCall, ScriptEnded, scripted
+from .script_errors import ScriptEnded, ScriptFailed
+from .scripts import AnswerFunction, Given, Script, ScriptedAnswer, ScriptedCall, scripted
 from .server_errors import ServerDied, ServerFailed, ToolFailed
 from .server_sessions import listed, sessions
 from .toolboxes import Toolbox, tools
@@ -78,6 +79,7 @@ __all__ = [
     "Router",
     "Script",
     "ScriptEnded",
+    "ScriptFailed",
     "ScriptedAnswer",
     "ScriptedCall",
     "ServerDied",

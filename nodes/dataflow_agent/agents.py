@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from dataflow import ExecutionContext, Flow, TypedFlow, flow
+from dataflow import ExecutionContext, Flow, FlowInvalid, TypedFlow, flow
 from dataflow_agent.agent_configs import AgentConfig, Subagent
 from dataflow_agent.agent_steps import Reply, begin, finish
 from dataflow_agent.agent_wiring import wire_turn
@@ -50,12 +50,13 @@ class Agent(TypedFlow[..., Reply]):
     """An agent with a name and settings: placed in a flow it is a node `agent.agent`, called it is a run.
 
     `tools` are those that it has besides others that it is given. The settings are those of `AgentConfig`.
-    Raises ValidationError, a ValueError, for one that cannot be.
+    Raises ValidationError, a ValueError, for one that cannot be, and FlowInvalid for tools in no toolbox.
     """
 
     def __init__(
         self, name: str, *, model: str = "", system: str = "", tools: Toolbox = NO_TOOLS, **settings: Any
     ) -> None:
+        _check_toolbox(tools)
         others = tools.without_delegates
         own = AgentConfig(
             name=name, model=model, system=system, tools=others if others.sources else None, **settings
@@ -68,6 +69,7 @@ class Agent(TypedFlow[..., Reply]):
         self, /, prompt: str, *, context: ExecutionContext = NEW, tools: Toolbox = NO_TOOLS
     ) -> Reply:
         """Run the agent as a flow of its own; raises RunFailed, or Paused."""
+        _check_toolbox(tools)
         called = self.with_config(self.config.with_delegates(tools.delegates)) if tools.delegates else self
         return await TypedFlow.__call__(called, prompt, context=context, tools=tools.without_delegates)
 
@@ -103,3 +105,13 @@ class Agent(TypedFlow[..., Reply]):
         below = Subagent(**settings, allow=allowed, ask=[*ask], deny=[*deny])
         written = below.model_dump_json(exclude_defaults=True)
         return Toolbox((Delegate(below.name, description, written, below.policy),))
+
+
+def _check_toolbox(given: object) -> None:
+    """Raise FlowInvalid for what is no toolbox, and say how one is made of it."""
+    if not isinstance(given, Toolbox):
+        found = type(given).__name__
+        problem = (
+            f"expected a Toolbox, found {found}; make one with tools(...), or of an agent with .as_tool(...)"
+        )
+        raise FlowInvalid("tools", [problem], "setting")

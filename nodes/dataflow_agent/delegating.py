@@ -10,6 +10,7 @@ from dataflow import ExecutionContext, Failure, Message, NodeOutput, Ports, Tool
 from dataflow_agent.agent_configs import AgentConfig, Subagent
 from dataflow_agent.agent_spans import tell_answer
 from dataflow_agent.agent_turns import Grant, ToolResult, Turn, notice_of
+from dataflow_agent.script_errors import script_failure
 
 __all__ = ["RESULT", "Begun", "Delegated", "begin_below", "conversation_id", "handed_on", "report", "told"]
 
@@ -96,8 +97,14 @@ async def report(inputs: Mapping[str, Any], config: Subagent) -> NodeOutput:
 
 @node(name="told", ports=Ports({"failure": Failure, "delegated": Delegated}, {RESULT: ToolResult}))
 async def told(inputs: Mapping[str, Any], config: Subagent) -> NodeOutput:
-    """Make the failure of a subagent the result of the call; the metadata tell of it."""
+    """Make the failure of a subagent the result of the call; the metadata tell of it.
+
+    Raises ScriptFailed for one of a script: a test is to fail with it.
+    """
     failure: Failure = inputs["failure"]
+    mistake = script_failure(failure)
+    if mistake is not None:
+        raise mistake
     delegated: Delegated = inputs["delegated"]
     text = f"error: {failure.type}: {failure.message}"
     return NodeOutput({RESULT: delegated.result(text)}, metadata=delegated.event("error", config.name, text))

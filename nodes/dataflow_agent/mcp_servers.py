@@ -39,5 +39,6 @@ def mcp(
         raise FlowInvalid(name or "env", [str(error)], "tool server") from None
     problems = problems_of(server)
     if problems:
-        raise FlowInvalid(name or url or " ".join(command), problems, "tool server")
+        told = name or " ".join(map(str, command)) or "url"  # not all of the address: it may have a key
+        raise FlowInvalid(told, problems, "tool server")
     return Toolbox((server,))

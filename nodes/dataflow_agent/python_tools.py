@@ -77,6 +77,12 @@ def reference_of(function: object) -> str:
     Raises FlowInvalid for what cannot be found by it, as lambdas and local functions, and for functions that
     no model can call.
     """
+    if isinstance(function, list | tuple):
+        kind = type(function).__name__
+        raise FlowInvalid(kind, ["expected functions one by one, as in tools(*functions)"], TOOL)
+    if hasattr(function, "as_tool"):
+        problem = "expected a function, found an agent; make a tool of it with .as_tool(...)"
+        raise FlowInvalid(type(function).__name__, [problem], TOOL)
     module, qualname = getattr(function, "__module__", None), getattr(function, "__qualname__", None)
     reference = f"{module}:{qualname}"
     if not callable(function) or module is None or qualname is None:

@@ -28,9 +28,10 @@ from dataflow_agent.model_errors import (
     StreamInterrupted,
 )
 from dataflow_agent.requests import Emit, ModelAnswer, ModelRequest, Usage
+from dataflow_agent.script_errors import ScriptEnded, ScriptFailed
 from dataflow_agent.typed_answers import FIELD
 
-__all__ = ["AnswerFunction", "Given", "Script", "ScriptEnded", "ScriptedAnswer", "ScriptedCall", "scripted"]
+__all__ = ["AnswerFunction", "Given", "Script", "ScriptedAnswer", "ScriptedCall", "scripted"]
 
 #: The errors that a script may name, by the names of their classes.
 ERRORS: Final[Mapping[str, type[ModelFailed]]] = {
@@ -45,12 +46,6 @@ ERRORS: Final[Mapping[str, type[ModelFailed]]] = {
     "request_refused": RequestRefused,
     "stream_interrupted": StreamInterrupted,
 }
-
-
-class ScriptEnded(ModelFailed):
-    """Raised when a script has no answer to a request."""
-
-    is_lasting = True
 
 
 def _check_error(name: str) -> str:
@@ -114,14 +109,14 @@ class Script:
         self._taking = threading.Lock()  # runs in several threads may share a script
 
     async def answer(self, request: ModelRequest, emit: Emit) -> ModelAnswer:
-        """Give the next answer that is for this request; raises ScriptEnded if there is none."""
+        """Give the next answer that is for this request.
+
+        Raises ScriptEnded if there is none, and ScriptFailed for what the function raises, unless that is a
+        ModelFailed.
+        """
         await checkpoint()
         self.requests.append(request)
-        if self._make is None:
-            given = self._next(request)
-        else:
-            made = self._make(request)
-            given = _scripted(await made if isawaitable(made) else made)
+        given = self._next(request) if self._make is None else await _made(self._make, request)
         match given:
             case ScriptedAnswer():
                 return await _play(given, request, emit)
@@ -154,6 +149,17 @@ def scripted(*answers: Given | AnswerFunction) -> Iterator[Script]:
     script = Script(answers if function is None else function)  # type: ignore[arg-type]  # no answer is a function
     with answered_by(script):
         yield script
+
+
+async def _made(make: AnswerFunction, request: ModelRequest) -> ScriptedAnswer | ModelAnswer | Exception:
+    try:
+        made = make(request)
+        return _scripted(await made if isawaitable(made) else made)
+    except ModelFailed:
+        raise
+    except Exception as error:
+        told = f"the function of the script has raised {type(error).__name__}: {error}".removesuffix(": ")
+        raise ScriptFailed(request.model, told) from error
 
 
 def _scripted(given: Any) -> ScriptedAnswer | ModelAnswer | Exception:

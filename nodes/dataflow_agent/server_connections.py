@@ -193,8 +193,9 @@ class Connection:
             self._die()
             self.ended.set()
         if not self.is_open:
-            text = f"has not answered within {self.server.connect_deadline:g} s: {self._told_end()}"
-            raise ServerFailed(self.server.label, text, is_lasting=True)
+            words = "" if self._process is None else self._process.last_words
+            text = f"has not answered within {self.server.connect_deadline:g} s"
+            raise ServerFailed(self.server.label, "; ".join(filter(None, (text, words))), is_lasting=True)
 
     def _told(self, error: Exception) -> ServerFailed:
         """Return what is raised in place of what the library has raised, which is a group of groups."""
@@ -205,8 +206,11 @@ class Connection:
             return own
         if self.is_open and self._death is not None:
             return self._death
-        told = self._told_end() if self._process is not None else _first(error)
-        return ServerFailed(self.server.label, f"could not be started: {told}")
+        if self._process is not None:
+            return ServerFailed(self.server.label, f"could not be started: {self._told_end()}")
+        return ServerFailed(
+            self.server.label, f"could not be reached at {self.server.address}: {_first(error)}"
+        )
 
 
 def _first(error: BaseException) -> str:

@@ -43,8 +43,12 @@ class ServerProcess:
     def told(self) -> str:
         """Tell how it has ended, as far as that is known, and what it wrote last to its standard error."""
         code = "" if self.exit_code is None else f"exit code {self.exit_code}"
-        words = f"its last lines: {' | '.join(self._last)}" if self._last else ""
-        return "; ".join(text for text in (code, words) if text) or "nothing is known of its end"
+        return "; ".join(text for text in (code, self.last_words) if text) or "nothing is known of its end"
+
+    @property
+    def last_words(self) -> str:
+        """What it wrote last to its standard error, told as such; empty if it has written nothing."""
+        return f"its last lines: {' | '.join(self._last)}" if self._last else ""
 
     @asynccontextmanager
     async def streams(self) -> AsyncIterator[tuple[Any, Any]]:

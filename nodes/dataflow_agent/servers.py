@@ -69,6 +69,12 @@ class Server:
         return next((word for word in words if _WORD.fullmatch(word) and not word.isdigit()), first)
 
     @property
+    def address(self) -> str:
+        """The address without what may be secret in it: a user with a password, and a query."""
+        parts = urlsplit(self.url)
+        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+
+    @property
     def digest(self) -> str:
         """Tell it from other servers, the same in each process."""
         named = [(variable, secret.name) for variable, secret in self.env]
@@ -101,13 +107,16 @@ class ServerTool:
 
 def problems_of(server: Server) -> list[str]:
     """List what is wrong with a description."""
-    problems = []
+    problems = [
+        f"its command has {word!r}; expected words, each an argument of its own, as in mcp(*command)"
+        for word in server.command
+        if not isinstance(word, str)  # type: ignore[redundant-expr]  # as who calls it may know no types
+    ]
     if not server.command and not server.url:
         problems.append("it has neither a command nor an address; expected one of them")
     if server.command and server.url:
         problems.append("it has both a command and an address; expected one of them")
-    if server.url and urlsplit(server.url).scheme not in ("http", "https"):
-        problems.append(f"its address begins with {urlsplit(server.url).scheme!r}; expected http or https")
+    problems += _problems_of_address(server.url) if server.url else []
     if server.url and server.env:
         problems.append("it has an address and env; variables are for a command")
     problems += [
@@ -123,22 +132,38 @@ def problems_of(server: Server) -> list[str]:
     return problems
 
 
+def _problems_of_address(url: str) -> list[str]:
+    """List what is wrong with an address, without all of it: it may have a key."""
+    try:
+        scheme, host, *_ = urlsplit(url)
+    except ValueError as error:
+        return [f"its address cannot be read: {error}"]
+    if "://" not in url:
+        return ["its address has no protocol; expected http:// or https:// before it"]
+    if scheme not in ("http", "https"):
+        return [f"its address begins with {scheme!r}; expected http or https"]
+    return [] if host else ["its address has no host; expected one behind //"]
+
+
 def environment_of(server: Server) -> dict[str, str]:
     """Return the variables that are given to the process of a server; raises SecretMissing.
 
     What is too short to be kept out of sight is given too: such as a display, which is none to keep.
     """
-    return {variable: _revealed(secret) for variable, secret in server.env}
+    return {variable: _revealed(server, variable, secret) for variable, secret in server.env}
 
 
-def _revealed(secret: Secret) -> str:
+def _revealed(server: Server, variable: str, secret: Secret) -> str:
+    """Return the value of a secret; the error does not have its name, which could be a value by mistake."""
     try:
         return secret.reveal()
     except SecretMissing:
         given = os.environ.get(secret.name)
-        if given is None:
-            raise
-        return given
+        if given is not None:
+            return given
+    expected = "the name of a variable that is set in this process, or a Secret of at least 8 characters"
+    reason = f"of tool server {server.label!r} has no value; expected in `env` {expected}"
+    raise SecretMissing(variable, reason)
 
 
 def secrets_of(env: Mapping[str, str | Secret] | Sequence[str]) -> tuple[tuple[str, Secret], ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from typing import Any, NamedTuple
 
 from pydantic_core import PydanticSerializationError, to_json
@@ -82,4 +82,7 @@ def _text(value: Any) -> str:
     try:
         return to_json(value).decode()
     except PydanticSerializationError:
+        if isinstance(value, Coroutine):
+            value.close()  # its warning would come later, from anywhere
+            return "error: the tool gave a coroutine; its function has an `await` too few"
         return f"error: the tool gave a value of type {type(value).__name__}, which JSON cannot carry"

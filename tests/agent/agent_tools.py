@@ -78,6 +78,10 @@ async def odd() -> object:
     return threading.Lock()
 
 
+async def forgetful() -> object:
+    return where()
+
+
 async def slow(seconds: float) -> str:
     ENTERED.append("slow")
     await anyio.sleep(seconds)

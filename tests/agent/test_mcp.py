@@ -308,7 +308,7 @@ class TestHttp:
 
     async def test_one_that_is_not_there_fails_after_three_tries(self) -> None:
         box = mcp(url="http://127.0.0.1:9/mcp", name="far")
-        with pytest.raises(ServerFailed, match=r"tool server 'far' could not be started: .*\(3 starts\)"):
+        with pytest.raises(ServerFailed, match=r"tool server 'far' could not be reached at .*\(3 starts\)"):
             await listed(box)
 
 

@@ -26,6 +26,7 @@ from dataflow_agent import (
     ScriptedAnswer,
     ScriptedCall,
     ScriptEnded,
+    ScriptFailed,
     StreamInterrupted,
     Usage,
     answered_by,
@@ -157,4 +158,14 @@ async def test_what_a_function_gives_that_is_no_answer_fails_the_node() -> None:
 
     with scripted(odd), pytest.raises(RunFailed) as caught:
         await chats("a").run()
-    assert isinstance(caught.value.__cause__, TypeError)
+    failure = caught.value.__cause__
+    assert isinstance(failure, ScriptFailed)
+    assert isinstance(failure.__cause__, TypeError)
+
+
+async def test_a_function_may_raise_the_errors_of_models() -> None:
+    def limits(request: ModelRequest) -> Any:
+        raise RateLimited(request.model, "too many")
+
+    with pytest.raises(RateLimited, match="too many"):
+        await asked(Script(limits))

@@ -19,6 +19,8 @@ from dataflow_agent import (
     ModelRequest,
     ScriptedAnswer,
     ScriptedCall,
+    ScriptEnded,
+    ScriptFailed,
     Subagent,
     Toolbox,
     agent,
@@ -92,6 +94,7 @@ async def test_agents_call_agents_each_in_a_conversation_of_its_own() -> None:
     with scripted(nested()) as script:
         result = await room().run()
     assert (result["text"], results(result), MADE) == ("So it is.", ["A fox is red."], ["fox"])
+    assert result.warnings == ()
     sent = {request.model: [one.content for one in request.messages] for request in script.requests}
     assert sent == {
         "openai/large": ["House style.\n\nLead.", "hi", "", "A fox is red."],
@@ -150,6 +153,25 @@ async def test_a_subagent_that_fails_is_told_to_the_model_above() -> None:
     assert (result["text"], result.status) == ("Sorry.", "completed")
     told = result.metadata["lead/turn[0]/call[0]/told"]
     assert (told["type"], told["depth"], told["message"]) == ("subagent_call_error", 1, text)
+
+
+def refuses(request: ModelRequest) -> Any:
+    assert request.model == "openai/large", "nobody else is asked"
+    return task("researcher", "foxes?")
+
+
+async def test_a_function_of_a_script_that_fails_below_an_agent_fails_the_run() -> None:
+    told = "the function of the script has raised AssertionError: nobody else is asked"
+    with scripted(refuses), pytest.raises(RunFailed, match=told) as caught:
+        await room().run()
+    assert isinstance(caught.value.__cause__, ScriptFailed)
+
+
+async def test_a_script_that_ends_below_agents_fails_the_run() -> None:
+    first, second = NESTED["large"][0], NESTED["medium"][0]
+    with scripted(first, second), pytest.raises(RunFailed, match="no answer left to 'fox\\?'") as caught:
+        await room().run()
+    assert isinstance(caught.value.__cause__, ScriptEnded)
 
 
 async def test_parallel_calls_of_subagents_have_a_result_each_in_order() -> None:

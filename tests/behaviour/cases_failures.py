@@ -47,6 +47,11 @@ async def report(failure: Failure) -> str:
 
 
 @counted
+async def report_of(x: int, failure: Failure) -> str:
+    return f"{x} {failure.message}"
+
+
+@counted
 async def report_or(x: int, failure: Failure | None = None) -> list[object]:
     return [x, failure.message if failure else None]
 
@@ -129,6 +134,7 @@ def error_of_what_succeeds() -> Flow:
     with Flow() as f:
         good = f.add(src, x=4)
         f.output("told", f.add(report, failure=good.error).out)
+        f.output("told with a value", f.add(report_of, x=good.out, failure=good.error).out)
         f.output("optional", f.add(report_or, x=good.out, failure=good.error).out)
     return f
 
@@ -244,7 +250,8 @@ FAILURES: Final = (
     ),
     Case(
         id="the failure of what succeeds", rule="S1.3", flow=error_of_what_succeeds,
-        outputs={"optional": [4, None]}, runs={"src": 1, "report_or": 1}, states={"report": "skipped"},
+        outputs={"optional": [4, None]}, runs={"src": 1, "report_or": 1},
+        states={"report": "skipped", "report_of": "skipped"},
         why={"report": ("report: port 'failure'", "src: succeeded, so there is no failure")},
     ),
     Case(

@@ -333,6 +333,11 @@ ROWS: Final = [
         "model 'openai/gpt': the script has no answer left to 'hi'",
     ),
     Row(
+        "the function of a script fails",
+        lambda: anyio.run(Script(lambda request: str(request.number)).answer, ASKING, len),  # type: ignore[attr-defined]
+        "model 'openai/gpt': the function of the script has raised AttributeError: 'ModelRequest' object has no attribute 'number'",
+    ),
+    Row(
         "no answer",
         lambda: Script([3]),
         "a scripted answer cannot be of type int; it is a text, a ScriptedAnswer, a ModelAnswer, an exception, a model, a mapping or a list",

@@ -20,6 +20,8 @@ __all__ = ["ROWS"]
 
 NO_CONTEXT: Final = ExecutionContext("")
 BOX: Final = tools(agent_tools.add, agent_tools.weather, agent_tools.fails, agent_tools.odd)
+FORGETFUL: Final = tools(agent_tools.forgetful)
+AGENT: Final = Agent("helper")
 
 
 class Hammer(Tools):
@@ -54,6 +56,32 @@ ROWS: Final = [
         "its deadline is 0; expected seconds above 0",
     ),
     Row(
+        "a server whose command is one list",
+        lambda: mcp(["serve", "here"]),
+        "its command has ['serve', 'here']; expected words, each an argument of its own, as in mcp(*command)",
+    ),
+    Row(
+        "an address without a protocol",
+        lambda: mcp(url="127.0.0.1:8765/mcp"),
+        "its address has no protocol; expected http:// or https:// before it",
+    ),
+    Row(
+        "an address without a host",
+        lambda: mcp(url="http:///mcp"),
+        "its address has no host; expected one behind //",
+    ),
+    Row("an address that is none", lambda: mcp(url="http://[::1"), "its address cannot be read: …"),
+    Row(
+        "a value in place of a variable",
+        listing(command=("serve",), name="files", env={"TOKEN": "sk_live"}),
+        "secret 'TOKEN' of tool server 'files' has no value; expected in `env` the name of a variable that is set in this process, or a Secret of at least 8 characters",
+    ),
+    Row(
+        "a server that is not there",
+        listing(url="http://127.0.0.1:9/mcp", name="far"),
+        "tool server 'far' could not be reached at http://127.0.0.1:9/mcp: … (3 starts)",
+    ),
+    Row(
         "variables in a text",
         lambda: mcp("serve", env="HOME"),
         "expected the names of variables in a list or a mapping, found a text",
@@ -71,7 +99,7 @@ ROWS: Final = [
     Row(
         "a server that does not answer",
         listing(command=("sleep", "60"), name="files", connect_deadline=0.2),
-        "tool server 'files' has not answered within 0.2 s: …",
+        "tool server 'files' has not answered within 0.2 s",
     ),
     Row(
         "a lambda",
@@ -150,6 +178,31 @@ ROWS: Final = [
         "a value of no form",
         calling("odd", "{}"),
         "error: the tool gave a value of type lock, which JSON cannot carry",
+    ),
+    Row(
+        "a value that is to be awaited",
+        calling("forgetful", "{}", FORGETFUL),
+        "error: the tool gave a coroutine; its function has an `await` too few",
+    ),
+    Row(
+        "functions in a list",
+        describing([agent_tools.add, agent_tools.weather]),
+        "expected functions one by one, as in tools(*functions)",
+    ),
+    Row(
+        "an agent that is no description",
+        describing(AGENT),
+        "expected a function, found an agent; make a tool of it with .as_tool(...)",
+    ),
+    Row(
+        "an agent for a toolbox",
+        lambda: Agent("lead", tools=AGENT),
+        "expected a Toolbox, found Agent; make one with tools(...), or of an agent with .as_tool(...)",
+    ),
+    Row(
+        "a list for a toolbox",
+        lambda: Agent("lead", tools=[agent_tools.add]),
+        "expected a Toolbox, found list; make one with tools(...), or of an agent with .as_tool(...)",
     ),
     Row(
         "a pattern that is not closed",
