@@ -9,6 +9,7 @@ from dataflow import ExecutionContext, Flow, FlowInvalid, TypedFlow, flow
 from dataflow_agent.agent_configs import AgentConfig, Subagent
 from dataflow_agent.agent_steps import Reply, begin, finish
 from dataflow_agent.agent_wiring import wire_turn
+from dataflow_agent.policies import policy_of
 from dataflow_agent.toolboxes import Toolbox
 
 __all__ = ["Agent", "agent"]
@@ -98,7 +99,8 @@ class Agent(TypedFlow[..., Reply]):
 
         The policy is of these calls. Raises ValidationError, a ValueError, for an agent that can be none.
         """
-        allowed = None if allow is None else [*allow]
+        policy = policy_of(allow, ask, deny)
+        allowed = None if policy.allow is None else [*policy.allow]
         settings: dict[str, Any] = {**self.config.given, "description": description}
         below = Subagent(**settings, allow=allowed, ask=[*ask], deny=[*deny])
         return Toolbox((below.as_delegate,))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fnmatch import fnmatchcase
@@ -12,7 +12,7 @@ from functools import cache
 from glob import escape
 from typing import Any, Final, NamedTuple
 
-__all__ = ["Policy", "Verdict", "exactly", "is_hidden", "policy_of", "unmet", "verdict"]
+__all__ = ["Policy", "Verdict", "exactly", "is_hidden", "policy_of", "unmet", "unmet_arguments", "verdict"]
 
 EXPECTED: Final = (
     'expected `name` or `name(argument=glob, …)`, with globs that have any of , ( ) " in double quotes'
@@ -73,7 +73,10 @@ class Policy:
 
 
 def policy_of(allow: Sequence[str] | None, ask: Sequence[str], deny: Sequence[str]) -> Policy:
-    """Make a policy of lists; raises ValueError for a pattern that cannot be read."""
+    """Make a policy of lists; raises ValueError for a text in place of one, and for an unreadable pattern."""
+    for name, given in (("allow", allow), ("ask", ask), ("deny", deny)):
+        if isinstance(given, str):
+            raise ValueError(f"`{name}` is the text {given!r}; expected a list of patterns")
     return Policy(None if allow is None else (*allow,), (*ask,), (*deny,))
 
 
@@ -102,6 +105,16 @@ def unmet(policy: Policy, names: Sequence[str]) -> list[str]:
     """List the patterns that mean no tool of these names, whatever its arguments: they may be misspelt."""
     patterns = (*(policy.allow or ()), *policy.ask, *policy.deny)
     return [one for one in patterns if not any(fnmatchcase(name, _read(one).name) for name in names)]
+
+
+def unmet_arguments(policy: Policy, tools: Sequence[tuple[str, Collection[str]]]) -> list[str]:
+    """List the patterns whose arguments no tool that they mean has; `tools` are names with parameters."""
+    patterns = {one: _read(one) for one in (*(policy.allow or ()), *policy.ask, *policy.deny)}
+    return [
+        pattern
+        for pattern, read in patterns.items()
+        if not any(fnmatchcase(name, read.name) and {*read.arguments} <= {*known} for name, known in tools)
+    ]
 
 
 @cache

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, TypeAlias, assert_never
 from pydantic import BaseModel, ConfigDict, Field
 
 from dataflow import FlowInvalid, Tools, json_schema
-from dataflow_agent.policies import Policy, Verdict, is_hidden, policy_of, unmet, verdict
+from dataflow_agent.policies import Policy, Verdict, is_hidden, policy_of, unmet, unmet_arguments, verdict
 from dataflow_agent.python_tools import read_arguments, reference_of, tool_of
 from dataflow_agent.requests import ToolSpec
 from dataflow_agent.servers import Server, ServerTool
@@ -215,7 +215,8 @@ def tools(
     A tool has the name of its function, its docstring as description, and parameters by their annotations.
     Functions that are not async run in threads. `allow`, `ask` and `deny` are the `Policy` of the functions
     given here; descriptions keep theirs. Raises FlowInvalid for what cannot be a tool: a lambda, a local
-    function, a parameter that JSON cannot carry; and for a pattern that means none of the functions.
+    function, a parameter that JSON cannot carry; and for a pattern that means none of the functions or
+    names arguments that they do not have.
     """
     policy = policy_of(allow, ask, deny)
     sources: list[Source] = []
@@ -230,7 +231,7 @@ def tools(
         else:
             own.append(reference_of(item))
             sources.append(Functions((own[-1],), policy))
-    problems = misspelt(policy, own)
+    problems = misspelt(policy, own) or _without_arguments(policy, own)
     if problems:
         raise FlowInvalid("policy", problems, "setting")
     return Toolbox(_joined(sources))
@@ -243,6 +244,16 @@ def misspelt(policy: Policy, references: Sequence[str]) -> list[str]:
     return [
         f"the pattern {pattern!r} means none of the functions; those that there are: {known}"
         for pattern in unmet(policy, names)
+    ]
+
+
+def _without_arguments(policy: Policy, references: Sequence[str]) -> list[str]:
+    """Tell of each pattern that no call can fit, as its functions have no such arguments."""
+    own = [(_own_name(reference), (*tool_of(reference).fields.values(),)) for reference in references]
+    known = ", ".join(f"{name}({', '.join(parameters)})" for name, parameters in own)
+    return [
+        f"the pattern {pattern!r} has arguments that no function of its name has; those there are: {known}"
+        for pattern in unmet_arguments(policy, own)
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from fnmatch import fnmatchcase
 from typing import Any, Final
 
@@ -10,7 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dataflow import FlowInvalid
+from dataflow_agent import Agent, mcp, tools
 from dataflow_agent.policies import Policy, Verdict, exactly, is_hidden, verdict
+from tests.agent import agent_tools
 
 ALLOW, ASK, DENY = Verdict.ALLOW, Verdict.ASK, Verdict.DENY
 
@@ -158,3 +162,27 @@ def test_an_empty_list_of_what_is_allowed_allows_nothing() -> None:
     assert verdict(Policy(), "go", {}) is ALLOW
     assert not is_hidden(Policy(), "go")
     assert not is_hidden(Policy(deny=("go(to=a)",)), "go")
+
+
+@pytest.mark.parametrize("pattern", ["add(c=1)", "add(a=1, text=x)", "a*(A=1)"])
+def test_a_pattern_of_arguments_that_its_functions_do_not_have_is_refused(pattern: str) -> None:
+    with pytest.raises(FlowInvalid, match=r"those there are: add\(a, b\), blocking\(text\)$"):
+        tools(agent_tools.add, agent_tools.blocking, deny=[pattern])
+
+
+def test_a_pattern_of_many_names_needs_one_function_with_its_arguments() -> None:
+    box = tools(agent_tools.add, agent_tools.blocking, deny=["*(text=x)", "add(b=2)"])
+    assert box.names == ("add", "blocking")
+
+
+@pytest.mark.parametrize("setting", ["allow", "ask", "deny"])
+def test_a_text_in_place_of_a_list_of_patterns_is_one_problem(setting: str) -> None:
+    settings: dict[str, Any] = {setting: "add"}
+    ways: list[Callable[[], object]] = [
+        lambda: tools(agent_tools.add, **settings),
+        lambda: mcp("serve", **settings),
+        lambda: Agent("helper").as_tool("helps", **settings),
+    ]
+    for describe in ways:
+        with pytest.raises(ValueError, match=f"^`{setting}` is the text 'add'; expected a list of patterns$"):
+            describe()

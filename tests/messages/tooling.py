@@ -235,6 +235,16 @@ ROWS: Final = [
         "…the pattern 'weahter' means none of the functions; those that there are: add…",
     ),
     Row(
+        "a pattern of an argument that is not there",
+        lambda: tools(agent_tools.add, agent_tools.blocking, deny=["add(c=1)", "*(text=x)"]),
+        "the pattern 'add(c=1)' has arguments that no function of its name has; those there are: add(a, b), blocking(text)",
+    ),
+    Row(
+        "patterns in a text",
+        lambda: mcp("serve", allow="add"),
+        "`allow` is the text 'add'; expected a list of patterns",
+    ),
+    Row(
         "two subagents of one name",
         lambda: Agent("lead", tools=tools(Agent("a").as_tool("x"), Agent("a").as_tool("y"))),
         "…two subagents have the name 'a'; expected names that differ…",
