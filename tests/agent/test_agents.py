@@ -96,6 +96,7 @@ async def test_each_call_of_a_model_and_of_a_tool_is_a_firing() -> None:
 
 
 async def test_bad_calls_have_a_result_each_in_order_and_are_not_made() -> None:
+    """B42."""
     calls = calling(
         ("add", {"a": 1, "b": 2}), ("add", '{"a": 1, '), ("sub", {"a": 1}), ("add", {"a": "x", "b": 2}),
         ("fails", {}),

@@ -1,5 +1,5 @@
 # ruff: noqa: ASYNC240 - texts are compared whole, and what processes do is waited for
-"""Real tool servers in runs, offers and descriptions: who shares a process, what is refused (S10.6)."""
+"""Real tool servers in runs, offers and descriptions: who shares a process, what is refused (S10.6, B39)."""
 
 from __future__ import annotations
 

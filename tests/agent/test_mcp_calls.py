@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - texts are compared whole, and what processes do is waited for
-"""Calls of real tool servers over standard input and output: what they give, by which names (S10.6)."""
+"""Calls of real tool servers over standard input and output: what they give, by which names (S10.6, B41)."""
 
 from __future__ import annotations
 

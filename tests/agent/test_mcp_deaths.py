@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - texts are compared whole, and what processes do is waited for
-"""Tool servers that end, do not start or say nothing: what is told, and that no process is left (S10.6)."""
+"""Tool servers that end, do not start or say nothing: what is told, and that none is left (S10.6, B38)."""
 
 from __future__ import annotations
 

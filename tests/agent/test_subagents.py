@@ -1,4 +1,4 @@
-"""Agents that others have as tools: nested, each in a conversation and with firings of its own (S10.6)."""
+"""Agents that others have as tools: nested, each in a conversation of its own (S10.6, AF20)."""
 
 from __future__ import annotations
 
