@@ -46,6 +46,20 @@ class Things:
             self.told.append(f"close {name}")
 
 
+def holding(things: Things) -> tuple[Flow, anyio.Event]:
+    """Have a firing hold a thing open until it is cancelled; the event tells that it does."""
+    is_used = anyio.Event()
+
+    async def use() -> None:
+        async with this_firing().opened("a", things("a")):
+            is_used.set()
+            await anyio.sleep_forever()
+
+    with Flow("cancelled") as flow:
+        flow.add(use)
+    return flow, is_used
+
+
 def using(things: Things, *names: str) -> Flow:
     """Have firings use things: all of them the first, and one the others in turn."""
 
@@ -139,15 +153,7 @@ async def test_a_firing_that_is_cancelled_while_it_opens_does_not_break_the_othe
 async def test_a_cancelled_run_closes_what_is_open_and_gives_up_what_is_being_opened(is_open: bool) -> None:
     things = Things()
     things.is_slow = not is_open
-    is_used = anyio.Event()
-
-    async def use() -> None:
-        async with this_firing().opened("a", things("a")):
-            is_used.set()
-            await anyio.sleep_forever()
-
-    with Flow("cancelled") as flow:
-        flow.add(use)
+    flow, is_used = holding(things)
     async with flow.start() as run:
         await (is_used if is_open else things.opening).wait()
         run.cancel()
@@ -157,15 +163,7 @@ async def test_a_cancelled_run_closes_what_is_open_and_gives_up_what_is_being_op
 
 async def test_a_task_that_is_cancelled_closes_what_its_run_has_open() -> None:
     things = Things()
-    is_used = anyio.Event()
-
-    async def use() -> None:
-        async with this_firing().opened("a", things("a")):
-            is_used.set()
-            await anyio.sleep_forever()
-
-    with Flow("cancelled") as flow:
-        flow.add(use)
+    flow, is_used = holding(things)
     async with anyio.create_task_group() as group:
         group.start_soon(flow.run)
         await is_used.wait()
