@@ -10,13 +10,15 @@ from dataflow.entering import read_inputs
 from dataflow.errors import DataflowError, Paused
 from dataflow.forkable import Forkable
 from dataflow.policy import Edited, one_of
+from dataflow.wiring import flows_within
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from contextlib import AbstractAsyncContextManager
     from os import PathLike
 
     from dataflow.lookup import FindFunction, FindType
+    from dataflow.remarks import Remark
     from dataflow.result import Result
     from dataflow.run import Run
     from dataflow.session import Live
@@ -190,14 +192,21 @@ class Flow(Forkable):
         self.compile()
         return dump(replace(self.wiring, settings=self.settings))
 
+    @property
+    def report(self) -> Sequence[Remark]:
+        """Where it means something else than in the foreign file that it was loaded from."""
+        return [remark for flow in flows_within(self.wiring) for remark in flow.report]
+
     @classmethod
-    def load(cls, path: str | PathLike[str], *, format: str | None = None) -> Flow:
+    def load(cls, path: str | PathLike[str], *, format: str | None = None, **options: str) -> Flow:
         """Load and check a document, YAML or JSON; raises FormatError or FlowInvalid.
 
-        `format` names the format, `native`, which is the only one in this release.
+        It is a native document, or a file of another system, which is told by its content unless `format`
+        names its format. `options` are what a format can be told besides, such as `branch="nightly"`.
         Loading imports what the document names under `uses`: load only files you trust.
         """
         from dataflow.loading import read_document  # as above
 
-        with Flow.from_wiring(*read_document(path, Flow.from_wiring, format=format)) as loaded:
+        read = read_document(path, Flow.from_wiring, format=format, options=options)
+        with Flow.from_wiring(*read) as loaded:
             return loaded

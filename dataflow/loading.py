@@ -18,9 +18,11 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from dataflow.built_in import BUILT_IN
 from dataflow.errors import DataflowError, FormatError, PackError
 from dataflow.failure import text_of_error
+from dataflow.formats.choosing import chosen
 from dataflow.formats.files import read_file, reason_of
-from dataflow.formats.native import load
-from dataflow.formats.reading import decode
+from dataflow.formats.foreign import NO_OPTIONS, Origins, translated
+from dataflow.formats.native import checked, wire
+from dataflow.formats.reading import decode, read
 from dataflow.functions import SHOWN_NAMES, import_function, importing, is_function_name
 from dataflow.nodetype import NodeType, opaque_type
 from dataflow.packs import type_of
@@ -32,13 +34,13 @@ if TYPE_CHECKING:
     from os import PathLike
     from types import ModuleType
 
+    from dataflow.formats.foreign import Options
+    from dataflow.formats.native import Nest
+    from dataflow.formats.tree import Positions
     from dataflow.lookup import FindFunction, FindType
     from dataflow.wiring import Nested, Wiring
 
 __all__ = ["import_file", "read_document"]
-
-FORMATS = ("native",)
-
 
 #: Makes a flow that can be nested of what was read.
 MakeFlow: TypeAlias = "Callable[[Wiring, FindType, FindFunction], Nested]"
@@ -49,27 +51,40 @@ def read_document(
     make_flow: MakeFlow,
     *,
     format: str | None = None,
+    options: Options = NO_OPTIONS,
     imports: bool = True,
     around: tuple[Path, ...] = (),
     known: dict[tuple[Path, str], Nested] | None = None,
 ) -> tuple[Wiring, FindType, FindFunction]:
     """Read a document without checking the flow; raises FormatError or FlowInvalid.
 
-    The other results look up the node types and the functions that the document names. `around` are the
-    files that it is nested in, `known` the flows of those that have been read: each is read once.
+    A document of a foreign format is translated; `options` are what that format can be told besides. The
+    other results look up the node types and the functions that the document names. `around` are the files
+    that it is nested in, `known` the flows of those that have been read: each is read once.
     """
-    if format not in (None, *FORMATS):
-        raise FormatError(str(path), f"there is no format {format!r}; {choices(FORMATS)}")
     file = Path(path)
     place = _place(file)
     if place in around:
         inner = " -> ".join(one.name for one in (*around, file))
         raise FormatError(str(path), f"is part of itself: {inner}")
-    text = decode(read_file(file), str(path))
+    data, positions = read(decode(read_file(file), str(path)), str(path))
     nesting = _Nesting(file.parent, make_flow, imports, (*around, place), {} if known is None else known)
-    wiring = load(text, str(path), nesting.nest)
+    foreign = chosen(data, format, str(path), positions)
+    if foreign is None:
+        wiring = _native(data, positions, str(path), options, nesting.nest)
+    else:
+        document, notes = translated(foreign, data, options, positions, str(path))
+        wiring = wire(document, Origins(positions, notes.origins), str(path), nesting.nest)
+        wiring.report = tuple(notes.remarks)
     uses = _Uses(file.parent, wiring.uses, imports)
     return wiring, uses.find_type, uses.find_function
+
+
+def _native(data: Any, positions: Positions, name: str, options: Options, nest: Nest) -> Wiring:
+    if options:
+        reason = f"is a native document, which has no option {min(options)!r}"
+        raise FormatError(name, reason, *positions.find(()))
+    return wire(checked(data, positions, name), positions, name, nest)
 
 
 def _place(file: Path) -> Path:

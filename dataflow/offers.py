@@ -32,7 +32,7 @@ GROUP: Final = "dataflow.packs"
 SWITCH: Final = "DATAFLOW_DISABLE_PACKS"
 OURS: Final = "dataflow-engine"
 #: The packs that come with the engine, whose names nobody else may take (S1.2).
-OWN_PACKS: Final = ("agent", "control", "desktop")
+OWN_PACKS: Final = ("agent", "agentflow", "agentron", "cagent", "clickweave", "control", "desktop", "hifide")
 UNREADABLE: Final = "(unreadable)"
 
 _PLACE: Final = re.compile(r"\w+(\.\w+)*\s*:\s*\w+(\.\w+)*\s*(\[.*\])?")

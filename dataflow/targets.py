@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl, urlencode
 
 from dataflow.errors import PackError
 from dataflow.flows import Flow
@@ -14,15 +15,17 @@ from dataflow.typed_flows import TypedFlow
 from dataflow.wording import choices
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from types import ModuleType
 
-__all__ = ["find_flow"]
+__all__ = ["find_flow", "told", "with_options"]
 
 
 def find_flow(target: str, *, imports: bool = True) -> Flow:
     """Find what the command line calls FILE: a document, `path.py[:flow]` or `module:flow`.
 
-    Raises FormatError, FlowInvalid or PackError; Python targets are imported in any case.
+    Behind the path of a document may stand what its format is told: `duet.json#branch=nightly`. Raises
+    FormatError, FlowInvalid or PackError; Python targets are imported in any case.
     """
     path, colon, name = target.rpartition(":")
     if Path(target).suffix == ".py" or (colon and path.endswith(".py")):
@@ -32,7 +35,24 @@ def find_flow(target: str, *, imports: bool = True) -> Flow:
         with importing(target, path):
             module = importlib.import_module(path)
         return _only_flow(target, module, name)
-    return Flow.from_wiring(*read_document(target, Flow.from_wiring, imports=imports))
+    file, options = with_options(target)
+    return Flow.from_wiring(*read_document(file, Flow.from_wiring, options=options, imports=imports))
+
+
+def with_options(target: str) -> tuple[str, dict[str, str]]:
+    """Part the path of a document from what its format is told: `flow.json#branch=nightly`."""
+    file, mark, written = target.rpartition("#")
+    if not mark or Path(target).exists():  # a name may have the sign in it
+        return target, {}
+    return file, dict(parse_qsl(written, keep_blank_values=True))
+
+
+def told(target: str, options: Mapping[str, str]) -> str:
+    """Write a target with more options behind it."""
+    if not options:
+        return target
+    file, given = with_options(target)
+    return f"{file}#{urlencode({**given, **options})}"
 
 
 def _only_flow(target: str, module: ModuleType, name: str) -> Flow:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from dataflow.nodetype import NodeType
     from dataflow.plan import FlowPlan
     from dataflow.policy import Policy
+    from dataflow.remarks import Remark
 
 __all__ = [
     "CARRY",
@@ -308,6 +309,7 @@ class Wiring:
     problems: list[str] = field(default_factory=list)
     nested: list[Nested] = field(default_factory=list)  # the flows that are nodes of it
     places: Places | None = None  # of the document that it was read from
+    report: Sequence[Remark] = ()  # where it means something else than in the foreign file it was read from
     file: str = ""  # where it was loaded from, as the document that it is nested in names it
     version: int = 0  # raised by every change, so that a compiled flow knows it is out of date
 

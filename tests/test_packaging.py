@@ -14,6 +14,7 @@ from tests.processes import build
 from tests.source import PACKAGES
 
 ROOT = Path(__file__).parents[1]
+FOREIGN = ("agentflow", "agentron", "cagent", "clickweave", "hifide")
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +51,10 @@ def test_a_wheel_has_the_entry_points(wheel: dict[str, str]) -> None:
     assert dict(points["dataflow.packs"]) == {
         "control": "dataflow_control:pack",
         "agent": "dataflow_agent:pack",
+        **{name: f"dataflow.formats.{name}.listing:pack" for name in FOREIGN},
+    }
+    assert dict(points["dataflow.formats"]) == {
+        name: f"dataflow.formats.{name}.translating:FORMAT" for name in FOREIGN
     }
 
 

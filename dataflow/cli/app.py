@@ -10,6 +10,7 @@ import typer
 
 from dataflow.cli.cancel import cancel
 from dataflow.cli.check import check
+from dataflow.cli.convert import convert
 from dataflow.cli.diff import diff
 from dataflow.cli.exits import ExitCode, Interrupted, Refused, code_of_signal
 from dataflow.cli.fork import fork
@@ -65,7 +66,7 @@ def _app() -> typer.Typer:
         context_settings={"terminal_width": min(shutil.get_terminal_size().columns, MOST_COLUMNS)},
     )
     app.callback()(_dataflow)
-    for command in (run, check, show, nodes, schema, asks, answer, resume, fork, cancel, diff, why):
+    for command in (run, check, convert, show, nodes, schema, asks, answer, resume, fork, cancel, diff, why):
         app.command()(command)
     app.add_typer(runs, name="runs")
     app.add_typer(memo, name="memo")

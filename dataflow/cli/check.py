@@ -10,12 +10,13 @@ import typer
 
 from dataflow.cli.exits import ExitCode, Problem, Refused
 from dataflow.cli.streams import write
-from dataflow.cli.targets import FileArgument, load, placed, refusing
+from dataflow.cli.targets import BranchOption, FileArgument, load, placed, refusing, with_branch
 from dataflow.wording import counted, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from dataflow.remarks import Remark
     from dataflow.wiring import Block
 
 __all__ = ["check"]
@@ -29,6 +30,7 @@ class Findings:
     nodes: int
     problems: Sequence[Problem]
     not_looked_into: Sequence[str]
+    report: Sequence[Remark] = ()
 
 
 def check(
@@ -37,6 +39,7 @@ def check(
         bool,
         typer.Option("--import", help="Import the Python that it names, and check that as well."),
     ] = False,
+    branch: BranchOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Write one JSON object.")] = False,
 ) -> None:
     """List every problem of a flow, one a line; exit code 1 if there are any.
@@ -45,6 +48,7 @@ def check(
     module:function: those that were not looked into are named. Types of installed packs are looked up, and a
     target in Python is imported in any case.
     """
+    file = with_branch(file, branch)
     try:
         findings = examined(file, imports=imports)
     except Refused as refused:
@@ -67,7 +71,7 @@ def examined(file: str, *, imports: bool) -> Findings:
     with refusing(file):
         graph = flow.examine()
     problems = [placed(problem, file) for problem in graph.problems_in_order]
-    return Findings(file, _count(flow.wiring.block), problems, list(dict.fromkeys(graph.opaque)))
+    return Findings(file, _count(flow.wiring.block), problems, list(dict.fromkeys(graph.opaque)), flow.report)
 
 
 def _count(block: Block) -> int:
@@ -87,6 +91,8 @@ def _tell(findings: Findings) -> None:
         write(sys.stdout, visible(str(problem)))
     if not findings.problems:
         write(sys.stdout, f"ok: {counted(findings.nodes, 'node')}")
+    for remark in findings.report:
+        write(sys.stdout, visible(f"note: {remark}"))
     if findings.not_looked_into:
         names = ", ".join(map(visible, findings.not_looked_into))
         write(sys.stdout, f"not looked into without --import: {names}")

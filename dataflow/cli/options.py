@@ -17,6 +17,7 @@ __all__ = [
     "EventsOption",
     "InputOption",
     "JsonOption",
+    "LogFormatOption",
     "MaxConcurrencyOption",
     "NoStoreOption",
     "Options",
@@ -81,6 +82,16 @@ NoStoreOption: TypeAlias = Annotated[
 ]
 
 
+LogFormatOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SYSTEM",
+        help="Tell the progress in the words of the system that the flow was written for.",
+        show_default=False,
+    ),
+]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     """What the command is asked for besides the flow and its inputs."""
@@ -94,6 +105,7 @@ class Options:
     max_concurrency: int | None = None
     store: str | None = None  # the path that was given
     flow: str | None = None  # the file that was given for that of the run
+    log_format: str | None = None  # the system whose words tell the progress
     is_kept: bool = True  # the run lives in the store
 
     @property

@@ -13,6 +13,7 @@ from dataflow.cli.options import (
     EventsOption,
     InputOption,
     JsonOption,
+    LogFormatOption,
     MaxConcurrencyOption,
     NoStoreOption,
     Options,
@@ -25,7 +26,7 @@ from dataflow.cli.options import (
 from dataflow.cli.sitting import Sitting
 from dataflow.cli.storage import StoreOption, open_store
 from dataflow.cli.streams import result_stream
-from dataflow.cli.targets import FileArgument, load, refusing, target_kept
+from dataflow.cli.targets import BranchOption, FileArgument, load, refusing, target_kept, with_branch
 from dataflow.cli.texts import one_line
 from dataflow.errors import DataflowError, FlowInvalid
 from dataflow.wording import choices
@@ -55,6 +56,8 @@ def run(
     tracebacks: TracebackOption = False,
     store: StoreOption = None,
     no_store: NoStoreOption = False,
+    branch: BranchOption = None,
+    log_format: LogFormatOption = None,
 ) -> None:
     """Run a flow and write its outputs; progress, warnings and failures go to standard error.
 
@@ -76,6 +79,7 @@ def run(
         max_concurrency=max_concurrency,
         store=store,
         is_kept=not no_store,
+        log_format=log_format,
     )
     interrupts = context.ensure_object(Interrupts)
     with result_stream(alone=options.as_json or options.is_bare) as out, shown_logs():
@@ -83,6 +87,7 @@ def run(
         try:
             if store is not None and no_store:
                 raise Refused([Problem("--store does not go with --no-store")], ExitCode.USAGE)
+            file = with_branch(file, branch)
             place = open_store(store) if options.is_kept else None
             flow = options.settled(load(file, imports=True), place)
             flow.target = target_kept(file)

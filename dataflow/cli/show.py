@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from dataflow.cli.streams import is_terminal, write
-from dataflow.cli.targets import FileArgument, load, refusing
+from dataflow.cli.targets import BranchOption, FileArgument, load, refusing, with_branch
 from dataflow.wording import visible
 
 __all__ = ["show"]
@@ -20,6 +20,7 @@ def show(
         Literal["text", "mermaid", "dot", "yaml"],
         typer.Option(metavar="FORM", help="How to draw it: text, mermaid, dot or yaml, the document."),
     ] = "text",
+    branch: BranchOption = None,
 ) -> None:
     """Draw a flow as text, as a Mermaid flowchart or as a Graphviz graph, or write it as a document.
 
@@ -29,6 +30,7 @@ def show(
     from dataflow.formats.native_dump import dump_yaml
 
     draw = {"text": outline, "mermaid": mermaid, "dot": dot, "yaml": dump_yaml}[format]
+    file = with_branch(file, branch)
     wiring = load(file, imports=False).wiring
     with refusing(file):  # a lambda has no document form
         drawing = draw(wiring).rstrip("\n")

@@ -11,6 +11,7 @@ import anyio
 from dataflow.cli.exits import ExitCode, Problem, Refused
 from dataflow.cli.storage import refusing_runs
 from dataflow.cli.streams import is_terminal, tell, write
+from dataflow.cli.worded import Worded, words_of
 from dataflow.wording import visible
 
 if TYPE_CHECKING:
@@ -91,6 +92,8 @@ class Sitting:
             report.write_object(self._out, outcome, wanted)
         else:
             report.write_outputs(self._out, outcome.result, wanted, bare=options.is_bare)
+        if isinstance(progress, Worded):
+            progress.end(outcome.result)
         report.tell_outcome(outcome, options, progress.asked, used.text())
         code = report.code_of(outcome, self._interrupts.caught)
         if code != ExitCode.COMPLETED:  # nodes that were cut short may have left threads behind
@@ -99,7 +102,9 @@ class Sitting:
 
     def _progress(
         self, name: str, plan: FlowPlan, read_past: Callable[[], PastRun] | None
-    ) -> AbstractContextManager[Lines | Trace | Tree]:
+    ) -> AbstractContextManager[Lines | Trace | Tree | Worded]:
+        if self._options.log_format is not None:
+            return nullcontext(Worded(words_of(self._options.log_format)(plan.wiring)))
         if self._options.trace:
             from dataflow.cli.trace import Trace
 

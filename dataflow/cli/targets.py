@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from dataflow.cli.exits import Interrupted, Problem, Refused
+from dataflow.cli.exits import ExitCode, Interrupted, Problem, Refused
 from dataflow.errors import DataflowError, FlowInvalid, FormatError, PackError
 from dataflow.wording import read_place
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from dataflow.flows import Flow
 
 __all__ = [
+    "BranchOption",
     "FileArgument",
     "is_python",
     "load",
@@ -28,10 +29,16 @@ __all__ = [
     "problems_of",
     "refusing",
     "target_kept",
+    "with_branch",
 ]
 
 FileArgument: TypeAlias = Annotated[
     str, typer.Argument(metavar="FILE", help="A document, path.py[:flow] or module:flow.", show_default=False)
+]
+
+BranchOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--branch", metavar="ID", help="Of a file with branches, this one.", show_default=False),
 ]
 
 
@@ -48,6 +55,17 @@ def load(target: str, *, imports: bool) -> Flow:
         flow = find_flow(target, imports=imports)
         _ = flow.wiring  # a @flow function is called now
     return flow
+
+
+def with_branch(target: str, branch: str | None) -> str:
+    """Write the branch that is asked for behind a target; raises Refused where there can be none."""
+    if branch is None:
+        return target
+    if is_python(target):
+        raise Refused([Problem(f"--branch {branch}: {target} is no file with branches")], ExitCode.USAGE)
+    from dataflow.targets import told  # pulls in the formats
+
+    return told(target, {"branch": branch})
 
 
 @contextmanager

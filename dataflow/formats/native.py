@@ -55,10 +55,10 @@ if TYPE_CHECKING:
     from dataflow.document.flow import BlockPart, Node
     from dataflow.document.parts import EdgePart, InputPart
     from dataflow.document.sources import Source as SourcePart
-    from dataflow.formats.tree import Path, Positions
-    from dataflow.wiring import Nested, Placed, Source
+    from dataflow.formats.tree import Path
+    from dataflow.wiring import Nested, Placed, Places, Source
 
-__all__ = ["Nest", "dump", "dump_yaml", "load", "parse"]
+__all__ = ["Nest", "checked", "dump", "dump_yaml", "load", "wire"]
 
 
 #: Makes a node of a nested flow, given by its wiring or by the path of its file; raises FormatError or
@@ -73,37 +73,41 @@ def load(text: str, name: str, nest: Nest) -> Wiring:
 
     Raises FormatError for what cannot be read, FlowInvalid for what is no flow document of this release.
     """
-    document, positions = parse(text, name)
-    reading = _Reading(nest, positions)
+    data, positions = read(text, name)
+    return wire(checked(data, positions, name), positions, name, nest)
+
+
+def wire(document: FlowDocument, places: Places, name: str, nest: Nest) -> Wiring:
+    """Make wiring of a document, as `load` does; `places` tells where its parts stand."""
+    reading = _Reading(nest, places)
     wiring = reading.wiring(document, PurePath(name).stem or "flow", ())
     if reading.problems:
-        raise FlowInvalid(name, report(reading.problems, positions))
+        raise FlowInvalid(name, report(reading.problems, places))
     return wiring
 
 
-def parse(text: str, name: str) -> tuple[FlowDocument, Positions]:
-    """Read a document and check its form, with the places of its parts. Raises as `load` does."""
-    data, positions = read(text, name)
+def checked(data: Any, places: Places, name: str) -> FlowDocument:
+    """Check the form of a document that has been read. Raises as `load` does."""
     if not isinstance(data, dict):
         reason = f"is no flow document: expected a mapping with `dataflow: {FORMAT}`, found {described(data)}"
-        raise FormatError(name, reason, *positions.find(()))
+        raise FormatError(name, reason, *places.find(()))
     number = data.get("dataflow")
     if type(number) is int and number > FORMAT:
         reason = f"is written in format {described(number)}; this release reads format {FORMAT}"
-        raise FormatError(name, reason, *positions.find(("dataflow",)))
+        raise FormatError(name, reason, *places.find(("dataflow",)))
     try:
-        return FlowDocument.model_validate(data), positions
+        return FlowDocument.model_validate(data)
     except ValidationError as error:
-        raise FlowInvalid(name, report(problems_of(error, data), positions)) from error
+        raise FlowInvalid(name, report(problems_of(error, data), places)) from error
 
 
 class _Reading:
     """Turns one document into wiring, and collects what keeps it from being that."""
 
-    def __init__(self, nest: Nest, positions: Positions) -> None:
+    def __init__(self, nest: Nest, places: Places) -> None:
         self.problems: list[Problem] = []
         self.nest = nest
-        self.positions = positions
+        self.places = places
         self.sources = SourceReading(self.problems)
 
     def problem(self, path: Path, text: str) -> None:
@@ -120,7 +124,7 @@ class _Reading:
             settings=read_settings(document.using),
             uses=self._uses(document.uses, (*path, "uses")),
             meta=document.meta,
-            places=Within(self.positions, path) if path else self.positions,
+            places=Within(self.places, path) if path else self.places,
         )
 
     def _uses(self, uses: dict[str, str], path: Path) -> dict[str, str]:

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from pydantic import ValidationError
     from pydantic_core import ErrorDetails
 
-    from dataflow.formats.tree import Path, Positions
+    from dataflow.formats.tree import Path
+    from dataflow.wiring import Places
 
 __all__ = ["LATER", "Problem", "described", "problems_of", "report", "write_path"]
 
@@ -61,9 +62,9 @@ class Problem:
     text: str
 
 
-def report(problems: Sequence[Problem], positions: Positions) -> list[str]:
+def report(problems: Sequence[Problem], places: Places) -> list[str]:
     """Write problems in the order of the text, each with line and column."""
-    placed = [(positions.find(problem.path), problem) for problem in problems]
+    placed = [(places.find(problem.path), problem) for problem in problems]
     placed.sort(key=lambda pair: pair[0])
     lines = [write_place(_told(problem), line, column) for (line, column), problem in placed]
     return list(dict.fromkeys(lines))

@@ -14,6 +14,8 @@ from dataflow.errors import FormatError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from dataflow.wiring import Places
+
 __all__ = [
     "MOST_DIGITS",
     "MOST_LEVELS",
@@ -111,7 +113,7 @@ class Positions:
 class Within:
     """Where the parts of a document stand that is a part of another."""
 
-    around: Positions
+    around: Places
     path: Path
 
     def find(self, path: Iterable[str | int]) -> tuple[int, int]:

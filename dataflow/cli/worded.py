@@ -1,0 +1,58 @@
+"""Progress in the words of the system that a flow was written for (`--log-format`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dataflow.cli.exits import ExitCode, Problem, Refused
+from dataflow.cli.streams import tell
+from dataflow.events import EventKind
+from dataflow.wording import choices, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dataflow.events import Event
+    from dataflow.formats.foreign import Words
+    from dataflow.result import Result
+    from dataflow.wiring import Wiring
+
+__all__ = ["Worded", "words_of"]
+
+
+def words_of(name: str) -> Callable[[Wiring], Words]:
+    """Find the words of a format; raises Refused where it has none."""
+    from dataflow.formats.choosing import formats  # loads the formats
+
+    having = {one.name: one.words for one in formats() if one.words is not None}
+    if name not in having:
+        problem = f"--log-format {name}: there are no such words; {choices(sorted(having))}"
+        raise Refused([Problem(problem)], ExitCode.USAGE)
+    return having[name]
+
+
+class Worded:
+    """A progress that writes the lines of a format to standard error."""
+
+    def __init__(self, words: Words) -> None:
+        self._words = words
+        self._open: dict[str, None] = {}
+        self.asked: set[str] = set()  # none: the words tell of asks in their own way
+
+    def see(self, event: Event) -> None:
+        """Take in an event."""
+        if event.kind is EventKind.NODE_STARTED:
+            self._open[event.path] = None
+        elif event.kind is EventKind.NODE_FINISHED:
+            self._open.pop(event.path, None)
+        for line in self._words.see(event):
+            tell(visible(line))
+
+    def end(self, result: Result) -> None:
+        """Write what stands at the end."""
+        for line in self._words.end(result):
+            tell(visible(line))
+
+    def running(self) -> list[str]:
+        """Return the paths of what is running."""
+        return list(self._open)

@@ -1,0 +1,1 @@
+"""The format of AgentFlow: workflows of AgentFlow, in JSON."""

@@ -1,0 +1,1 @@
+"""The format of Agentron Studio: workflows of Agentron Studio, in JSON."""

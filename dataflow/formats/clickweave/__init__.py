@@ -1,0 +1,1 @@
+"""The format of Clickweave: workflows of Clickweave, in JSON."""

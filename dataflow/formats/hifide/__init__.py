@@ -1,0 +1,1 @@
+"""The format of HiFide: flows of HiFide, in JSON."""

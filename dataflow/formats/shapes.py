@@ -1,0 +1,19 @@
+"""Looking into files that may hold anything, to tell formats apart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["entries_of", "within"]
+
+
+def entries_of(data: Any, key: str) -> list[dict[str, Any]]:
+    """Return the mappings in the list under a key, none where there is no such list."""
+    found = data.get(key) if isinstance(data, dict) else None
+    return [entry for entry in found if isinstance(entry, dict)] if isinstance(found, list) else []
+
+
+def within(data: dict[str, Any], key: str) -> dict[str, Any]:
+    """Return the mapping under a key, an empty one where there is none."""
+    found = data.get(key)
+    return found if isinstance(found, dict) else {}
