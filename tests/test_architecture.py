@@ -175,6 +175,7 @@ ROWS: Final[list[set[str]]] = [
         "messages",
         "node_output",
         "redaction",
+        "remarks",
         "secret_forms",
         "separation",
         "turns",

@@ -93,7 +93,7 @@ class Sitting:
         else:
             report.write_outputs(self._out, outcome.result, wanted, bare=options.is_bare)
         if isinstance(progress, Worded):
-            progress.end(outcome.result)
+            progress.end(outcome.result.outputs)
         report.tell_outcome(outcome, options, progress.asked, used.text())
         code = report.code_of(outcome, self._interrupts.caught)
         if code != ExitCode.COMPLETED:  # nodes that were cut short may have left threads behind

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dataflow.cli.exits import ExitCode, Problem, Refused
 from dataflow.cli.streams import tell
@@ -10,11 +10,10 @@ from dataflow.events import EventKind
 from dataflow.wording import choices, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from dataflow.events import Event
     from dataflow.formats.foreign import Words
-    from dataflow.result import Result
     from dataflow.wiring import Wiring
 
 __all__ = ["Worded", "words_of"]
@@ -48,9 +47,9 @@ class Worded:
         for line in self._words.see(event):
             tell(visible(line))
 
-    def end(self, result: Result) -> None:
+    def end(self, outputs: Mapping[str, Any]) -> None:
         """Write what stands at the end."""
-        for line in self._words.end(result):
+        for line in self._words.end(outputs):
             tell(visible(line))
 
     def running(self) -> list[str]:

@@ -18,7 +18,6 @@ from dataflow.wording import choices
 if TYPE_CHECKING:
     from dataflow.events import Event
     from dataflow.formats.tree import Path
-    from dataflow.result import Result
     from dataflow.wiring import Places, Wiring
 
 __all__ = ["NO_OPTIONS", "Format", "JsonDict", "Notes", "Options", "Origins", "Words", "translated"]
@@ -39,8 +38,8 @@ class Words(Protocol):
     def see(self, event: Event) -> Iterable[str]:
         """Return the lines that an event comes to."""
 
-    def end(self, result: Result) -> Iterable[str]:
-        """Return the lines that stand at the end."""
+    def end(self, outputs: Mapping[str, Any]) -> Iterable[str]:
+        """Return the lines that stand at the end; `outputs` are the flow's, as far as they have values."""
 
 
 @dataclass(slots=True)
