@@ -9,8 +9,8 @@ from dataflow.checks import check
 from dataflow.demand import prune
 from dataflow.errors import FlowInvalid
 from dataflow.functions import import_function
-from dataflow.lift import lift
 from dataflow.layout import lay_out
+from dataflow.lift import lift
 from dataflow.resolve import resolve
 from dataflow.scoping import in_order, place
 from dataflow.wording import listed

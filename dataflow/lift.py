@@ -87,7 +87,7 @@ class _Lifting:
             self._check(one)
 
     def _ends(self, one: ToldEdge) -> tuple[int, int] | None:
-        """Number the ends of an edge within a block."""
+        """Return the numbers of both ends of an edge within a block."""
         source = vertex_behind(one.wire)
         if source is None or source.home is not one.vertex.home:
             return None
@@ -164,9 +164,7 @@ class _Lifting:
         kept = self.around.get(stands, ()) if stands is not None else ()
         return [loop for loop in reversed(self.around[source]) if loop not in kept]
 
-    def changed(
-        self, wire: Terminal, reader: Vertex | None, given: Input | None, position: int
-    ) -> Terminal:
+    def changed(self, wire: Terminal, reader: Vertex | None, given: Input | None, position: int) -> Terminal:
         """Return what an edge reads once the loops are scopes."""
         one = self.told.get((id(given), position))
         which = one.rounds.leave if one is not None else "last"

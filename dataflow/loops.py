@@ -169,11 +169,11 @@ class Loops:
         path = frame.path_of(node)
         if opened.ends == LoopEnd.LIMIT and (loop.kind is not None or loop.feedback):
             assert loop.limit is not None
+            asked = "a feedback edge" if loop.feedback else "its test"
             if loop.on_limit == "fail":
-                self._fail(frame, node, opened, LoopLimit(node.id, loop.limit))
+                self._fail(frame, node, opened, LoopLimit(node.id, loop.limit, asked))
                 return
             limit = counted(loop.limit, "round")
-            asked = "a feedback edge" if loop.feedback else "its test"
             text = f"loop {path} ended at its limit of {limit}, and {asked} still asked for another"
             self.scheduler.warn(path, "loop_limit", text)
         for own, carry in loop.finals.items():

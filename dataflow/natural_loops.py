@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ class _Growing:
             wholes = nx.DiGraph((stands_for.get(u, u), stands_for.get(v, v)) for u, v in within.edges)
             for component in nx.strongly_connected_components(wholes):
                 numbers = sorted(-1 - node for node in component if node < 0)
-                yield from zip(numbers, numbers[1:], strict=False)
+                yield from pairwise(numbers)
 
 
 def _reached(starts: Iterable[int], following: object) -> set[int]:

@@ -133,13 +133,15 @@ SPLIT_TO_SUMMARISE = "edge split.title -> summarise.text"
             "split.title",
             "summarise.text",
             {"feedback": True},
-            f"{SPLIT_TO_SUMMARISE}: `feedback` comes with a later release; use f.loop",
+            f"{SPLIT_TO_SUMMARISE}: feedback closes no loop: "
+            "without it no path leads from 'summarise' to 'split'",
         ),
         (
             "split.title",
             "summarise.text",
             {"colour": 1},
-            f"{SPLIT_TO_SUMMARISE}: unknown option 'colour'; choices: id, meta",
+            f"{SPLIT_TO_SUMMARISE}: unknown option 'colour'; "
+            "choices: id, meta, feedback, limit, on_limit, each_round, leave",
         ),
     ],
 )
