@@ -112,11 +112,11 @@ class Spot(NamedTuple):
         """The steps from the top of the document."""
         path, scope = self.steps, self.scope
         while scope.owner is not None:
+            spot, owner = scope.owner.spot, scope.owner
             if scope.is_lifted:  # no document has a block for it
-                scope = scope.owner.home
-                continue
-            spot = scope.owner.spot
-            path, scope = (*spot.steps, scope.kind.value, *path), spot.scope
+                scope = owner.home
+            else:
+                path, scope = (*spot.steps, scope.kind.value, *path), spot.scope
         return path
 
 
