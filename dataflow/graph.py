@@ -111,12 +111,12 @@ class Spot(NamedTuple):
     def path(self) -> Steps:
         """The steps from the top of the document."""
         path, scope = self.steps, self.scope
-        while scope.owner is not None:
-            spot, owner = scope.owner.spot, scope.owner
+        while (owner := scope.owner) is not None:
             if scope.is_lifted:  # no document has a block for it
                 scope = owner.home
-            else:
-                path, scope = (*spot.steps, scope.kind.value, *path), spot.scope
+                continue
+            spot = owner.spot
+            path, scope = (*spot.steps, scope.kind.value, *path), spot.scope
         return path
 
 
