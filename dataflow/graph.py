@@ -193,6 +193,7 @@ class LoopAction:
     finals: dict[str, str] = field(default_factory=dict)  # output -> carried port
     results: dict[str, Terminal] = field(default_factory=dict)
     alls: set[str] = field(default_factory=set)  # of them, the lists of the values of all rounds
+    shown: dict[str, Terminal] = field(default_factory=dict)  # outputs that nobody reads, but a result tells
 
 
 @dataclass(slots=True)

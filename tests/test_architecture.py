@@ -105,6 +105,7 @@ ROWS: Final[list[set[str]]] = [
         "reads",
         "resolve",
         "scoping",
+        "showing",
         "slots",
         "sources",
         "sureness",
