@@ -59,6 +59,11 @@ class Addresses:
             raise DataflowError(self._unknown(reference, node))
         return RootPort(None, reference.port, slot)
 
+    def reference(self, port: object) -> Reference:
+        """Return how the wiring names a port; raises DataflowError as `port` does."""
+        self.port(port)
+        return self._own(port)
+
     def node(self, port: object) -> PlanNode | None:
         """Find a node that is named alone, as a step or by its id, and has no port `out`."""
         if not isinstance(port, Step | str) or (isinstance(port, str) and "." in port):

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from dataflow.ports import SKIP
-from tests.properties.feedback_flows import REQUIRED, FlatFlow, Wire
-from tests.properties.node_functions import call_plainly
+from tests.properties.document_reading import signature_of
+from tests.properties.feedback_flows import REQUIRED, SHAPES, FlatFlow, Wire
+from tests.properties.node_functions import Odds, call_plainly
 from tests.properties.plain_loops import Loop
 from tests.properties.playing import FUNCTIONS
 
@@ -49,9 +50,7 @@ class FlatReference:
     def __init__(self, flow: FlatFlow) -> None:
         self.flow = flow
         self.loops = sorted(flow.loops, key=lambda loop: len(loop.body))
-        self.wires = {
-            n: [wire for wire in flow.wires if wire.target == n] for n in range(len(flow.types))
-        }
+        self.wires = {n: [wire for wire in flow.wires if wire.target == n] for n in range(len(flow.types))}
         self.states: dict[str, str] = {}
         self.root = Round("")
 
@@ -66,7 +65,7 @@ class FlatReference:
     # where nodes are
 
     def _innermost(self, node: int, within: Loop | None) -> Loop | None:
-        """Return the outermost loop with a node that is inside another one, None if it is in that one itself."""
+        """Return the outermost loop around a node that is inside another loop, None if there is none."""
         inside = [loop for loop in self.loops if node in loop.body and loop != within]
         inside = [loop for loop in inside if within is None or loop.body < within.body]
         return inside[-1] if inside else None
@@ -167,9 +166,7 @@ class FlatReference:
         tokens = [token for several in given.values() for token in several]
         if FAILED in tokens:
             return "not_run", self._all(node, FAILED)
-        live = {
-            port: [token for token in several if not isinstance(token, Dead)] for port, several in given.items()
-        }
+        live = {port: [one for one in tokens if not isinstance(one, Dead)] for port, tokens in given.items()}
         required = REQUIRED.get(kind, set())
         connected = {
             port for port, several in given.items()
@@ -189,11 +186,12 @@ class FlatReference:
             taken = "yes" if predicate(given["value"]) else "no"
             return "done", {"yes": SKIPPED, "no": SKIPPED, taken: given["value"]}
         function = FUNCTIONS[kind]
-        odds = function.__globals__["Odds"](**made["config"])
-        names = [name for name in function.__code__.co_varnames[: function.__code__.co_argcount] if name != "odds"]
-        defaults = function.__defaults__ or ()
-        optional = dict(zip(names[len(names) - len(defaults) :], defaults, strict=True))
-        arguments = [given.get(name, optional.get(name)) for name in names] + given.get("xs", [])
+        odds = Odds(**made["config"])
+        arguments = [
+            given.get(name, parameter.default)
+            for name, (parameter, _) in signature_of(function).items()
+            if name not in ("odds", "xs")
+        ] + given.get("xs", [])
         try:
             result = call_plainly(self._path(this, node), 1, function, odds, *copy.deepcopy(arguments))
         except Exception:  # noqa: BLE001 - a node may raise anything
@@ -209,6 +207,4 @@ class FlatReference:
         return "failed", self._all(node, SKIPPED if policy.get("on_error") == "skip" else FAILED)
 
     def _all(self, node: int, token: Any) -> dict[str, Any]:
-        from tests.properties.feedback_flows import SHAPES
-
         return dict.fromkeys(SHAPES[self.flow.types[node]][2], token)

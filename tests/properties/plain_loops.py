@@ -1,4 +1,4 @@
-"""The loops of a graph by the words of the rule alone: all pairs of nodes, and one pair of loops at a time (S6.3)."""
+"""The loops of a graph by the words of the rule alone, looking at all pairs of nodes (S6.3)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Loop(NamedTuple):
 
 @dataclass(frozen=True)
 class RandomGraph:
-    """Nodes are numbered so that edges go up; a feedback edge goes from its source to a head that is not above."""
+    """Nodes are numbered so that edges go up; a feedback edge goes to its head, which is not above."""
 
     nodes: int
     edges: tuple[Edge, ...]
@@ -109,9 +109,9 @@ def _fill(loop: _Loop, graph: RandomGraph, paths: list[list[bool]]) -> None:
 
 def _nestings(loops: list[_Loop]) -> Iterator[tuple[_Loop, _Loop]]:
     for one, other in permutations(loops, 2):
-        if one.body & other.body and one.body & other.heads and not other.body & one.heads:
-            if not other.body <= one.body:
-                yield one, other
+        is_inside = one.body & other.body and one.body & other.heads and not other.body & one.heads
+        if is_inside and not other.body <= one.body:
+            yield one, other
 
 
 def _joinings(loops: list[_Loop]) -> Iterator[tuple[_Loop, _Loop]]:
@@ -123,9 +123,7 @@ def _joinings(loops: list[_Loop]) -> Iterator[tuple[_Loop, _Loop]]:
 def _waiting(loops: list[_Loop], graph: RandomGraph) -> Iterator[tuple[_Loop, _Loop]]:
     """Find two loops of one level that wait for one another, through whatever is between them."""
     for one, other in permutations(loops, 2):
-        around = [
-            [outer for outer in loops if outer is not loop and outer.body > loop.body] for loop in (one, other)
-        ]
+        around = [[outer for outer in loops if outer.body > loop.body] for loop in (one, other)]
         if not one.body & other.body and around[0] == around[1]:
             inside = min((outer.body for outer in around[0]), key=len, default=set(range(graph.nodes)))
             if _leads(one, other, inside, loops, graph) and _leads(other, one, inside, loops, graph):
@@ -133,7 +131,7 @@ def _waiting(loops: list[_Loop], graph: RandomGraph) -> Iterator[tuple[_Loop, _L
 
 
 def _leads(one: _Loop, other: _Loop, inside: set[int], loops: list[_Loop], graph: RandomGraph) -> bool:
-    """Tell whether a loop has to wait for another: it reads it, or what reads it; a loop is waited for whole."""
+    """Tell whether a loop waits for another: a loop ends whole before anything outside reads it."""
     wholes = [loop.body for loop in loops if loop.body < inside or (len(inside) == graph.nodes)]
     reached = set(one.body)
     before = set[int]()
