@@ -24,6 +24,8 @@ SHAPES: Final[dict[str, tuple[tuple[str, ...], bool, tuple[str, ...]]]] = {
     "t.parts": (("a",), False, ("sure", "left", "right")),
     "control.if": (("value",), False, ("yes", "no")),
 }
+#: Types that are drawn more often: without nodes that read several others few loops have several heads.
+BROAD: Final = ("t.two", "t.two_optional", "t.many", "t.many", "t.one_many")
 #: Ports that need a value.
 REQUIRED: Final = {
     "t.one": {"a"}, "t.two": {"a", "b"}, "t.one_optional": {"a"}, "t.one_many": {"a"},
@@ -79,8 +81,8 @@ class FlatFlow:
 
 
 def flat_flow(choose: random.Random) -> FlatFlow:
-    """Draw a flow of up to nine nodes and four feedback edges."""
-    types = [choose.choice(list(SHAPES)) for _ in range(choose.randint(1, 9))]
+    """Draw a flow of up to ten nodes and five feedback edges."""
+    types = [choose.choice([*SHAPES, *BROAD]) for _ in range(choose.randint(1, 10))]
     wires = [wire for n, kind in enumerate(types) for wire in _into(choose, types, n, kind)]
     wires += _feedback(choose, types, wires)
     wires = [wire for wire in wires if wire.feedback or not _is_left_to_feedback(choose, wire, wires)]
@@ -132,11 +134,14 @@ def _source(choose: random.Random, types: list[str], below: int) -> tuple[int | 
 
 def _feedback(choose: random.Random, types: list[str], wires: list[Wire]) -> list[Wire]:
     """Draw edges back to a node from one that a path leads to."""
-    found = []
-    for _ in range(choose.randint(1, 4)):
-        head = choose.randrange(len(types))
+    found: list[Wire] = []
+    for _ in range(choose.randint(1, 5)):
+        head, source = choose.randrange(len(types)), -1
+        if found and choose.random() < 0.4:  # two loops that share where they end
+            source = found[-1].source or 0
+            head = choose.choice([n for n in range(source + 1) if source in _behind(n, wires)])
         single, many, _ = SHAPES[types[head]]
-        source = choose.choice(sorted(_behind(head, wires)))
+        source = choose.choice(sorted(_behind(head, wires))) if source < 0 else source
         port = choose.choice([*single, *(["xs"] if many else [])])
         ends = choose.choice(SHAPES[types[source]][2]), head, port
         found.append(Wire(source, *ends, True, limit=choose.randint(1, 4), on_limit=_on_limit(choose)))

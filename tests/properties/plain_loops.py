@@ -8,7 +8,11 @@ from dataclasses import dataclass
 from itertools import permutations
 from typing import NamedTuple
 
-__all__ = ["Loop", "RandomGraph", "plain_loops", "random_graph"]
+from networkx import DiGraph
+
+from dataflow.natural_loops import natural_loops
+
+__all__ = ["Loop", "RandomGraph", "found_loops", "plain_loops", "random_graph"]
 
 Edge = tuple[int, int]
 
@@ -142,3 +146,12 @@ def _leads(one: _Loop, other: _Loop, inside: set[int], loops: list[_Loop], graph
             if body & reached and not body >= inside:
                 reached |= body
     return bool(reached & other.body)
+
+
+def found_loops(graph: RandomGraph) -> set[Loop]:
+    """Ask the engine."""
+    known: DiGraph[int] = DiGraph()
+    known.add_nodes_from(range(graph.nodes))
+    known.add_edges_from(graph.edges)
+    found = natural_loops(known, graph.feedback, graph.each_round)
+    return {Loop(*map(frozenset, (loop.heads, loop.body, loop.edges))) for loop in found}
