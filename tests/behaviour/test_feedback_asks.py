@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -113,3 +114,20 @@ async def test_nothing_of_a_round_that_has_ended_is_run_again() -> None:
     for number, text in enumerate(("one", "two", "bye")):
         await listening().resume(run, {f"user[{number}]": text})
     assert calls == ["one", "two", "bye"]
+
+
+async def spoken(text: str) -> AsyncIterator[str]:
+    for word in text.split():
+        yield word
+
+
+async def test_a_stream_has_the_pieces_of_all_rounds() -> None:
+    async def next_line(said: list[str]) -> Maybe[str]:
+        return "and again" if "once" in said else SKIP  # type: ignore[no-any-return]  # as above
+
+    flow = Flow()
+    said = flow.add(spoken, text="only once")
+    flow.add(next_line, said=said.out)
+    flow.connect("next_line", "spoken.text", feedback=True)
+    async with flow.start() as run:
+        assert [piece async for piece in run.stream(said.out)] == ["only", "once", "and", "again"]
