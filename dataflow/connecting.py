@@ -173,8 +173,10 @@ def _read_by_owner(
 
 def _hold(plan: ScopePlan, loop: LoopOf | None, outputs: Iterable[int]) -> None:
     """Note which values are read when a frame has ended, and are not let go before (S8.5)."""
-    read = () if loop is None else (*loop.results.values(), *(slot for _, slot in loop.carried.values()))
-    plan.at_end = frozenset((*outputs, *read))
+    read = set(outputs)
+    if loop is not None:
+        read.update(loop.results.values(), loop.shown.values(), (slot for _, slot in loop.carried.values()))
+    plan.at_end = frozenset(read)
 
 
 def _await_imports(plan: ScopePlan, loop: LoopOf | None) -> None:

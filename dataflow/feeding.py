@@ -66,6 +66,8 @@ class Feeding:
         results = sorted(
             (own in loop.alls, self._source(body, slot, codes)) for own, slot in loop.results.items()
         )
+        if loop.feedback:  # what leaves it is said by those that read it
+            results = []
         finals = sorted(loop.finals.values())
         functions: list[object] = []
         predicate = told_value(loop.predicate, functions)

@@ -12,7 +12,7 @@ from dataflow.frames import OpenedLoop, Unhandled
 from dataflow.plan import LoopOf
 from dataflow.separation import separate
 from dataflow.states import NOT_RUN, RUNNING, WAITING, LoopEnd
-from dataflow.tokens import LET_GO, NO_EDGE, UNSETTLED, Errored, Skip, is_dead
+from dataflow.tokens import NO_EDGE, UNSETTLED, Errored, Skip, is_dead
 from dataflow.wording import counted
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ class Loops:
             token = body.values[slot]
             if is_dead(token):
                 opened.dead[own] = token
-            elif token is not UNSETTLED and token is not LET_GO:
+            elif token is not UNSETTLED:
                 opened.results[own] = self.scheduler.take(body, slot)
 
     def _leave(self, frame: Frame, node: PlanNode, loop: LoopOf, opened: OpenedLoop) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from dataflow import SKIP, ExecutionContext, Flow, Maybe, collect, each
+from dataflow import SKIP, DataflowError, ExecutionContext, Flow, Maybe, collect, each
 from tests.behaviour.nodes import add, ident, inc, listed, square, tallying, total
 
 
@@ -135,6 +135,14 @@ def test_a_port_in_a_loop_is_known_to_the_result_by_its_own_name() -> None:
     result = f.run_sync(x=0)
     assert (result.get("inc.out"), result.get("below.out")) == (5, 4)
     assert result.why("below.out") == "'below.out' has a value"
+
+
+def test_what_a_run_does_not_keep_is_let_go_in_a_loop_too() -> None:
+    f = looping()
+    f.output("last", f.add(square, x=1).out)
+    result = f.using(keep=False).run_sync(x=0)
+    with pytest.raises(DataflowError, match=r"the value of port 'below\.out' was let go"):
+        result.get("below.out")
 
 
 async def test_a_port_in_a_loop_can_be_pulled() -> None:

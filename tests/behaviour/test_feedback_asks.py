@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from dataflow import SKIP, Flow, Maybe, Store
+from tests.behaviour.nodes import inc, square, tallying, total
 from tests.behaviour.table import states_of
 
 SCRIPT: Final = """
@@ -131,3 +132,26 @@ async def test_a_stream_has_the_pieces_of_all_rounds() -> None:
     flow.connect("next_line", "spoken.text", feedback=True)
     async with flow.start() as run:
         assert [piece async for piece in run.stream(said.out)] == ["only", "once", "and", "again"]
+
+
+def edited(store: Store, *, is_edited: bool) -> Flow:
+    """Wire a loop and an ask behind it; the edited flow has further nodes that read what is in the loop."""
+    flow = Flow("edited").using(store=store)
+    step = flow.add(inc, x=0)
+    flow.connect("inc", "inc.x", feedback=True, limit=3)
+    flow.after(flow.ask(bool, "Go on?", name="ask"), step.done)
+    if is_edited:
+        flow.add(square)  # type: ignore[call-arg]
+        flow.add(total)  # type: ignore[call-arg]
+        flow.connect("inc", "square.x")
+        flow.connect("inc", "total.xs", leave="all")
+    return flow
+
+
+async def test_what_reads_a_loop_that_has_ended_may_be_added_while_a_run_waits() -> None:
+    store = Store.memory()
+    paused = await edited(store, is_edited=False).run()
+    with tallying() as tally:
+        result = await edited(store, is_edited=True).resume(paused.run_id, {"ask": True})
+    assert (result.get("square.out"), result.get("total.out")) == (9, 6)
+    assert tally.runs() == {"square": 1, "total": 1}
