@@ -10,8 +10,10 @@ from dataflow.demand import prune
 from dataflow.errors import FlowInvalid
 from dataflow.functions import import_function
 from dataflow.layout import lay_out
+from dataflow.lift import lift
 from dataflow.resolve import resolve
 from dataflow.scoping import in_order, place
+from dataflow.showing import show_lifted
 from dataflow.wording import listed
 
 if TYPE_CHECKING:
@@ -37,6 +39,8 @@ def examine(
 ) -> tuple[Graph, list[Vertex]]:
     """Look up, place and check a whole flow; the problems found are in the graph."""
     graph = resolve(wiring, find_type, find_function)
+    if graph.told:
+        lift(graph)
     ordered = in_order(graph)
     place(graph, ordered)
     check(graph, ordered)
@@ -68,4 +72,6 @@ def compile_flow(
     if pulled is not None:
         graph.outputs = {pulled.name: graph.outputs[PULLED]}
         ordered = prune(graph, ordered)
+    elif graph.told:
+        show_lifted(graph)
     return lay_out(graph, ordered)

@@ -66,11 +66,14 @@ class Feeding:
         results = sorted(
             (own in loop.alls, self._source(body, slot, codes)) for own, slot in loop.results.items()
         )
+        if loop.feedback:  # what leaves it is said by those that read it
+            results = []
         finals = sorted(loop.finals.values())
         functions: list[object] = []
         predicate = told_value(loop.predicate, functions)
         codes += codes_of(functions)
-        return [nexts, loop.kind, test, predicate, results, finals]
+        kind = "feedback" if loop.feedback else loop.kind
+        return [nexts, kind, test, predicate, results, finals]
 
     def _flow(
         self, scope: PlacedScope, inner: PlacedScope, node: PlanNode, flow: FlowOf, codes: list[str]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from dataflow.events import EventKind, Stream
-from dataflow.plan import Call
+from dataflow.plan import Call, LoopOf
+from dataflow.scope_tree import address_of
 from dataflow.separation import separate
 from dataflow.signature import Shape
 from dataflow.tokens import LET_GO, UNSETTLED, is_dead, value_of
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from dataflow.addressing import RootPort
     from dataflow.events import Event, Reporter
     from dataflow.frames import Frame
+    from dataflow.plan import PlanNode
 
 __all__ = ["PieceStream"]
 
@@ -29,7 +31,8 @@ class PieceStream:
     """
 
     __slots__ = (
-        "__weakref__", "_has_pieces", "_is_list", "_path", "_pieces", "_port", "_reporter", "_root", "_slot"
+        "__weakref__", "_has_pieces", "_is_inside", "_is_list", "_path", "_pieces", "_port", "_reporter",
+        "_root", "_slot",
     )  # fmt: skip
 
     def __init__(self, root: Frame, slot: int, port: RootPort, reporter: Reporter) -> None:
@@ -41,6 +44,12 @@ class PieceStream:
         self._slot = slot
         self._port = port.port
         self._path = None if node is None else root.path_of(node)
+        self._is_inside = False  # of a loop that feedback edges have made: it has a path in each round
+        while node is not None and (inside := _inside(node, slot)) is not None:
+            self._is_inside = True
+            node, self._port, slot = inside
+            if not node.names_frame:
+                self._path = f"{self._path}/{node.label}"
         self._is_list = (  # its value is the list of its pieces
             node is not None and isinstance(node.action, Call) and node.action.type.shape is Shape.PIECES
         )
@@ -48,7 +57,8 @@ class PieceStream:
 
     def put(self, event: Event) -> None:
         """Take what an event tells of the port."""
-        if event.path == self._path:
+        path = address_of(event.path) if self._is_inside and event.path is not None else event.path
+        if path == self._path:
             if event.kind is EventKind.PIECES_VOID:  # what comes now is of another attempt
                 self._has_pieces = False
             elif event.kind is EventKind.PIECE and event.data["port"] == self._port:
@@ -83,3 +93,13 @@ class PieceStream:
 
     async def __anext__(self) -> Any:
         return await anext(self._pieces)
+
+
+def _inside(node: PlanNode, slot: int) -> tuple[PlanNode, str, int] | None:
+    """Return what makes the last value that leaves a loop of feedback edges: its node, port and slot."""
+    loop = node.action
+    if not isinstance(loop, LoopOf) or not loop.feedback or slot in loop.alls:
+        return None
+    found = loop.results[slot] if slot in loop.results else loop.shown.get(slot)
+    outputs = ((maker, port, own) for maker in loop.body.nodes for port, own in maker.outputs.items())
+    return next((made for made in outputs if made[2] == found), None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dataflow.declarations import Declarations
-from dataflow.graph import CallAction, Graph, Input, LoopAction, MapAction, Spot, Vertex
+from dataflow.graph import CallAction, Graph, Input, LoopAction, MapAction, Spot, ToldEdge, Vertex
 from dataflow.names import encode
 from dataflow.ports import DONE
 from dataflow.sources import Reader, Sources
@@ -14,7 +14,7 @@ from dataflow.wording import choices
 
 if TYPE_CHECKING:
     from dataflow.declarations import Names
-    from dataflow.graph import Steps
+    from dataflow.graph import Steps, Terminal
     from dataflow.lookup import FindFunction, FindType
     from dataflow.wiring import Block, Edge, Placed, Source, Wiring
 
@@ -66,7 +66,10 @@ class _Connecting:
                 if wire is not None:
                     given.wires.append(wire)
                 else:
-                    self._add(vertex, given, edge.source, names, steps)
+                    wire = self._add(vertex, given, edge.source, names, steps)
+                if edge.rounds is not None and wire is not None:
+                    told = ToldEdge(edge, edge.rounds, vertex, given, len(given.wires) - 1)
+                    self.graph.told.append(told)
             elif vertex is not None:
                 self._misplaced(
                     edge, names, f"{edge.target!r} is a {vertex.kind}, which is not wired by edges"
@@ -95,14 +98,20 @@ class _Connecting:
         for port, source in placed.inputs.items():
             is_value = isinstance(source, Literally) and not source.is_source
             steps: Steps = ("nodes", vertex.id, "values" if is_value else "inputs", port)
-            if port in vertex.inputs:
+            given = vertex.inputs.get(port)
+            if given is not None and not self._begins(given):
                 spot = vertex.spot_of(port, steps)
                 told = f"{spot} is wired by edges and by a source of its own; use one"
                 self.graph.problem(told, spot)
                 continue
-            given = self._open(vertex, port, steps)
+            given = given or self._open(vertex, port, steps)
             for one in source.sources if isinstance(source, Many) else (source,):
                 self._add(vertex, given, one, names, steps)
+
+    def _begins(self, given: Input) -> bool:
+        """Tell whether a port has feedback edges alone, so that a source of its own counts before them."""
+        feedback = [one for one in self.graph.told if one.given is given and one.rounds.feedback]
+        return len(feedback) == len(given.wires)
 
     def _connect_after(self, placed: Placed, names: Names) -> None:
         vertex = names.vertices[placed.id]
@@ -124,12 +133,15 @@ class _Connecting:
             self.graph.problem(told, vertex.spot_of(port, steps))
         return given
 
-    def _add(self, vertex: Vertex, given: Input, source: Source, names: Names, steps: Steps) -> None:
+    def _add(
+        self, vertex: Vertex, given: Input, source: Source, names: Names, steps: Steps
+    ) -> Terminal | None:
         """Add what a source brings to a port; `steps` lead to what is not among the inputs of its node."""
         spot = vertex.spot_of(given.name, steps)
         wire = self.sources.wire(source, Reader(names, spot, vertex.id, vertex.order - 1))
         if wire is not None:
             given.wires.append(wire)
+        return wire
 
     def _connect_loop(self, loop: LoopBlock, vertex: Vertex, names: Names) -> None:
         action = vertex.action
