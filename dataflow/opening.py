@@ -30,9 +30,10 @@ class Opening:
 
     def later(self, frame: Frame, node: PlanNode) -> None:
         """Note that a loop, map or flow node may open."""
-        self.due.append(partial(self._open, frame, node))
+        self.due.append(partial(self.open, frame, node))
 
-    def _open(self, frame: Frame, node: PlanNode) -> None:
+    def open(self, frame: Frame, node: PlanNode) -> None:
+        """Open a loop, map or flow node, unless it is known as a whole what it came to."""
         if frame.states[node.index] != WAITING:  # its frame was closed meanwhile
             return
         restoring = self.scheduler.restoring
@@ -44,6 +45,8 @@ class Opening:
         match node.action:
             case LoopOf():
                 self.scheduler.loops.open(frame, node, node.action)
+            case MapOf(is_every=True):
+                self.scheduler.arrivals.open(frame, node, node.action)
             case MapOf():
                 self.scheduler.maps.open(frame, node, node.action)
             case FlowOf():

@@ -48,6 +48,7 @@ ROWS: Final[list[set[str]]] = [
     {
         "activating",
         "admission",
+        "arrivals",
         "asking",
         "binding",
         "failing",
