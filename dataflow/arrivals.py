@@ -145,7 +145,8 @@ class Arrivals:
         order = _in_order(frame, node, arriving)
         places = {position: place for place, position in enumerate(order)}
         positions = arriving.positions
-        opened.names = sorted(positions, key=lambda name: places[positions[name]])
+        names = sorted(positions, key=lambda name: places[positions[name]])
+        opened.names = names
         opened.collected = {own: [tokens[one] for one in order] for own, tokens in opened.collected.items()}
         opened.failures = {places[one]: failures for one, failures in opened.failures.items()}
         opened.frames.sort(key=lambda item: places[item.position])
