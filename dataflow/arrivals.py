@@ -39,14 +39,21 @@ class Arrivals:
         state = frame.states[node.index]
         if state not in (WAITING, RUNNING):  # it was closed meanwhile
             return
-        read = [(place, slot) for place, slot in enumerate(node.feeds[0].slots) if settled in (None, slot)]
-        live = {place: frame.values[slot] for place, slot in read if _is_live(frame.values[slot])}
-        if live:
-            self._arrived(frame, node, live)
-        elif state == RUNNING:
-            self.go_on(frame, node, _opened(frame, node))
-        elif _has_all(frame, node):
+        has_all = _has_all(frame, node)
+        edges = [
+            (place, frame.values[slot])
+            for place, slot in enumerate(node.feeds[0].slots)
+            if has_all or settled in (None, slot)  # those that have settled in this very step are told later
+        ]
+        live = {place: token for place, token in edges if _is_live(token)}
+        if state == WAITING and live:
+            self.scheduler.opening.open(frame, node)
+        elif state == WAITING and has_all:
             self._passed_over(frame, node)
+        if frame.states[node.index] == RUNNING:
+            arriving = _arriving(frame, node)
+            arriving.is_complete = arriving.is_complete or has_all
+            self._take(frame, node, live)
 
     def _passed_over(self, frame: Frame, node: PlanNode) -> None:
         """Settle a map to none of whose edges a value came (S2.4, S4.2)."""
@@ -68,14 +75,15 @@ class Arrivals:
         self.scheduler.report(EventKind.MAP_OPENED, frame, node, items=None, edges=edges)
 
     def _arrived(self, frame: Frame, node: PlanNode, live: dict[int, Any]) -> None:
-        """Let items begin with what has come on edges, by their places; what has come before is known."""
+        """Let items begin with what has come on an edge before the edge has settled."""
         if frame.states[node.index] == WAITING:
             self.scheduler.opening.open(frame, node)
-        if frame.states[node.index] != RUNNING:  # it is known as a whole, or was closed meanwhile
-            return
-        opened, slots = _opened(frame, node), node.feeds[0].slots
-        arriving = opened.arriving
-        assert arriving is not None, "a map over edges learns of its items as they come"
+        if frame.states[node.index] == RUNNING:  # else it is known as a whole, or was closed meanwhile
+            self._take(frame, node, live)
+
+    def _take(self, frame: Frame, node: PlanNode, live: dict[int, Any]) -> None:
+        """Let items begin with what has come on edges, by their places; what has come before is known."""
+        opened, arriving, slots = _opened(frame, node), _arriving(frame, node), node.feeds[0].slots
         for place, token in live.items():
             is_inmost = slots[place] not in frame.plan.indexed
             for name, value in arrivals_of(place, token, is_inmost=is_inmost):
@@ -113,7 +121,7 @@ class Arrivals:
         if opened.arriving.due and not has_stopped:
             opened.is_beginning = True
             self.scheduler.maps.begins.append(partial(self._begin_some, frame, node))
-        elif not opened.live and (has_stopped or _has_all(frame, node)):
+        elif not opened.live and (has_stopped or opened.arriving.is_complete):
             self._end(frame, node, opened, opened.arriving)
 
     def stop(self, frame: Frame, index: int) -> None:
@@ -163,6 +171,12 @@ def _opened(frame: Frame, node: PlanNode) -> OpenedMap:
     opened = frame.opened[node.index]
     assert isinstance(opened, OpenedMap), "a map opens frames of items"
     return opened
+
+
+def _arriving(frame: Frame, node: PlanNode) -> Arriving:
+    arriving = _opened(frame, node).arriving
+    assert arriving is not None, "it learns of its items as they come"
+    return arriving
 
 
 def _is_live(token: Any) -> bool:

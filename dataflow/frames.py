@@ -241,6 +241,7 @@ class Arriving:
     """What has come to a map over edges so far (S7.4)."""
 
     positions: dict[str, int] = field(default_factory=dict)  # of items by their names, as they came
+    is_complete: bool = False  # all edges have settled
     due: deque[tuple[str, Any]] = field(default_factory=deque)  # what items begin with that have not begun
 
 
