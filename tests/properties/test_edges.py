@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
 from dataflow import SKIP
+from tests.properties.diary import Diary
 from tests.properties.driving import drive
 from tests.properties.ledger import Ledger
 from tests.properties.meeting import Meeting, Step, come_to, document_of, steps_of
@@ -78,13 +79,14 @@ async def test_resumed_after_any_record(steps: list[Step], x: Any, choose: rando
     with anyio.fail_after(LONGEST), recording(_pace(choose)):
         await flow.using(store=first).run(**asked.inputs)
     kept = first.kept(choose.randrange(1, len(first.journal())))
-    (run,) = await kept.runs()
-    with anyio.fail_after(LONGEST), recording(_pace(choose)) as record:
-        result = await flow.using(store=kept).resume(run.id)
+    before = Diary.of(kept.journal())
+    with anyio.fail_after(LONGEST), recording(_pace(choose), before.counted()) as record:
+        result = await flow.using(store=kept).resume(first.run)
     for step in steps:
         wanted = expected.listed(step.id)
         assert (step.id, plain(result.outputs.get(f"c_{step.id}", SKIP))) == (step.id, plain(wanted))
     assert record.fired <= expected.fired
+    assert not {path for path, _ in record.calls} & before.done
 
 
 def _pace(choose: random.Random) -> Callable[[], int]:
