@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from dataflow.events import EventKind
 from dataflow.frames import Arriving, OpenedMap
-from dataflow.indexing import arrivals_of, natural_order
-from dataflow.maps import AT_ONCE, lists_of, passed_on
+from dataflow.leaving import arrivals_of, lists_of, natural_order, passed_on
+from dataflow.opening import AT_ONCE
 from dataflow.plan import MapOf
 from dataflow.states import NOT_RUN, RUNNING, SKIPPED, WAITING
 from dataflow.tokens import UNSETTLED, Errored, Skip, is_dead

@@ -178,7 +178,7 @@ class Failing:
             self.scheduler.opening.await_no_more(closing, tuple(closing.awaits))
             for index, opened in closing.opened.items():
                 todo.extend(opened.live.values())
-                self.scheduler.arrivals.stop(closing, index)
+                self.scheduler.maps.arrivals.stop(closing, index)
 
 
 def _handled(node: PlanNode, failure: Failure) -> Mapping[str, Any] | None:

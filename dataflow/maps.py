@@ -7,14 +7,16 @@ from collections.abc import AsyncIterable, Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextvars import copy_context
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
+from dataflow.arrivals import Arrivals
 from dataflow.errors import NodeFailed
 from dataflow.events import EventKind
 from dataflow.frames import OpenedMap
-from dataflow.indexing import indexed
+from dataflow.leaving import list_or_error, lists_of, passed_on
 from dataflow.markers import Marker
 from dataflow.names import encode
+from dataflow.opening import AT_ONCE
 from dataflow.plan import MapOf
 from dataflow.ports import ERROR
 from dataflow.separation import separate
@@ -29,11 +31,7 @@ if TYPE_CHECKING:
     from dataflow.policy import ItemErrors
     from dataflow.scheduler import Scheduler
 
-__all__ = ["AT_ONCE", "Maps", "lists_of", "passed_on"]
-
-
-#: How many items of a map begin in one step of the work list.
-AT_ONCE: Final = 100
+__all__ = ["Maps"]
 
 
 class Maps:
@@ -41,6 +39,7 @@ class Maps:
 
     def __init__(self, scheduler: Scheduler) -> None:
         self.scheduler = scheduler
+        self.arrivals = Arrivals(scheduler)
         self.begins: deque[Callable[[], None]] = deque()  # steps that begin further items
 
     def open(self, frame: Frame, node: PlanNode, action: MapOf) -> None:
@@ -80,7 +79,7 @@ class Maps:
     def _go_on(self, frame: Frame, node: PlanNode, opened: OpenedMap) -> None:
         """Note that further items may begin, or end the map if none is left."""
         if opened.arriving is not None:
-            self.scheduler.arrivals.go_on(frame, node, opened)
+            self.arrivals.go_on(frame, node, opened)
             return
         if opened.is_beginning:
             return
@@ -122,7 +121,7 @@ class Maps:
         for own in item.plan.collects[slot]:
             opened.collected[own][item.position] = token
             if own in opened.passed_on:
-                self.scheduler.arrivals.pass_on(item, slot, own, token)
+                self.arrivals.pass_on(item, slot, own, token)
             if own in opened.lacking:
                 opened.lacking[own] -= 1
                 if not opened.lacking[own]:
@@ -137,7 +136,7 @@ class Maps:
 
     def _settle_early(self, frame: Frame, node: PlanNode, opened: OpenedMap, own: int) -> None:
         """Settle a list that all items have given their part of; an error is told at the end."""
-        settled = _list_or_error(frame, node, opened, own)
+        settled = list_or_error(frame, node, opened, own)
         if type(settled) is not Errored:
             self.scheduler.put(frame, own, settled)
             del opened.collected[own]
@@ -177,7 +176,7 @@ class Maps:
         unhandled = [one for _, failures in sorted(opened.failures.items()) for one in failures]
         if not unhandled and not frame.has_stopped(node.index):
             for own in opened.collected:
-                self.scheduler.put(frame, own, _list_or_error(frame, node, opened, own))
+                self.scheduler.put(frame, own, list_or_error(frame, node, opened, own))
         self.scheduler.releasing.opener_ended(frame, node, unhandled)
 
 
@@ -191,11 +190,6 @@ def _most_at_once(node: PlanNode) -> int | None:
     return node.action.options.max_concurrency
 
 
-def lists_of(action: MapOf) -> list[int]:
-    """List the slots of the map's owner that its lists go to."""
-    return [own for slots in action.body.collects.values() for own in slots]
-
-
 def _room(frame: Frame, node: PlanNode, opened: OpenedMap) -> int:
     """Tell how many items may begin now: as many as are left, but no more than the map allows (S7.2)."""
     if frame.is_closing or opened.is_closing:
@@ -203,25 +197,6 @@ def _room(frame: Frame, node: PlanNode, opened: OpenedMap) -> int:
     most = _most_at_once(node)
     free = AT_ONCE if most is None else min(AT_ONCE, most - len(opened.live))
     return min(free, len(opened.names) - len(opened.frames))
-
-
-def passed_on(frame: Frame, node: PlanNode) -> frozenset[int]:
-    """Tell which outputs of a map others hear of one by one: none if a failure may take back what was."""
-    if not frame.plan.indexed or _item_errors(node) != "fail":
-        return frozenset()
-    return frame.plan.indexed.intersection(node.outputs.values())
-
-
-def _list_or_error(frame: Frame, node: PlanNode, opened: OpenedMap, own: int) -> Any:
-    """Make the list that an output of a map settles to, or the first error in it."""
-    tokens = opened.collected[own]
-    kinds = {id(kind) for kind in map(type, tokens)}  # a class need not have a hash
-    if id(Errored) in kinds:
-        return next(token for token in tokens if type(token) is Errored)
-    if own in frame.plan.indexed:
-        assert isinstance(node.action, MapOf), "only a map has items"
-        return indexed(node.action.body, own, opened.names, tokens)
-    return [token for token in tokens if type(token) is not Skip] if id(Skip) in kinds else tokens
 
 
 def _items(node: str, port: str, value: Any) -> Sequence[Any]:

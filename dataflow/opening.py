@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.frames import Frame
 from dataflow.plan import FlowOf, LoopOf, MapOf
@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from dataflow.plan import PlanNode, ScopePlan
     from dataflow.scheduler import Scheduler
 
-__all__ = ["Opening"]
+__all__ = ["AT_ONCE", "Opening"]
+
+#: How many items of a map begin in one step of the work list.
+AT_ONCE: Final = 100
 
 
 class Opening:
@@ -46,7 +49,7 @@ class Opening:
             case LoopOf():
                 self.scheduler.loops.open(frame, node, node.action)
             case MapOf(is_every=True):
-                self.scheduler.arrivals.open(frame, node, node.action)
+                self.scheduler.maps.arrivals.open(frame, node, node.action)
             case MapOf():
                 self.scheduler.maps.open(frame, node, node.action)
             case FlowOf():

@@ -80,7 +80,7 @@ class Releasing:
             self._fire(frame, node)
             return
         if isinstance(node.action, MapOf) and node.action.is_every:
-            self.scheduler.arrivals.consider(frame, node)
+            self.scheduler.maps.arrivals.consider(frame, node)
             return
         feeds = self.scheduler.pulling.feeds(frame, node) if frame.plan.lazy else node.feeds
         match decide(feeds, frame.values):
@@ -132,7 +132,7 @@ class Releasing:
     def consider(self, frame: Frame, node: PlanNode, settled: int | None = None) -> None:
         """Settle a merge, fallback or race as soon as it is decided (S5.3); look at a map over edges."""
         if isinstance(node.action, MapOf):
-            self.scheduler.arrivals.consider(frame, node, settled)
+            self.scheduler.maps.arrivals.consider(frame, node, settled)
             return
         assert isinstance(node.action, JoinOf), "only joins may settle early"
         if node.action.mode is Join.RACE:

@@ -11,7 +11,6 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.admission import Admission
-from dataflow.arrivals import Arrivals
 from dataflow.asking import Asking
 from dataflow.events import EventKind
 from dataflow.failing import Failing
@@ -83,7 +82,6 @@ class Scheduler:
         self.repeating = Repeating(self)
         self.loops = Loops(self)
         self.maps = Maps(self)
-        self.arrivals = Arrivals(self)
         self.nesting = Nesting(self)
         self.racing = Racing(self)
         self.releasing = Releasing(self)

@@ -55,6 +55,7 @@ ROWS: Final[list[set[str]]] = [
         "frames",
         "freshness",
         "known",
+        "leaving",
         "hits",
         "loops",
         "maps",
