@@ -125,7 +125,7 @@ class Reference:
             case RaceSource(race=parts):
                 return self._race(frame, source, self._tokens(frame, "race", parts))
             case EverySource(every=parts):  # in the lists of a map alone
-                tokens = self._tokens(frame, "map over edges", parts)
+                tokens = self._tokens(frame, "a map over edges", parts)
                 return joined(tokens) if all(isinstance(token, Dead) for token in tokens) else tokens
         raise NotImplementedError(type(source).__name__)
 
