@@ -7,8 +7,8 @@ from typing import Any, Literal
 import pytest
 from anyio import Event, sleep_forever, wait_all_tasks_blocked
 
-from dataflow import Flow, RunFailed, collect, each, flow, node, race
-from tests.behaviour.nodes import fails, ident, inc, listed, nothing, src
+from dataflow import Flow, Lazy, RunFailed, collect, each, flow, node, race
+from tests.behaviour.nodes import fails, ident, inc, listed, nothing, one, src
 from tests.behaviour.table import states_of
 from tests.behaviour.test_waiting import gated, opens, play
 from tests.edges import every
@@ -154,6 +154,45 @@ async def test_pulling_a_port_of_a_map_runs_what_it_needs() -> None:
         f.add(fails, x=met.out)
         f.output("o", met.out)
     assert await f.pull("o") == [2, 3]
+
+
+async def chosen(x: int, ys: Lazy[list[int]]) -> int:
+    return x + sum(ys)
+
+
+@pytest.mark.parametrize("is_taken", [True, False])
+async def test_a_map_that_is_read_lazily_opens_if_it_is_asked_for(is_taken: bool) -> None:
+    with Flow() as f:
+        taken = f.when(is_taken, lambda taken: taken)
+        x = f.add(node(after).with_(name="x"), taken=taken.yes)
+        item = f.add(src, x=each([3, 4]))
+        met = collect(f.add(inc, x=every(f.add(one).out, item.out, f.add(nothing).out)).out)
+        f.output("o", f.add(chosen, x=x.out, ys=met).out)
+    result = await f.run()
+    assert result.outputs == ({"o": 1 + 2 + 4 + 5} if is_taken else {})
+    assert states_of(result)["inc"] == ("done" if is_taken else "not_run")
+    assert states_of(result).get("inc[1.1]") == ("done" if is_taken else None)
+
+
+async def after(taken: bool) -> int:
+    return 1
+
+
+async def test_a_lazy_port_in_a_frame_is_asked_for_by_the_first() -> None:
+    with Flow() as f:
+        ys = f.add(listed, f.add(src, x=1).out, f.add(src, x=2).out)
+        f.output("o", f.add(chosen, x=every(f.add(one).out, 5), ys=ys.out).out)
+    result = await f.run()
+    assert (result["o"], states_of(result)["listed"]) == ([4, 8], "done")
+
+
+async def test_a_race_in_a_frame_is_decided_there() -> None:
+    with Flow() as f:
+        item = every(f.add(one).out, f.add(src, x=5).out)
+        f.output("o", race(f.add(inc, x=item).out, f.add(stays, x=item).out))
+    result = await f.run()
+    assert result["o"] == [2, 6]
+    assert states_of(result)["inc[1]/stays"] == "cancelled"
 
 
 async def test_many_arrivals_at_once() -> None:
