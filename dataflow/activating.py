@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from dataflow.graph import Join
-from dataflow.plan import JoinOf
+from dataflow.plan import JoinOf, MapOf
 from dataflow.states import WAITING
 from dataflow.tokens import UNSETTLED, is_dead
 
@@ -100,9 +100,10 @@ def _kept(root: Frame) -> Sequence[dict[int, Any]]:
 def _awaited(node: PlanNode) -> tuple[tuple[int, bool], ...]:
     """List the slots that a node reads, each once, and whether it waits for them from the start."""
     found: dict[int, bool] = {}
+    is_every = isinstance(node.action, MapOf) and node.action.is_every  # it begins before all have settled
     for feed in node.feeds:
         for slot in feed.slots:
-            found[slot] = found.get(slot, False) or not feed.is_lazy
+            found[slot] = found.get(slot, False) or not (feed.is_lazy or is_every)
     return tuple(found.items())
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from dataflow.graph import CallAction, Join, JoinAction, Scope, ScopeKind
-from dataflow.plan import Call, FlowOf, JoinOf, LoopOf
+from dataflow.plan import Call, FlowOf, JoinOf, LoopOf, MapOf
 from dataflow.ports import MISSING
 from dataflow.quickening import quicken
 from dataflow.tokens import UNSETTLED
@@ -79,6 +79,11 @@ def _readers(plan: ScopePlan, *, has_lazy: bool) -> _Readers:
             for slot in node.feeds[0].slots:
                 early.setdefault(slot, []).append(node.index)
             waits.append(1)
+            continue
+        if isinstance(node.action, MapOf) and node.action.is_every:  # it begins before all edges have settled
+            for slot in dict.fromkeys(node.feeds[0].slots):
+                early.setdefault(slot, []).append(node.index)
+            waits.append(0)
             continue
         awaited = _awaited(plan, node, lazy=False) if node.feeds else ()
         for slot in awaited:

@@ -17,6 +17,7 @@ from dataflow.wiring import (
     All,
     Collect,
     Each,
+    Every,
     Fallback,
     Gather,
     Literally,
@@ -94,7 +95,14 @@ def _references(source: Source | Many) -> Iterator[tuple[Reference, str]]:
                 yield from (
                     (reference, f"fallback {words}".strip()) for reference, words in _references(part)
                 )
-        case Merge(sources) | Gather(sources) | Race(sources) | MergeContexts(sources) | Many(sources):
+        case (
+            Merge(sources)
+            | Gather(sources)
+            | Race(sources)
+            | Every(sources)
+            | MergeContexts(sources)
+            | Many(sources)
+        ):
             word = {Many: "", MergeContexts: "merge contexts"}.get(
                 type(source), type(source).__name__.lower()
             )

@@ -115,7 +115,7 @@ class _Looking:
             case NodeState.WAITING:
                 return Finding(kind, path, head, list(_waits(frame, node)))
             case NodeState.PAUSED | NodeState.RUNNING:
-                return Finding(kind, path, head, self._asks_at(path))
+                return Finding(kind, path, head, [*self._asks_at(path), *_waits(frame, node)])
             case _:
                 return Finding(kind, path, head)
 

@@ -176,8 +176,9 @@ class Failing:
                     closing.note_reason(node.index, cause)
                     self.scheduler.finish(closing, node, NOT_RUN if state == WAITING else CANCELLED)
             self.scheduler.opening.await_no_more(closing, tuple(closing.awaits))
-            for opened in closing.opened.values():
+            for index, opened in closing.opened.items():
                 todo.extend(opened.live.values())
+                self.scheduler.maps.arrivals.stop(closing, index)
 
 
 def _handled(node: PlanNode, failure: Failure) -> Mapping[str, Any] | None:

@@ -48,9 +48,10 @@ class Feeding:
             case LoopOf() as loop:
                 assert inner is not None, "a loop has a body"
                 rest = self._loop(inner, loop, codes)
-            case MapOf():
+            case MapOf(is_every=is_every):
                 assert inner is not None, "a map has a body"
                 rest = sorted(self._all(inner, inner.plan.collects, codes))
+                rest += ["every"] if is_every else []
             case FlowOf() as flow:
                 assert inner is not None, "a flow node has a flow"
                 rest = self._flow(scope, inner, node, flow, codes)
@@ -147,7 +148,8 @@ def _made_by(
             body = scope.children[node.index]
             for inner, owns in body.plan.collects.items():
                 if slot in owns:
-                    return ["collect", node.label], [(body, inner)]
+                    word = "arrivals" if slot in scope.plan.indexed else "collect"
+                    return [word, node.label], [(body, inner)]
         case LoopOf(finals=finals) if slot in finals:
             return ["final", node.label, finals[slot]], []
         case LoopOf(results=results, alls=alls) if slot in results:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, field
 from math import inf
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -36,7 +37,7 @@ _NONE: Final[Any] = _Nothing()
 _NOBODY: Final[Any] = frozenset()
 _NO_VALUES: Final[Any] = ()
 
-__all__ = ["FiringId", "Frame", "Opened", "OpenedFlow", "OpenedLoop", "OpenedMap", "Unhandled"]
+__all__ = ["Arriving", "FiringId", "Frame", "Opened", "OpenedFlow", "OpenedLoop", "OpenedMap", "Unhandled"]
 
 
 #: Which firing: the frame it is in and the number of its node.
@@ -236,6 +237,15 @@ class Frame:
 
 
 @dataclass(slots=True, eq=False)
+class Arriving:
+    """What has come to a map over edges so far (S7.4)."""
+
+    positions: dict[str, int] = field(default_factory=dict)  # of items by their names, as they came
+    is_complete: bool = False  # all edges have settled
+    due: deque[tuple[str, Any]] = field(default_factory=deque)  # what items begin with that have not begun
+
+
+@dataclass(slots=True, eq=False)
 class OpenedMap:
     """A map being run, and what each of its outputs has collected so far."""
 
@@ -248,12 +258,15 @@ class OpenedMap:
     failures: dict[int, list[Unhandled]] = field(default_factory=dict)  # of failed items, by position
     collected: dict[int, list[Any]] = field(default_factory=dict)
     lacking: dict[int, int] = field(default_factory=dict)  # of lists that may be read early: items to come
+    passed_on: frozenset[int] = _NOBODY  # outputs whose values other maps hear of one by one
+    arriving: Arriving | None = None  # of a map over edges, which learns of its items as they come
 
     def release(self) -> None:
         """Let the values go; the frames, with their states and reasons, stay (S8.5)."""
         self.lists = {}
         self.failures = {}
         self.collected = {}
+        self.arriving = None
 
 
 @dataclass(slots=True, eq=False)

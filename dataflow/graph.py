@@ -198,14 +198,20 @@ class LoopAction:
 
 @dataclass(slots=True)
 class MapAction:
-    """Open a frame an item. `collects` are its outputs by name."""
+    """Open a frame an item. `collects` are its outputs by name.
+
+    A map over edges has one input with all of them, and opens a frame for each that settles live (S7.4). What
+    it reads of other maps leaves these with the index of each value, in the outputs that are `indexed`.
+    """
 
     scope: Scope
     options: EachOptions
     lists: dict[str, str] = field(default_factory=dict)  # item -> input port of the vertex
     collects: dict[str, Terminal] = field(default_factory=dict)
     outputs: tuple[str, ...] = ()  # the names of the outputs of a map in block form
-    named: bool = True  # False: an `each`, named after the node that reads it first
+    named: bool = True  # False: named after the node that reads it first
+    is_every: bool = False  # over edges
+    indexed: set[str] = field(default_factory=set)
 
 
 @dataclass(slots=True)
@@ -227,7 +233,7 @@ class Vertex:
     order: int
     action: Action
     home: Scope  # the scope of the block it was declared in
-    read_at: Spot | None = None  # of a join, or a map that `each` has opened: where it is read first
+    read_at: Spot | None = None  # of a join, or a map that a source has opened: where it is read first
     label: str = ""  # of a join: what messages call its value
     inputs: dict[str, Input] = field(default_factory=dict)
     scope: Scope | None = None  # where it fires, once known

@@ -70,6 +70,9 @@ class Types:
                     self.known[carry] = Any if carry in self.loose else self._carried(given)
                 for carry in self.loose & {Terminal(scope, name) for name in scope.labels}:
                     self.known[carry] = Any
+            case MapAction(scope=scope, lists=lists, is_every=True):
+                for item, name in lists.items():
+                    self.known[Terminal(scope, item)] = self._union(vertex.inputs[name].wires)
             case MapAction(scope=scope, lists=lists):
                 for item, name in lists.items():
                     self.known[Terminal(scope, item)] = self._item(vertex, name)
@@ -82,7 +85,7 @@ class Types:
         return self._of_leaving(terminal) if declared is None else declared.type
 
     def _of_leaving(self, terminal: Terminal) -> object:
-        lists: list[ItemErrors] = []  # what items do that fail, for each list around it, outmost first
+        left: list[tuple[ItemErrors, bool]] = []  # what items do that fail, and whether it is a list of them
         seen = set[Terminal]()
         while True:
             terminal = resolved(terminal)
@@ -93,11 +96,11 @@ class Types:
             if isinstance(owner, Vertex) and port not in (DONE, ERROR):
                 action = owner.action
                 if isinstance(action, MapAction) and port in action.collects:
-                    lists.append(action.options.on_error)
+                    left.append((action.options.on_error, port not in action.indexed))
                     terminal = action.collects[port]
                     continue
                 if isinstance(action, LoopAction) and port in action.results:
-                    lists += ["fail"] if port in action.alls else []
+                    left += [("fail", True)] if port in action.alls else []
                     terminal = action.results[port]
                     continue
                 if isinstance(action, LoopAction) and port in action.finals:
@@ -105,8 +108,9 @@ class Types:
                     continue
             break
         found = self._of_made(terminal)
-        for on_error in reversed(lists):
-            found = list_of(or_failure(found) if on_error == "collect" else found)
+        for on_error, is_list in reversed(left):  # the outmost last
+            found = or_failure(found) if on_error == "collect" else found
+            found = list_of(found) if is_list else found
         return found
 
     def _of_made(self, terminal: Terminal) -> object:

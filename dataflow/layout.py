@@ -77,6 +77,8 @@ def _node(slots: Slots, vertex: Vertex) -> PlanNode:
     for feed in given:
         if feed.is_lazy or not (feed.many or len(feed.slots) == 1):
             is_plain = False
+    if isinstance(action, MapOf) and action.is_every:
+        is_plain = False
     opener, label = vertex.fires_in.owner, encode(vertex.id)
     names_frame = names_scope(vertex, opener)
     return PlanNode(vertex.index, vertex.id, label, action, given, vertex.slots, names_frame, False, is_plain)
@@ -224,7 +226,9 @@ def _map(slots: Slots, vertex: Vertex, action: MapAction, feeds: Mapping[str, Fe
     for name, wire in action.collects.items():
         slot = slots.read(wire, action.scope)
         body.collects[slot] = (*body.collects.get(slot, ()), own[name])
-    return MapOf(body, action.options, lists)
+    around, left = slots.plans[vertex.fires_in], action.indexed.intersection(action.collects)
+    around.indexed |= {own[name] for name in left}
+    return MapOf(body, action.options, lists, action.is_every)
 
 
 def _direct(positional: Sequence[Feed | int], star: Feed | None) -> tuple[int, ...] | None:

@@ -7,13 +7,16 @@ from collections.abc import AsyncIterable, Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextvars import copy_context
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
+from dataflow.arrivals import Arrivals
 from dataflow.errors import NodeFailed
 from dataflow.events import EventKind
 from dataflow.frames import OpenedMap
+from dataflow.leaving import list_or_error, lists_of, passed_on
 from dataflow.markers import Marker
 from dataflow.names import encode
+from dataflow.opening import AT_ONCE
 from dataflow.plan import MapOf
 from dataflow.ports import ERROR
 from dataflow.separation import separate
@@ -31,15 +34,12 @@ if TYPE_CHECKING:
 __all__ = ["Maps"]
 
 
-#: How many items of a map begin in one step of the work list.
-AT_ONCE: Final = 100
-
-
 class Maps:
     """The part of the scheduler that opens and ends items."""
 
     def __init__(self, scheduler: Scheduler) -> None:
         self.scheduler = scheduler
+        self.arrivals = Arrivals(scheduler)
         self.begins: deque[Callable[[], None]] = deque()  # steps that begin further items
 
     def open(self, frame: Frame, node: PlanNode, action: MapOf) -> None:
@@ -57,10 +57,11 @@ class Maps:
             self.scheduler.failing.failed(frame, node, error)
             return
         opened = OpenedMap(names, lists)
-        for own in _lists_of(action):
+        for own in lists_of(action):
             opened.collected[own] = [Skip("", "")] * count
             if self._settles_early(frame, node):
                 opened.lacking[own] = count
+        opened.passed_on = passed_on(frame, node)
         frame.note_opened(node.index, opened)
         self.scheduler.report(EventKind.MAP_OPENED, frame, node, items=count)
         self._begin_some(frame, node, opened)
@@ -77,6 +78,9 @@ class Maps:
 
     def _go_on(self, frame: Frame, node: PlanNode, opened: OpenedMap) -> None:
         """Note that further items may begin, or end the map if none is left."""
+        if opened.arriving is not None:
+            self.arrivals.go_on(frame, node, opened)
+            return
         if opened.is_beginning:
             return
         if len(opened.frames) < len(opened.names) and _room(frame, node, opened):
@@ -87,7 +91,7 @@ class Maps:
             else:
                 self.scheduler.opening.do_later(step)
         elif not opened.live:
-            self._end(frame, node, opened)
+            self.end(frame, node, opened)
 
     def _begin_some(self, frame: Frame, node: PlanNode, opened: OpenedMap) -> None:
         """Begin the next items, not all at once: further ones follow when nothing else is ready.
@@ -116,10 +120,12 @@ class Maps:
             token = separate(token)
         for own in item.plan.collects[slot]:
             opened.collected[own][item.position] = token
+            if own in opened.passed_on:
+                self.arrivals.pass_on(item, slot, own, token)
             if own in opened.lacking:
                 opened.lacking[own] -= 1
                 if not opened.lacking[own]:
-                    self._settle_early(frame, opened, own)
+                    self._settle_early(frame, frame.plan.nodes[item.owner], opened, own)
 
     def end_with(self, item: Frame, index: int, slot: int, value: Any) -> None:
         """End an item with the value of its last node, which only the map hears of."""
@@ -128,9 +134,9 @@ class Maps:
         self.collect(item, slot, value)
         self.scheduler.pushing.end(item)
 
-    def _settle_early(self, frame: Frame, opened: OpenedMap, own: int) -> None:
+    def _settle_early(self, frame: Frame, node: PlanNode, opened: OpenedMap, own: int) -> None:
         """Settle a list that all items have given their part of; an error is told at the end."""
-        settled = _list_or_error(opened.collected[own])
+        settled = list_or_error(frame, node, opened, own)
         if type(settled) is not Errored:
             self.scheduler.put(frame, own, settled)
             del opened.collected[own]
@@ -165,11 +171,12 @@ class Maps:
         for other in list(opened.live.values()):
             self.scheduler.failing.close(other, cause)
 
-    def _end(self, frame: Frame, node: PlanNode, opened: OpenedMap) -> None:
+    def end(self, frame: Frame, node: PlanNode, opened: OpenedMap) -> None:
+        """End a map all of whose items have ended."""
         unhandled = [one for _, failures in sorted(opened.failures.items()) for one in failures]
         if not unhandled and not frame.has_stopped(node.index):
-            for own, tokens in opened.collected.items():
-                self.scheduler.put(frame, own, _list_or_error(tokens))
+            for own in opened.collected:
+                self.scheduler.put(frame, own, list_or_error(frame, node, opened, own))
         self.scheduler.releasing.opener_ended(frame, node, unhandled)
 
 
@@ -183,11 +190,6 @@ def _most_at_once(node: PlanNode) -> int | None:
     return node.action.options.max_concurrency
 
 
-def _lists_of(action: MapOf) -> list[int]:
-    """List the slots of the map's owner that its lists go to."""
-    return [own for slots in action.body.collects.values() for own in slots]
-
-
 def _room(frame: Frame, node: PlanNode, opened: OpenedMap) -> int:
     """Tell how many items may begin now: as many as are left, but no more than the map allows (S7.2)."""
     if frame.is_closing or opened.is_closing:
@@ -195,13 +197,6 @@ def _room(frame: Frame, node: PlanNode, opened: OpenedMap) -> int:
     most = _most_at_once(node)
     free = AT_ONCE if most is None else min(AT_ONCE, most - len(opened.live))
     return min(free, len(opened.names) - len(opened.frames))
-
-
-def _list_or_error(tokens: list[Any]) -> Any:
-    kinds = {id(kind) for kind in map(type, tokens)}  # a class need not have a hash
-    if id(Errored) in kinds:
-        return next(token for token in tokens if type(token) is Errored)
-    return [token for token in tokens if type(token) is not Skip] if id(Skip) in kinds else tokens
 
 
 def _items(node: str, port: str, value: Any) -> Sequence[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.frames import Frame
 from dataflow.plan import FlowOf, LoopOf, MapOf
@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from dataflow.plan import PlanNode, ScopePlan
     from dataflow.scheduler import Scheduler
 
-__all__ = ["Opening"]
+__all__ = ["AT_ONCE", "Opening"]
+
+#: How many items of a map begin in one step of the work list.
+AT_ONCE: Final = 100
 
 
 class Opening:
@@ -30,9 +33,10 @@ class Opening:
 
     def later(self, frame: Frame, node: PlanNode) -> None:
         """Note that a loop, map or flow node may open."""
-        self.due.append(partial(self._open, frame, node))
+        self.due.append(partial(self.open, frame, node))
 
-    def _open(self, frame: Frame, node: PlanNode) -> None:
+    def open(self, frame: Frame, node: PlanNode) -> None:
+        """Open a loop, map or flow node, unless it is known as a whole what it came to."""
         if frame.states[node.index] != WAITING:  # its frame was closed meanwhile
             return
         restoring = self.scheduler.restoring
@@ -44,6 +48,8 @@ class Opening:
         match node.action:
             case LoopOf():
                 self.scheduler.loops.open(frame, node, node.action)
+            case MapOf(is_every=True):
+                self.scheduler.maps.arrivals.open(frame, node, node.action)
             case MapOf():
                 self.scheduler.maps.open(frame, node, node.action)
             case FlowOf():

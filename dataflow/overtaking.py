@@ -54,6 +54,7 @@ def _stop(scheduler: Scheduler, node: PlanNode) -> None:
         cause = Skip(root.path_of(node), "its inputs have changed")
         for inner in list(opened.live.values()):
             scheduler.failing.close(inner, cause)
+        scheduler.maps.arrivals.stop(root, node.index)
     elif not _has_effect(node):
         root.withdrawn.add(node.index)
         scheduler.to_act = True

@@ -98,7 +98,7 @@ class Past:
     firings: dict[str, PastFiring] = field(default_factory=dict)  # by path
     rounds: dict[str, int] = field(default_factory=dict)  # begun by each loop
     exits: dict[str, tuple[str, int]] = field(default_factory=dict)  # of loops: reason and rounds
-    maps: dict[str, int] = field(default_factory=dict)  # items of each map
+    maps: dict[str, int | None] = field(default_factory=dict)  # items of each map; None: one over edges
     races: dict[str, str] = field(default_factory=dict)  # the edge that won
     warnings: dict[tuple[str, str, str], None] = field(default_factory=dict)  # path, code, text; in order
     flow_times: dict[str, list[float]] = field(default_factory=dict)  # of flow nodes: see Standing.times

@@ -124,11 +124,16 @@ class LoopOf:
 
 @dataclass(frozen=True, slots=True)
 class MapOf:
-    """Open a frame of `body` for each item (S7.1). `lists` maps an item's slot to the feed of its list."""
+    """Open a frame of `body` for each item (S7.1). `lists` maps an item's slot to the feed of its list.
+
+    Of a map over edges it is the feed of all edges, each of which brings an item, or a list of items with
+    their indexes (S7.4).
+    """
 
     body: ScopePlan
     options: EachOptions
     lists: Mapping[int, Feed]
+    is_every: bool = False  # over edges
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -197,7 +202,8 @@ class ScopePlan:
     readers: list[tuple[int, ...]] = field(default_factory=list)  # nodes that wait for the slot
     calls: list[tuple[int, ...] | None] = field(default_factory=list)  # these nodes, if all are simple calls
     is_told: bytearray = field(default_factory=bytearray)  # whether others than `readers` hear of the slot
-    early: dict[int, tuple[int, ...]] = field(default_factory=dict)  # slot -> merges it may settle
+    early: dict[int, tuple[int, ...]] = field(default_factory=dict)  # slot -> merges, and maps over edges
+    indexed: frozenset[int] = frozenset()  # slots with what a map over edges reads of another map (S7.4)
     lazy: dict[int, tuple[int, ...]] = field(default_factory=dict)  # slot -> nodes with a lazy port for it
     deferred: frozenset[int] = frozenset()  # nodes that run only if they are asked for
     quick: list[QuickCall | None] = field(default_factory=list)  # None: a firing takes more than that

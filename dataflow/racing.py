@@ -112,6 +112,7 @@ class Racing:
             opened.is_closing = True
         for inner in list(opened.live.values()):
             self.scheduler.failing.close(inner, cause)
+        self.scheduler.maps.arrivals.stop(frame, node.index)
 
 
 def _no_longer_needed(frame: Frame, uses: Uses, makers: Sequence[int], wanted: Container[int]) -> list[int]:

@@ -79,6 +79,9 @@ class Releasing:
         if node.is_plain and index not in frame.odd:
             self._fire(frame, node)
             return
+        if isinstance(node.action, MapOf) and node.action.is_every:
+            self.scheduler.maps.arrivals.consider(frame, node)
+            return
         feeds = self.scheduler.pulling.feeds(frame, node) if frame.plan.lazy else node.feeds
         match decide(feeds, frame.values):
             case Fires():
@@ -127,7 +130,10 @@ class Releasing:
             self.scheduler.finish(frame, node, DONE)
 
     def consider(self, frame: Frame, node: PlanNode, settled: int | None = None) -> None:
-        """Settle a merge, fallback or race as soon as it is decided (S5.3)."""
+        """Settle a merge, fallback or race as soon as it is decided (S5.3); look at a map over edges."""
+        if isinstance(node.action, MapOf):
+            self.scheduler.maps.arrivals.consider(frame, node, settled)
+            return
         assert isinstance(node.action, JoinOf), "only joins may settle early"
         if node.action.mode is Join.RACE:
             self.scheduler.racing.consider(frame, node, settled)

@@ -44,6 +44,8 @@ def every_wire(graph: Graph) -> Iterator[Terminal]:
                 pass
             case CollectAction(source=source):
                 yield source
+            case MapAction(named=False, collects=collects):
+                yield from collects.values()
             case _:
                 yield from wires_within(vertex)
 
@@ -230,9 +232,13 @@ def place(graph: Graph, ordered: list[Vertex]) -> None:
                 wires += [wire for wire in within if not _is_inside(wire, vertex)]
             case _:
                 pass
-        vertex.scope = _innermost(graph, vertex, wires)
+        if isinstance(vertex.action, MapAction) and vertex.action.is_every:
+            vertex.scope = _nearest_to_all(vertex)
+        else:
+            vertex.scope = _innermost(graph, vertex, wires)
         if isinstance(vertex.action, CollectAction):
             _close(graph, vertex, vertex.action)
+    graph.outputs = {name: _outside_of_edges(wire) for name, wire in graph.outputs.items()}
 
 
 def _is_inside(wire: Terminal, opener: Vertex) -> bool:
@@ -278,3 +284,61 @@ def _close(graph: Graph, vertex: Vertex, action: CollectAction) -> None:
     owner.action.collects[name] = action.source
     action.output = Terminal(owner, name)
     vertex.scope = owner.scope
+
+
+def _nearest_to_all(vertex: Vertex) -> Scope:
+    """Find the nearest scope common to all edges that a map goes over (S7.4).
+
+    An edge from a deeper map becomes an output of that map, and of those around it: a list with indexes.
+    """
+    given, home = next(iter(vertex.inputs.values())), vertex.home
+    scopes = [_seen_from(home, scope_of(wire)) for wire in given.wires]
+    common = next(scope for scope in scopes[0].around() if all(scope in other.around() for other in scopes))
+    given.wires = [_led_to(common, scope, wire) for scope, wire in zip(scopes, given.wires, strict=True)]
+    return common
+
+
+def _led_to(common: Scope, scope: Scope, wire: Terminal) -> Terminal:
+    """Lead an edge out of the maps around it, up to a scope."""
+    name = f"arrivals({wire.label})"
+    while scope is not common:
+        owner = _map_of(scope)
+        wire, scope = _leave(owner, wire, name, indexed=True), owner.fires_in
+    return wire
+
+
+def _seen_from(home: Scope, scope: Scope | None) -> Scope:
+    """Return where a value is for a reader in a block: what comes from around is as if it were made there."""
+    return scope if scope is not None and home in scope.around() else home
+
+
+def _outside_of_edges(wire: Terminal) -> Terminal:
+    """Close the maps over edges around an output of the flow, as `collect` would; no other map (S7.4)."""
+    closed, scope, label = wire, scope_of(wire), wire.label
+    while scope is not None and scope.kind is ScopeKind.MAP:
+        owner = _map_of(scope)
+        assert isinstance(owner.action, MapAction), "a map's scope is owned by a map"
+        if not owner.action.is_every:
+            return wire
+        label = f"collect({label})"
+        closed, scope = _leave(owner, closed, label), owner.scope
+    return closed
+
+
+def _map_of(scope: Scope) -> Vertex:
+    assert scope.owner is not None, "the root is no map"
+    return scope.owner
+
+
+def _leave(owner: Vertex, wire: Terminal, name: str, *, indexed: bool = False) -> Terminal:
+    """Make what an edge brings in each frame of a map an output of the map, unless it is one already."""
+    assert isinstance(owner.action, MapAction), "only maps are left with lists"
+    collects, action = owner.action.collects, owner.action
+    known = (one for one, source in collects.items() if source == wire and (one in action.indexed) is indexed)
+    if (found := next(known, None)) is not None:
+        return Terminal(owner, found)
+    free = name if name not in collects else f"{name} {len(collects)}"
+    collects[free] = wire
+    if indexed:
+        action.indexed.add(free)
+    return Terminal(owner, free)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from dataflow.declarations import SCOPES
 from dataflow.graph import (
@@ -22,10 +22,12 @@ from dataflow.graph import (
     Vertex,
 )
 from dataflow.names import encode
+from dataflow.policy import EachOptions
 from dataflow.wiring import (
     All,
     Collect,
     Each,
+    Every,
     Fallback,
     Gather,
     Joining,
@@ -42,9 +44,11 @@ if TYPE_CHECKING:
     from dataflow.declarations import Names
     from dataflow.lookup import Lookup
     from dataflow.merging import MergeFunction
-    from dataflow.policy import EachOptions
 
 __all__ = ["Reader", "Sources"]
+
+#: What the item of a map is called that a source has opened.
+ITEM: Final = "item"
 
 
 @dataclass(slots=True, eq=False)
@@ -96,6 +100,8 @@ class Sources:
                 return self._join(Join.FALLBACK, (first, default), reader)
             case Each(inner, options):
                 return self._each(inner, options, reader)
+            case Every(sources):
+                return self._every(sources, reader)
             case Collect(inner):
                 wire = self.wire(inner, reader)
                 if wire is None:
@@ -153,15 +159,29 @@ class Sources:
                 )
             vertex = known[1]
         else:
-            scope = Scope(ScopeKind.MAP, parameters={"item": None}, label=f"each({wire.label})")
+            scope = Scope(ScopeKind.MAP, parameters={ITEM: None}, label=f"each({wire.label})")
             found = self._lookup.options(options, reader.spot)
-            vertex = self._add(reader.id, MapAction(scope, found, {"item": "item"}, named=False), reader)
+            vertex = self._add(reader.id, MapAction(scope, found, {ITEM: ITEM}, named=False), reader)
             scope.owner = vertex
-            vertex.inputs["item"] = Input("item", [wire])
+            vertex.inputs[ITEM] = Input(ITEM, [wire])
             self._maps[wire] = (options, vertex)
         action = vertex.action
         assert isinstance(action, MapAction)
-        return Terminal(action.scope, "item")
+        return Terminal(action.scope, ITEM)
+
+    def _every(self, sources: tuple[Source, ...], reader: Reader) -> Terminal | None:
+        """Open a map over edges (S7.4); equal calls in one block are known to be one."""
+        wires = [wire for source in sources if (wire := self.wire(source, reader)) is not None]
+        if not sources:
+            self._graph.problem(f"{reader.spot}: every needs at least one source", reader.spot)
+        if not wires or len(wires) < len(sources):
+            return None
+        label = f"every({', '.join(wire.label for wire in wires)})"
+        scope = Scope(ScopeKind.MAP, parameters={ITEM: None}, label=label)
+        action = MapAction(scope, EachOptions(), {ITEM: ITEM}, named=False, is_every=True)
+        scope.owner = vertex = self._add(reader.id, action, reader)
+        vertex.inputs[ITEM] = Input(ITEM, wires)
+        return Terminal(scope, ITEM)
 
     def _add(
         self, id: str, action: JoinAction | CollectAction | MapAction, reader: Reader, label: str = ""

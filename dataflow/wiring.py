@@ -29,6 +29,7 @@ __all__ = [
     "Collect",
     "Each",
     "Edge",
+    "Every",
     "Fallback",
     "FlowInput",
     "Gather",
@@ -146,6 +147,13 @@ class Collect:
 
 
 @dataclass(frozen=True, slots=True)
+class Every:
+    """The item of a map over edges, a frame for each that settles live (S7.4); of foreign formats only."""
+
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class All:
     """The list of the live values of a loop's rounds; an output of the loop and nothing else (S6.4)."""
 
@@ -160,7 +168,7 @@ class Many:
 
 
 #: What joins other sources, or makes a list of them.
-Joining: TypeAlias = Merge | Gather | Race | MergeContexts | Fallback | Each | Collect | All
+Joining: TypeAlias = Merge | Gather | Race | MergeContexts | Fallback | Each | Every | Collect | All
 Source: TypeAlias = Reference | Literally | Joining
 
 

@@ -54,6 +54,7 @@ FULL: Final[dict[str, Any]] = {
                 "fallback": {"fallback": ["a", {"value": 1}]},
                 "each": {"each": "a", "key": "m:f", "max_concurrency": 3, "on_error": "skip"},
                 "collect": {"collect": {"each": "a"}},
+                "every": {"every": ["a", "b"]},
                 "contexts": {"merge_contexts": ["a", "b"], "how": "append"},
             },
             "values": {"limit": {"deep": [1.5, "x"]}},

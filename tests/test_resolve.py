@@ -18,6 +18,7 @@ from dataflow.wiring import (
     Collect,
     Each,
     Edge,
+    Every,
     Fallback,
     Gather,
     Literally,
@@ -146,6 +147,10 @@ ITEM = Reference("$item", "x")
         (
             built(placed("a", n=Gather(()))),
             ["port 'a.n': gather needs at least one source"],
+        ),
+        (
+            built(placed("a", n=Every(()))),
+            ["port 'a.n': every needs at least one source"],
         ),
         (
             built(placed("a", n=Merge((Reference("x"), ONE, Reference("y"))))),

@@ -148,7 +148,7 @@ class Board:
             case EventKind.LOOP_ROUND:
                 row.rounds += 1
             case EventKind.MAP_OPENED:
-                row.items += event.data["items"]
+                row.items += event.data["items"] or 0  # a map over edges does not know
             case _:
                 pass
 
@@ -158,7 +158,7 @@ class Board:
             row = self.rows.get(_INSTANCES.sub("", path))
             if row is None:  # a node that is gone
                 continue
-            state, rounds, items = firing.state, past.rounds.get(path, 0), past.maps.get(path, 0)
+            state, rounds, items = firing.state, past.rounds.get(path, 0), past.maps.get(path) or 0
             if state in _SETTLED and path not in past.failures:
                 self._ended(row, path, state, now)
             elif firing.is_opener and firing.attempt:

@@ -36,7 +36,7 @@ class Lines:
 
     def __init__(self, *, every_item: bool = False) -> None:
         self._every_item = every_item
-        self._maps: dict[str, int] = {}  # maps that are open by their path, with their items
+        self._maps: dict[str, int | None] = {}  # maps that are open by their path, with their items if known
         self._began: dict[str, datetime] = {}
         self.asked: set[str] = set()  # asks that were told
 

@@ -115,7 +115,8 @@ def _line(past: Past, status: str, branch: _Branch) -> str:
 
 def _size(past: Past, path: str) -> str:
     if path in past.maps:
-        return counted(past.maps[path], "item")
+        items = past.maps[path]
+        return "" if items is None else counted(items, "item")
     return counted(past.rounds[path], "round") if path in past.rounds else ""
 
 

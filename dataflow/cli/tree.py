@@ -69,7 +69,11 @@ def describe(row: Row) -> str:
         return f"{counted(row.rounds, 'round')}, {state.value}" if row.rounds else state.value
     if row.expected and (ends or row.names_items or row.opens != "map"):
         text = f"{done}/{row.expected} done"
-    elif row.opens == "map" and row.outcome is not NodeState.NOT_RUN and (row.items or row.outcome):
+    elif (
+        row.opens == "map"
+        and row.outcome is not NodeState.NOT_RUN
+        and (row.items or (row.outcome and not ends))
+    ):
         text = f"{counted(row.items, 'item')}, {state.value}"
     elif ends > 1 or len(row.asking) + ends > 1:
         text = f"{done} done"

@@ -18,6 +18,7 @@ __all__ = [
     "CollectSource",
     "ConstantSource",
     "EachSource",
+    "EverySource",
     "FallbackSource",
     "GatherSource",
     "MergeContextsSource",
@@ -94,6 +95,12 @@ class EachSource(Part):
     on_error: OnItemError = "fail"
 
 
+class EverySource(Part):
+    """The item of a map over edges; what reads it runs once for each of them that brings a value."""
+
+    every: Sources
+
+
 class CollectSource(Part):
     """The list of what the items of the innermost map gave."""
 
@@ -124,6 +131,7 @@ EXPRESSIONS: Final[dict[str, type[Part]]] = {
     "fallback": FallbackSource,
     "value": ConstantSource,
     "each": EachSource,
+    "every": EverySource,
     "collect": CollectSource,
     "all": AllSource,
     "merge_contexts": MergeContextsSource,
@@ -147,6 +155,7 @@ Source = TypeAliasType(
         | Annotated[FallbackSource, Tag("<fallback>")]
         | Annotated[ConstantSource, Tag("<value>")]
         | Annotated[EachSource, Tag("<each>")]
+        | Annotated[EverySource, Tag("<every>")]
         | Annotated[CollectSource, Tag("<collect>")]
         | Annotated[AllSource, Tag("<all>")]
         | Annotated[MergeContextsSource, Tag("<merge_contexts>")],

@@ -10,6 +10,7 @@ from dataflow.document.sources import (
     CollectSource,
     ConstantSource,
     EachSource,
+    EverySource,
     FallbackSource,
     GatherSource,
     MergeContextsSource,
@@ -28,6 +29,7 @@ from dataflow.wiring import (
     All,
     Collect,
     Each,
+    Every,
     Fallback,
     Gather,
     Literally,
@@ -81,6 +83,8 @@ class SourceReading:
             case EachSource():
                 inner = self.read(part.each, (*path, "each"), mapped=True)
                 return Each(inner, read_options(part))
+            case EverySource():
+                return Every(self._all(part.every, (*path, "every"), mapped))
             case MergeContextsSource(how=how):
                 sources = self._all(part.merge_contexts, (*path, "merge_contexts"), mapped)
                 return MergeContexts(sources, NamedFunction(how) if is_function_name(how) else how)
@@ -131,6 +135,8 @@ class SourceWriting:
                 return {"fallback": self.write_all((first, default), where)}
             case Each(inner, options):
                 return {"each": self.write(inner, where), **self.options(options, where)}
+            case Every(sources):
+                return {"every": self.write_all(sources, where)}
             case Collect(inner):
                 return {"collect": self.write(inner, where)}
             case All(inner):

@@ -12,6 +12,7 @@ from tests.behaviour.cases_branches import BRANCHES
 from tests.behaviour.cases_conditions import CONDITIONS
 from tests.behaviour.cases_control import CONTROL
 from tests.behaviour.cases_dead_ports import DEAD_PORTS
+from tests.behaviour.cases_edges import EDGES
 from tests.behaviour.cases_failures import FAILURES
 from tests.behaviour.cases_joins import JOINS
 from tests.behaviour.cases_loop_alls import LOOP_ALLS
@@ -41,6 +42,7 @@ TABLE: Final[tuple[Case, ...]] = (
     *CONDITIONS,
     *CONTROL,
     *DEAD_PORTS,
+    *EDGES,
     *FAILURES,
     *JOINS,
     *LOOPS,

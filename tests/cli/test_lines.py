@@ -65,6 +65,12 @@ def test_a_map_has_one_line_and_one_for_each_item_that_failed(log: Log) -> None:
     assert log.end("m").read() == [["done", "", "", " m", "3 items", "3.5 s"]]
 
 
+def test_a_map_over_edges_has_one_line_that_counts_nothing(log: Log) -> None:
+    log.start("m").tell(EventKind.MAP_OPENED, "m", items=None, edges=2)
+    log.start("m[0]").end("m[0]").start("m[1.0]").end("m[1.0]")
+    assert log.end("m").read() == [["done", "", "", " m", "3.0 s"]]
+
+
 def test_a_map_inside_a_map_has_no_line_of_its_own(log: Log) -> None:
     log.start("m").tell(EventKind.MAP_OPENED, "m", items=1)
     log.start("m[0]/n").tell(EventKind.MAP_OPENED, "m[0]/n", items=2).end("m[0]/n")

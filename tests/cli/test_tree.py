@@ -60,6 +60,13 @@ def test_a_row_says_how_far_it_has_come() -> None:
     assert told(story)[5] == "2 done, 1 failed"
 
 
+def test_the_items_of_a_map_over_edges_are_counted_as_they_end() -> None:
+    story = Story().start("m", "map").tell(EventKind.MAP_OPENED, "m", items=None, edges=3)
+    assert told(story) == ["running"]
+    assert told(story.start("m[0]").end("m[0]").start("m[1.0]").end("m[1.0]")) == ["2 done"]
+    assert told(story.end("m")) == ["2 done"]
+
+
 def test_a_map_whose_name_no_node_has_counts_its_items() -> None:
     row = Row("m", 0, opens="map")
     row.began("m", START)

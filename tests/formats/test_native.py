@@ -21,6 +21,7 @@ from dataflow.wiring import (
     Collect,
     Each,
     Edge,
+    Every,
     Fallback,
     FlowInput,
     Gather,
@@ -134,6 +135,10 @@ def test_parallel_edges_stay_distinct() -> None:
         ),
         ("{fallback: [a, {merge: [b]}]}", Fallback(Reference("a"), Merge((Reference("b"),)))),
         ("{collect: {each: a}}", Collect(Each(Reference("a")))),
+        (
+            "{every: [a, b.c, {collect: {every: [a]}}]}",
+            Every((Reference("a"), Reference("b", "c"), Collect(Every((Reference("a"),))))),
+        ),
         (
             "{each: a, key: 'm:f.g', max_concurrency: 3, on_error: skip}",
             Each(Reference("a"), EachOptions(NamedFunction("m:f.g"), 3, "skip")),

@@ -121,7 +121,7 @@ outputs:
   h: {merge: [$in]}
 ---
 3:3 outputs.a: 'a.' is no source: write `node.port`, `node` or `$in.name`
-4:3 outputs.b: expected a source: `node.port`, or a mapping with one of merge, gather, race, fallback, value, each, collect, all, merge_contexts, found a mapping with mrge
+4:3 outputs.b: expected a source: `node.port`, or a mapping with one of merge, gather, race, fallback, value, each, every, collect, all, merge_contexts, found a mapping with mrge
 5:7 outputs.c.merge: expected 1 or more entries, found an empty list
 6:7 outputs.d.each: `each` over several lists comes with a later release; a map block takes them in `over`
 7:16 outputs.e.ky: is not known here; choices: each, key, max_concurrency, on_error

@@ -63,7 +63,7 @@ ROWS: Final = [
     Row("an empty name", document("...\nnodes: {'': {type: a.b}}"), "2:9 nodes.: expected a text that is not empty, found ''"),
     Row("a reserved name", document('...\nnodes: {$in: {type: a.b}}'), "2:9 nodes.$in: no node can be called '$in', which stands for the inputs of the flow"),
     Row("two kinds of node", document('...\nnodes: {a: {type: a, loop: {}}}'), "2:9 nodes.a: expected a node: a mapping with exactly one of type, flow, loop, map, found a mapping with type, loop"),
-    Row("no source", node('inputs: {x: {plus: 1}}'), "2:62 nodes.a.inputs.x: expected a source: `node.port`, or a mapping with one of merge, gather, race, fallback, value, each, collect, all, merge_contexts, found a mapping with plus"),
+    Row("no source", node('inputs: {x: {plus: 1}}'), "2:62 nodes.a.inputs.x: expected a source: `node.port`, or a mapping with one of merge, gather, race, fallback, value, each, every, collect, all, merge_contexts, found a mapping with plus"),
     Row("a source that cannot be", node('inputs: {x: $x.a}'), "2:62 nodes.a.inputs.x: '$x.a' is no source: there is no '$x'; choices: $in, $carry, $item"),
     Row("an empty merge", node('inputs: {x: {merge: []}}'), "2:66 nodes.a.inputs.x.merge: expected 1 or more entries, found an empty list"),
     Row("a fallback of three", node('inputs: {x: {fallback: [a, b, c]}}'), "2:66 nodes.a.inputs.x.fallback: expected at most 2 entries, found a list of 3"),

@@ -11,6 +11,7 @@ from dataflow import SKIP, ExecutionContext, Flow, collect, each, flow, gather, 
 from dataflow.flows import Flow as AnyFlow
 from dataflow.wiring import MapBlock
 from tests.behaviour.flow_parts import Parts, fetch, inc, join, length, pair, point, split, summarise
+from tests.edges import every
 from tests.messages.telling import Row, document, wired
 
 __all__ = ["ROWS"]
@@ -224,6 +225,9 @@ ROWS: Final = [
     Row("an item in a loop", wired(an_item_in_a_loop), "loop 'loop' reads pair.out, which is inside a map; collect it first\nnext value of '$carry.carry' of loop 'loop' is list[int], but the port began as int"),
     Row("a signal into a data port", wired(lambda f: f.add(inc, x=f.add(inc, x=1).done)), "port 'inc_2.x' is a data port, but inc.$done is a signal port"),
     Row("an empty merge", wired(lambda f: f.add(inc, x=merge())), "port 'inc.x': merge needs at least one source"),
+    Row("every of nothing", wired(lambda f: f.add(inc, x=every())), "port 'inc.x': every needs at least one source"),
+    Row("edges beside a map", wired(lambda f: f.add(pair, p=every(1, 2), q=each([1]))), "node 'pair' reads two maps neither inside the other: every(a constant, a constant) and each(a constant); collect one of them first"),
+    Row("an edge of another type among several", wired(lambda f: f.add(fetch, url=every('a', f.add(length, text='a').out))), "port 'fetch.url' expects str, but every(a constant, length.out) is Literal['a'] | int"),
     Row("after of no step here", wired(lambda f: f.after(other_flow(), f.add(inc, x=1).done)), "after: node 'inc' is not in this block"),
     Row("after of a value", wired(lambda f: f.after(f.add(inc, x=1), f.add(inc, x=1).out)), "after of node 'inc': expected the `done` of a step in this block or around it, found 'inc_2.out'"),
     Row("two sure edges", wired(by_name(('split.title', 'fetch.url'))), "port 'fetch.url' takes one value, but $in.url and split.title both always bring one; use merge or gather"),

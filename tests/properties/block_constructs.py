@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.properties.drawing import CONSTANTS, Drawing, Seen
 
-__all__ = ["each", "flow", "loop", "map_"]
+__all__ = ["each", "every", "flow", "loop", "map_"]
 
 
 def loop(make: Drawing, block: dict[str, Any], seen: Seen) -> None:
@@ -88,6 +88,27 @@ def each(make: Drawing, block: dict[str, Any], seen: Seen) -> None:
     make.policy(
         make.place(block, seen, head, "t.two" if len(shape) == 2 else "t.optional", shape, **odds), odds
     )
+    _close(make, block, seen, head)
+
+
+def every(make: Drawing, block: dict[str, Any], seen: Seen) -> None:
+    """Open a map by reading several edges one by one, in one or two nodes, and collect what they give."""
+    head, odds = make.name("n"), make.odds()
+    sources = [make.joined(seen, True, 1) for _ in range(1 + make.below(4))]
+    if repr(sources) in make.mapped:  # the same edges again would be the same map (S7.1)
+        sources.append({"gather": [make.recent(seen.values), {"value": make.count}]})
+    make.mapped.add(repr(sources))
+    shape: dict[str, Any] = {"a": {"every": sources}}
+    if make.chance(3):
+        shape["b"] = make.recent(seen.values)
+    make.policy(
+        make.place(block, seen, head, "t.two" if len(shape) == 2 else "t.optional", shape, **odds), odds
+    )
+    _close(make, block, seen, head)
+
+
+def _close(make: Drawing, block: dict[str, Any], seen: Seen, head: str) -> None:
+    """Go on in a map, now and then, and collect what it gives."""
     ends = [head]
     if make.chance(2):
         ends.append(make.name("n"))

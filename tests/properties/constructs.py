@@ -31,6 +31,7 @@ _ALWAYS: Final = {
 }  # fmt: skip
 _OF: Final = {
     "each": {"a map that each opens"},
+    "every": {"a map over edges", "a map over edges of which some are dead"},
     "race": {"a race of which some are dead"},
     "lazy": {"a lazy port", "a node that nobody demanded"},
     "map": {"a map that fails", "a map with keys"},
@@ -75,6 +76,8 @@ def _of_document(block: Mapping[str, Any], around: str) -> Iterator[str]:
         yield from ["after"] if node.get("after") else []
         each = any(isinstance(given, dict) and "each" in given for given in node.get("inputs", {}).values())
         yield from ["a map that each opens"] if each else []
+        every = any(isinstance(given, dict) and "every" in given for given in node.get("inputs", {}).values())
+        yield from ["a map over edges"] if every else []
         yield from ["a lazy port"] if "lazy" in node.get("type", "") else []
         yield from ["a switch"] if node.get("type") == "control.switch" else []
         yield from ["a node that is disabled"] if policy.get("enabled") is False else []

@@ -49,7 +49,7 @@ __all__ = [
 AFTER: Final = "$after"
 #: Who reads what the next round of a loop begins with.
 NEXT: Final = "$next"
-_JOINS: Final = ("merge", "gather", "race", "fallback", "each", "collect", "all", "source")
+_JOINS: Final = ("merge", "gather", "race", "fallback", "each", "every", "collect", "all", "source")
 
 Functions = Mapping[str, Callable[..., Any]]
 

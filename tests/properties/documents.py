@@ -47,6 +47,7 @@ def _expressions(inner: Any) -> Any:
         st.builds(lambda sources: {"merge": sources}, several),
         st.builds(lambda sources: {"gather": sources}, several),
         st.builds(lambda sources: {"race": sources}, several),
+        st.builds(lambda sources: {"every": sources}, several),
         st.builds(
             lambda sources, how: {"merge_contexts": sources, "how": how},
             several,

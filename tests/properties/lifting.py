@@ -1,19 +1,25 @@
-"""Maps that `each` opens, written as maps in block form: the reference reads one form only (S7.1)."""
+"""Maps that `each` and `every` open, as maps in block form: the reference reads no other (S7.1, S7.4).
+
+A map over edges has no such form: its one list is the source `every`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 __all__ = ["lifted"]
 
+#: The sources that open maps.
+OPENING: Final = {"each", "every"}
+
 
 def lifted(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a document in which each map has a block; `each` stands alone on a port, read by one node."""
+    """Return a document in which each map has a block; what opens one stands alone on a port of one node."""
     block = _inside(document)
     for id in list(block["nodes"]):
         node = block["nodes"].get(id, {})  # it may have gone into a map meanwhile
-        ports = [port for port, given in _inputs(node) if isinstance(given, dict) and "each" in given]
+        ports = [port for port, given in _inputs(node) if isinstance(given, dict) and OPENING & given.keys()]
         if ports:
             block = _lift(block, id, ports[0])
     return block
@@ -42,9 +48,10 @@ def _lift(block: dict[str, Any], head: str, port: str) -> dict[str, Any]:
         wired += [edge["source"] for edge in edges if edge["target"] == id]
         if id != head and any(member in wired for member in members):
             members.append(id)
+    over = item if "every" in item else item.pop("each")
     part = {
-        "over": {"item": item.pop("each")},
-        **item,
+        "over": {"item": over},
+        **(item if over is not item else {}),
         "nodes": {id: nodes[id] for id in nodes if id in members},
         "edges": [edge for edge in edges if edge["target"] in members],
         "outputs": {member: member for member in members},

@@ -18,7 +18,8 @@ __all__ = ["ASKING", "ENABLED", "Program", "programs", "sample"]
 #: What is drawn, and how often. A construct is one function.
 ENABLED: Final[dict[str, int]] = {
     "apply": 5, "branch": 2, "switch": 1, "either": 1, "parts": 1, "items": 1, "total": 1, "flag": 1,
-    "told": 1, "taken": 1, "race": 1, "lazy": 1, "loop": 2, "map": 2, "each": 1, "flow": 1,
+    "told": 1, "taken": 1, "race": 1, "lazy": 1, "loop": 2, "map": 2, "each": 1, "every": 1,
+    "flow": 1,
 }  # fmt: skip
 #: The same with asks, which pause a run.
 ASKING: Final[dict[str, int]] = {**ENABLED, "ask": 3}

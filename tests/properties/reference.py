@@ -16,6 +16,7 @@ from dataflow.document.flow import BlockPart, FlowDocument, FlowNode, LoopNode, 
 from dataflow.document.parts import PolicyPart
 from dataflow.document.sources import (
     ConstantSource,
+    EverySource,
     FallbackSource,
     GatherSource,
     MergeSource,
@@ -123,6 +124,9 @@ class Reference:
                 return _first(self._tokens(frame, "fallback", parts))
             case RaceSource(race=parts):
                 return self._race(frame, source, self._tokens(frame, "race", parts))
+            case EverySource(every=parts):  # in the lists of a map alone
+                tokens = self._tokens(frame, "a map over edges", parts)
+                return joined(tokens) if all(isinstance(token, Dead) for token in tokens) else tokens
         raise NotImplementedError(type(source).__name__)
 
     def _tokens(self, frame: Frame, join: str, sources: Sequence[Source]) -> list[Any]:

@@ -16,7 +16,7 @@ from dataflow.document.flow import (
     LoopTestPart,
     MapPart,
 )
-from dataflow.document.sources import AllSource, Source
+from dataflow.document.sources import AllSource, EverySource, Source
 from tests.properties.document_reading import behind, demanded, is_lifted, parted
 from tests.properties.reference_tokens import (
     BrokenFlowError,
@@ -85,6 +85,7 @@ def fire_flow(
 
 def fire_map(reference: Reference, frame: Frame, id: str, part: MapPart, lists: dict[str, Any]) -> Firing:
     """Run a body for each item (S7.1, S7.2)."""
+    edges = lists["item"] if isinstance(part.over.get("item"), EverySource) else []
     if len({len(one) for one in lists.values()}) != 1:
         raise BrokenFlowError("NodeFailed")
     items = [dict(zip(lists, values, strict=True)) for values in zip(*lists.values(), strict=True)]
@@ -93,7 +94,8 @@ def fire_map(reference: Reference, frame: Frame, id: str, part: MapPart, lists: 
         names = [reference.function(part.key)(next(iter(item.values()))) for item in items]
     if len({*names}) < len(names):
         raise BrokenFlowError("NodeFailed")
-    frames = [opened(frame, id, part, name, "$item", item) for name, item in zip(names, items, strict=True)]
+    named = [pair for pair in zip(names, items, strict=True) if pair[0] not in dead_in(edges)]
+    frames = [opened(frame, id, part, name, "$item", item) for name, item in named]
     outputs = [ended(reference, item) for item in frames]
     for item, given in zip(frames, outputs, strict=True):
         if item.failures() and part.on_error != "fail":
@@ -102,12 +104,19 @@ def fire_map(reference: Reference, frame: Frame, id: str, part: MapPart, lists: 
     columns = {name: [given[name] for given in outputs] for name in part.outputs}
     ports = {name: [] if all(map(is_skip, column)) else listed(column) for name, column in columns.items()}
     failures = [failure for item in frames for failure in item.failures()]
+    if not failures and any(map(is_error, edges)):
+        return Firing("not_run", rest=joined(edges))
     if not failures or part.on_error != "fail":
         return reference.done(frame.path_of(id), ports)
     firing = reference.failed(frame, id, failures)
     if firing.failures and frame.errors == "fail_fast":
         firing.ports = ports  # the run ends with the frame, and a list need not wait for all of the items
     return firing
+
+
+def dead_in(edges: Sequence[Any]) -> set[int]:
+    """Tell at which places no value has come."""
+    return {place for place, token in enumerate(edges) if isinstance(token, Dead)}
 
 
 # loops
