@@ -4,13 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from dataflow.formats.agentflow.planning import planned
+from dataflow.formats.agentflow.reading import read_workflow
+from dataflow.formats.agentflow.remarking import remark
+from dataflow.formats.agentflow.subagents import check_subagents, tool_name
+from dataflow.formats.agentflow.words import META, AgentFlowWords
+from dataflow.formats.agentflow.writing import document
 from dataflow.formats.foreign import Format
+from dataflow.formats.problems import described
 from dataflow.formats.shapes import entries_of
+from dataflow.wording import choices
 
 if TYPE_CHECKING:
+    from dataflow.formats.agentflow.parts import Workflow
+    from dataflow.formats.agentflow.planning import Plan
     from dataflow.formats.foreign import JsonDict, Notes, Options
 
 __all__ = ["FORMAT"]
+
+#: What a node does at which several arrive: it runs once for each of them, or once on all.
+JOINS: Final = ("each", "once")
+#: What of a workflow becomes the flow itself.
+USED: Final = {"nodes", "connections", "name"}
 
 
 def recognises(data: Any) -> bool:
@@ -18,10 +33,51 @@ def recognises(data: Any) -> bool:
     return bool(entries_of(data, "nodes")) and "connections" in data
 
 
-def translate(data: Any, options: Options, notes: Notes) -> JsonDict:  # noqa: ARG001 - refuses all
+def translate(data: Any, options: Options, notes: Notes) -> JsonDict:
     """Translate a file that has been read into a native document."""
-    notes.problem((), "is a file of AgentFlow, which cannot be loaded yet")
-    return {}
+    if not isinstance(data, dict):
+        found = described(data)
+        notes.problem((), f"is no workflow: expected a mapping with `nodes` and `connections`, found {found}")
+        return {}
+    joins = options.get("joins", JOINS[0])
+    if joins not in JOINS:
+        notes.problem((), f"option joins: there is no {joins!r}; {choices(JOINS)}")
+    workflow = read_workflow(data, notes)
+    check_subagents(workflow, notes)
+    if notes.problems:
+        return {}
+    is_each = joins == "each"
+    plan = planned(workflow, each=is_each)
+    if is_each:
+        _refuse_tangled(workflow, plan, notes)
+    remark(workflow, plan, notes, each=is_each)
+    for node in workflow.nodes.values():
+        notes.origin(node.id, node.path)
+    name = data.get("name")
+    named = {"name": name} if isinstance(name, str) and name else {}
+    return {
+        "dataflow": 1,
+        **named,
+        **document(workflow, plan, each=is_each),
+        "meta": {META: _meta(data, workflow)},
+    }
 
 
-FORMAT: Final = Format("agentflow", recognises, translate)
+def _refuse_tangled(workflow: Workflow, plan: Plan, notes: Notes) -> None:
+    for node, reason in plan.tangled.items():
+        told = f"node {node!r} cannot run once for each arrival: {reason}; load the file with joins=once"
+        notes.problem(workflow.nodes[node].path, told)
+
+
+def _meta(data: JsonDict, workflow: Workflow) -> JsonDict:
+    """Keep what is no part of the flow: other fields of the file, and whose tools are agents."""
+    kept = {key: value for key, value in data.items() if key not in USED}
+    below = [workflow.nodes[edge.target] for edge in workflow.below]
+    if below:
+        kept["subagents"] = {
+            tool_name(node): {"id": node.id, "name": node.settings["name"]} for node in below
+        }
+    return kept
+
+
+FORMAT: Final = Format("agentflow", recognises, translate, frozenset({"joins"}), AgentFlowWords)

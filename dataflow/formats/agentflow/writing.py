@@ -1,0 +1,141 @@
+"""Writing a workflow as a native document: agents and approvals are flows of their own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from dataflow.formats.agentflow.parts import AGENT, OUTPUT, START
+from dataflow.formats.agentflow.subagents import agent_config
+from dataflow.names import write_reference
+from dataflow.wiring import Reference
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from dataflow.formats.agentflow.parts import NodePart, Workflow
+    from dataflow.formats.agentflow.planning import Plan
+    from dataflow.formats.foreign import JsonDict
+
+__all__ = ["LIMIT", "document"]
+
+#: How many rounds a loop may have; after them the run fails.
+LIMIT: Final = 100
+INPUT: Final = "input"
+#: The port with what a node gave, by its type.
+VALUES: Final = {START: "value", AGENT: "text"}
+
+
+def document(workflow: Workflow, plan: Plan, *, each: bool) -> JsonDict:
+    """Write a workflow as it is planned; `each` says that nodes run once for each arrival."""
+    writing = _Writing(workflow, plan, each, {}, [])
+    below = {edge.target for edge in workflow.below}
+    nodes: JsonDict = {}
+    for node in workflow.nodes.values():
+        if node.id not in below:
+            nodes[node.id] = writing.node(node)
+            writing.lead_to(nodes[node.id], node.id)
+    outputs = {
+        id: write_reference(Reference(id, VALUES[workflow.nodes[id].kind]))
+        for id in nodes
+        if workflow.nodes[id].kind in VALUES and id not in plan.unreached
+    }
+    return {"nodes": {**nodes, **writing.joins}, "edges": writing.edges, "outputs": outputs}
+
+
+@dataclass(frozen=True, slots=True)
+class _Writing:
+    """Writes the parts of one workflow; joins and edges are gathered on the way."""
+
+    workflow: Workflow
+    plan: Plan
+    each: bool
+    joins: JsonDict
+    edges: list[JsonDict]
+
+    def node(self, node: NodePart) -> JsonDict:
+        """Write what a node is, not what leads to it."""
+        written: JsonDict = {"meta": dict(node.meta)}
+        match node.kind:
+            case "start":
+                written |= {"type": "agentflow.start", "config": dict(node.settings)}
+            case "if":
+                written |= {"type": "agentflow.if", "config": dict(node.settings)}
+            case "agent":
+                written["flow"] = self._agent(node)
+            case _:
+                written["flow"] = _approval(node)
+        if node.id in self.plan.unreached:
+            written["policy"] = {"enabled": False}
+            written["inputs"] = {INPUT: write_reference(Reference(self.workflow.start.id, OUTPUT))}
+        return written
+
+    def lead_to(self, written: JsonDict, node: str) -> None:
+        """Write what leads to a node: edges, a join of them, or a run for each."""
+        into, back = self.plan.into(node), self.plan.back_to(node)
+        if node in self.plan.meeting and self.each:
+            written["inputs"] = {INPUT: {"every": [self._reference(number) for number in into]}}
+        elif node in self.plan.meeting:
+            self._join(node, into, {})
+        else:
+            self.edges.extend(self._edge(number, node, INPUT) for number in into)
+        closing = {"feedback": True, "limit": LIMIT, "on_limit": "fail"}
+        if node in self.plan.again:
+            self._join(node, back, closing)
+        else:
+            self.edges.extend({**self._edge(number, node, INPUT), **closing} for number in back)
+
+    def _join(self, node: str, numbers: Sequence[int], more: JsonDict) -> None:
+        join = _free(f"{node}_join", {*self.workflow.nodes, *self.joins})
+        self.joins[join] = {"type": "agentflow.join"}
+        self.edges.extend(self._edge(number, join, "arrivals") for number in numbers)
+        self.edges.append({**_edge(join, "out", node, INPUT), **more})
+
+    def _edge(self, number: int, target: str, port: str) -> JsonDict:
+        edge = self.plan.edges[number]
+        written = _edge(edge.source, edge.port, target, port)
+        return {**written, "each_round": True} if number in self.plan.each_round else written
+
+    def _reference(self, number: int) -> str:
+        edge = self.plan.edges[number]
+        return write_reference(Reference(edge.source, edge.port))
+
+    def _agent(self, node: NodePart) -> JsonDict:
+        settings = node.settings
+        telling = {name: settings[name] for name in ("user_prompt", "system") if settings[name]}
+        nodes: JsonDict = {
+            "tell": {"type": "agentflow.tell", "config": telling, "inputs": {INPUT: "$in.input"}},
+            "agent": {
+                "type": "agent.agent",
+                "config": agent_config(node, self.workflow),
+                "inputs": {"prompt": "tell.prompt", "context": "tell.conversation"},
+            },
+            "pass_on": {"type": "agentflow.pass_on", "inputs": {INPUT: "$in.input", "text": "agent.text"}},
+        }
+        return _flow(nodes, {OUTPUT: "pass_on.output", "text": "pass_on.text"})
+
+
+def _approval(node: NodePart) -> JsonDict:
+    nodes: JsonDict = {
+        "ask": {"type": "agentflow.ask", "config": dict(node.settings), "inputs": {INPUT: "$in.input"}},
+        "decide": {"type": "agentflow.decide", "inputs": {INPUT: "$in.input", "answer": "ask"}},
+    }
+    return _flow(nodes, {port: f"decide.{port}" for port in ("approve", "reject", "note")})
+
+
+def _flow(nodes: JsonDict, outputs: JsonDict) -> JsonDict:
+    return {"dataflow": 1, "inputs": {INPUT: {}}, "nodes": nodes, "outputs": outputs}
+
+
+def _edge(source: str, source_port: str, target: str, target_port: str) -> JsonDict:
+    ends: dict[str, Any] = {"source": source, "source_port": source_port}
+    return {**ends, "target": target, "target_port": target_port}
+
+
+def _free(name: str, taken: Collection[str]) -> str:
+    """Return a name that is not taken: the given one, or with a number behind it."""
+    number, found = 1, name
+    while found in taken:
+        number += 1
+        found = f"{name}_{number}"
+    return found
