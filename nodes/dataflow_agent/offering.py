@@ -8,13 +8,13 @@ from typing import Annotated, Literal, NamedTuple
 
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
-from dataflow import Secret
+from dataflow import FlowInvalid, Secret
 from dataflow_agent.configs import Patterns, StrictConfig
-from dataflow_agent.policies import Policy, exactly, policy_of
+from dataflow_agent.policies import Policy, exactly, names_arguments, policy_of
 from dataflow_agent.python_tools import tool_of
 from dataflow_agent.server_sessions import listed
 from dataflow_agent.servers import CALL_SECONDS, CONNECT_SECONDS, Server, problems_of
-from dataflow_agent.toolboxes import Functions, Source, Tool, Toolbox, misspelt
+from dataflow_agent.toolboxes import Functions, Source, Tool, Toolbox, misspelt, without_arguments
 
 __all__ = ["Offer", "Offered", "OfferedServer", "tools"]
 
@@ -76,10 +76,19 @@ class Offer(StrictConfig):
 
     @model_validator(mode="after")
     def _check(self) -> Offer:
-        problems = misspelt(self.policy, self.functions)
+        problems = misspelt(self.policy, self.functions) or self._without_arguments()
         if problems:
             raise ValueError("; ".join(problems))
         return self
+
+    def _without_arguments(self) -> Sequence[str]:
+        """Tell of patterns that fit no call; only for these the functions are imported already."""
+        if not names_arguments(self.policy):
+            return []
+        try:
+            return without_arguments(self.policy, self.functions)
+        except FlowInvalid as invalid:
+            return [f"function {invalid.flow}: {problem}" for problem in invalid.problems]
 
     @property
     def policy(self) -> Policy:

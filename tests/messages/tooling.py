@@ -5,16 +5,17 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import Any, Final
 
 import anyio
 
-from dataflow import ExecutionContext, ToolCall, Tools
+from dataflow import ExecutionContext, Flow, ToolCall, Tools
 from dataflow_agent import Agent, AgentConfig, Toolbox, agent, listed, mcp, offering, tools
 from dataflow_agent.offering import Offer
 from dataflow_agent.policies import Policy
 from tests.agent import agent_tools
-from tests.messages.telling import Row, Stimulus
+from tests.messages.telling import Row, Stimulus, wired
 
 __all__ = ["ROWS"]
 
@@ -34,6 +35,10 @@ def describing(item: Any) -> Stimulus:
 
 def calling(name: str, arguments: str, box: Toolbox = BOX) -> Stimulus:
     return lambda: anyio.run(agent_tools.told_of, ToolCall("c", name, arguments), box, None)
+
+
+def having(given: Any, flow: Flow) -> None:
+    flow.add(Agent("lead", model="openai/gpt"), prompt="hi", tools=given)
 
 
 def listing(**server: Any) -> Stimulus:
@@ -209,6 +214,18 @@ ROWS: Final = [
         lambda: Agent("lead", tools=[agent_tools.add]),
         "expected a Toolbox, found list; make one with tools(...), or of an agent with .as_tool(...)",
     ),
+    *(
+        Row(
+            f"{name} for the tools of an agent in a flow",
+            wired(partial(having, given)),
+            f"port 'lead.tools': expected Toolbox (made by tools(...) of functions, mcp(...) of a server, as_tool(...) of an agent), found {found}",
+        )
+        for name, given, found in (
+            ("a function", agent_tools.weather, "function …"),
+            ("a list", [agent_tools.weather], "list …"),
+            ("an agent", AGENT, "Agent <flow helper>"),
+        )
+    ),
     Row(
         "a pattern that is not closed",
         lambda: Policy(deny=("add(a=1",)),
@@ -238,6 +255,16 @@ ROWS: Final = [
         "a pattern of an argument that is not there",
         lambda: tools(agent_tools.add, agent_tools.blocking, deny=["add(c=1)", "*(text=x)"]),
         "the pattern 'add(c=1)' has arguments that no function of its name has; those there are: add(a, b), blocking(text)",
+    ),
+    Row(
+        "a pattern of an argument that is not there in the config of a node",
+        lambda: Offer(functions=[f"{agent_tools.__name__}:add"], deny=["add(c=1)"]),
+        "…the pattern 'add(c=1)' has arguments that no function of its name has; those there are: add(a, b)…",
+    ),
+    Row(
+        "a pattern of an argument of a function that is not there",
+        lambda: Offer(functions=["no_such_module:add"], deny=["add(c=1)"]),
+        "…function no_such_module:add: it cannot be imported: No module named 'no_such_module'…",
     ),
     Row(
         "patterns in a text",
