@@ -15,9 +15,9 @@ from typing import Any, Final, NamedTuple
 __all__ = [
     "Policy",
     "Verdict",
+    "arguments_named",
     "exactly",
     "is_hidden",
-    "names_arguments",
     "policy_of",
     "unmet",
     "unmet_arguments",
@@ -111,9 +111,10 @@ def is_hidden(policy: Policy, name: str) -> bool:
     return not any(fnmatchcase(name, _read(pattern).name) for pattern in (*policy.ask, *(policy.allow or ())))
 
 
-def names_arguments(policy: Policy) -> bool:
-    """Tell whether a pattern is of calls with some arguments only."""
-    return any(_read(one).arguments for one in (*(policy.allow or ()), *policy.ask, *policy.deny))
+def arguments_named(policy: Policy) -> frozenset[str]:
+    """Return the arguments that patterns name, of whatever tools."""
+    patterns = (*(policy.allow or ()), *policy.ask, *policy.deny)
+    return frozenset(argument for one in patterns for argument in _read(one).arguments)
 
 
 def unmet(policy: Policy, names: Sequence[str]) -> list[str]:
