@@ -26,6 +26,7 @@ from tests.messages import (
     stored_values,
     stores,
     storing,
+    tool_servers,
     tooling,
     wiring,
 )
@@ -52,6 +53,7 @@ TABLES = {
         stored_values,
         stores,
         storing,
+        tool_servers,
         tooling,
         wiring,
     )
