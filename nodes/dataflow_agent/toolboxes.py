@@ -127,9 +127,7 @@ class Toolbox(Tools):
     The tools of servers are among them once the servers have told of them, as in what `listed` returns.
     """
 
-    made_by: ClassVar[str] = (
-        "made by tools(...) of functions, mcp(...) of a server, as_tool(...) of an agent"
-    )
+    made_by: ClassVar[str] = "made by tools(...) of functions, mcp(...) of a server, as_tool(...) of an agent"
 
     sources: tuple[Source, ...] = ()
 
