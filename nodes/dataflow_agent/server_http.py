@@ -144,10 +144,15 @@ def _is_lost(code: int, exchange: _Exchange) -> bool:
 async def _note(response: Any) -> None:
     """Note what an answer to a request begins with, and watch how it ends."""
     exchange = _EXCHANGE.get()
-    if exchange is None or response.request.method != "POST":
+    if exchange is None:
         return
-    exchange.status = response.status_code
-    exchange.has_session = "mcp-session-id" in response.request.headers
+    request = response.request
+    if request.method == "POST":
+        exchange.status = response.status_code
+        exchange.has_session = "mcp-session-id" in request.headers
+    elif "last-event-id" not in request.headers or response.status_code != HTTPStatus.OK:
+        return  # it does not go on with an answer that has broken off
+    exchange.is_cut = False
     is_of_events = response.headers.get("content-type", "").lower().startswith("text/event-stream")
     response.stream = _watched()(response.stream, exchange, is_of_events=is_of_events)
 

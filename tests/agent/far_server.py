@@ -17,7 +17,7 @@ TOKEN: Final = "a-token-of-the-test"
 #: Each tool answers by its name.
 TOOLS: Final = [
     "hears", "is_full", "streams_full", "is_cut", "breaks_off", "is_invalid", "is_denied", "is_expired",
-    "forgets", "is_broken",
+    "forgets", "is_broken", "goes_on",
 ]  # fmt: skip
 
 
@@ -56,6 +56,8 @@ class FarServer:
         """Write what is answered; tells whether the connection is there still."""
         if self.wants and headers.get("authorization") != self.wants:
             send(writer, 401)
+        elif "last-event-id" in headers:
+            stream(writer, failed({"id": 0}, -32000, "the disk is full"))
         elif "id" not in asked:
             send(writer, 202 if "method" in asked else 200)
         elif asked["method"] == "initialize":
@@ -95,6 +97,8 @@ def call(asked: dict[str, Any], writer: asyncio.StreamWriter, headers: dict[str,
             send(writer, 401)
         case "forgets":
             send(writer, 404)
+        case "goes_on":
+            stream(writer, None, "id: 7\nretry: 1\ndata:")
         case "is_broken":
             send(writer, 502)
     return True
@@ -117,9 +121,11 @@ def send(
     writer.write(f"HTTP/1.1 {status} X\r\n{kind}{more}content-length: {len(data)}\r\n\r\n".encode() + data)
 
 
-def stream(writer: asyncio.StreamWriter, found: dict[str, Any] | None, *, ends: bool = True) -> None:
-    """Send a stream of events, with an answer in it or without one."""
-    told = ": nothing yet" if found is None else f"event: message\ndata: {json.dumps(found)}"
+def stream(
+    writer: asyncio.StreamWriter, found: dict[str, Any] | None, event: str = ": nothing", *, ends: bool = True
+) -> None:
+    """Send a stream of events, with an answer in it, or with an event that is none."""
+    told = event if found is None else f"event: message\ndata: {json.dumps(found)}"
     data = f"{told}\n\n".encode()
     head = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
     writer.write(head + b"%x\r\n%s\r\n" % (len(data), data) + (b"0\r\n\r\n" if ends else b""))

@@ -182,6 +182,7 @@ class TestErrors:
         [
             ("is_full", "has failed: the disk is full"),
             pytest.param("streams_full", "has failed: the disk is full", marks=LEFT),
+            pytest.param("goes_on", "has failed: the disk is full", marks=LEFT),
             ("is_invalid", "has failed: 400 Bad Request: there is no shelf"),
             ("is_denied", "has failed: 403 Forbidden: only for readers"),
             ("is_broken", "has failed: 502 Bad Gateway: Server returned an error response"),
