@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from dataflow.errors import BudgetExceeded, ConversationInvalid
 from dataflow.history import History
@@ -168,6 +168,11 @@ def history_of(context: ExecutionContext) -> History[Message]:
 
 
 class Tools:
-    """A description of tools; the base class that gives a port the kind tools, which makes it lazy (S8.3)."""
+    """A description of tools; the base class that gives a port the kind tools, which makes it lazy (S8.3).
+
+    `made_by` says what makes one, for whoever has given something else in its place.
+    """
 
     __slots__ = ()
+
+    made_by: ClassVar[str] = ""

@@ -114,7 +114,11 @@ def _made(config: AgentConfig) -> Ports:
 
 @node(name="make", ports=_made, effect=True)
 async def make(inputs: Mapping[str, Any], config: AgentConfig) -> NodeOutput:
-    """Make a call that is allowed, or hand it on to a subagent; what went wrong is its result."""
+    """Make a call that is allowed, or hand it on to a subagent; what went wrong in it is its result.
+
+    Raises ServerFailed, and SecretMissing, for a server that is not there: as the call was not sent, a run
+    that goes on makes it, and nobody is asked about it again.
+    """
     call: ToolCall = inputs["call"]
     turn: Turn = inputs["turn"]
     about: About = inputs["about"]

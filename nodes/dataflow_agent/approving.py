@@ -60,7 +60,10 @@ AGAINST_POLICY: Final = Decision(decision="deny", reason="the policy of the tool
     ports=Ports({"call": ToolCall, "turn": Turn, "tools": Toolbox}, {"answer": Answer, "about": About}),
 )
 async def approve(inputs: Mapping[str, Any], config: AgentConfig) -> NodeOutput:
-    """Decide on a call by the policy of its tool, or ask; what cannot be made anyway is not asked about."""
+    """Decide on a call by the policy of its tool, or ask; what cannot be made anyway is not asked about.
+
+    Raises ServerFailed, and SecretMissing, for a server that is not there.
+    """
     call: ToolCall = inputs["call"]
     turn: Turn = inputs["turn"]
     try:

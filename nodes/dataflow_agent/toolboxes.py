@@ -8,7 +8,7 @@ from functools import lru_cache
 from hashlib import sha256
 from itertools import chain
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple, TypeAlias, assert_never
+from typing import Any, ClassVar, Final, NamedTuple, TypeAlias, assert_never
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -19,7 +19,18 @@ from dataflow_agent.requests import ToolSpec
 from dataflow_agent.servers import Server, ServerTool
 from dataflow_agent.tool_names import names_of, parts_of
 
-__all__ = ["Delegate", "Functions", "Listed", "Source", "Task", "Tool", "Toolbox", "misspelt", "tools"]
+__all__ = [
+    "Delegate",
+    "Functions",
+    "Listed",
+    "Source",
+    "Task",
+    "Tool",
+    "Toolbox",
+    "misspelt",
+    "tools",
+    "without_arguments",
+]
 
 NO_POLICY: Final = Policy()
 #: What tools that are agents are in, so to say.
@@ -115,6 +126,8 @@ class Toolbox(Tools):
 
     The tools of servers are among them once the servers have told of them, as in what `listed` returns.
     """
+
+    made_by: ClassVar[str] = "made by tools(...) of functions, mcp(...) of a server, as_tool(...) of an agent"
 
     sources: tuple[Source, ...] = ()
 
@@ -231,7 +244,7 @@ def tools(
         else:
             own.append(reference_of(item))
             sources.append(Functions((own[-1],), policy))
-    problems = misspelt(policy, own) or _without_arguments(policy, own)
+    problems = misspelt(policy, own) or without_arguments(policy, own)
     if problems:
         raise FlowInvalid("policy", problems, "setting")
     return Toolbox(_joined(sources))
@@ -247,7 +260,7 @@ def misspelt(policy: Policy, references: Sequence[str]) -> list[str]:
     ]
 
 
-def _without_arguments(policy: Policy, references: Sequence[str]) -> list[str]:
+def without_arguments(policy: Policy, references: Sequence[str]) -> list[str]:
     """Tell of each pattern that no call can fit, as its functions have no such arguments."""
     own = [(_own_name(reference), (*tool_of(reference).fields.values(),)) for reference in references]
     known = ", ".join(f"{name}({', '.join(parameters)})" for name, parameters in own)

@@ -28,6 +28,7 @@ from tests.messages import (
     stored_values,
     stores,
     storing,
+    tool_servers,
     tooling,
     wiring,
 )
@@ -56,6 +57,7 @@ TABLES = {
         stored_values,
         stores,
         storing,
+        tool_servers,
         tooling,
         wiring,
     )
