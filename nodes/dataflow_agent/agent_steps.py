@@ -23,12 +23,12 @@ from dataflow_agent.agent_configs import AgentConfig
 from dataflow_agent.agent_spans import tell_answer, tell_asked
 from dataflow_agent.agent_turns import Grant, StoppedBy, ToolResult, Turn, answered
 from dataflow_agent.approving import About, Answer, Unfit, agent_name, decision_of
-from dataflow_agent.delegating import RESULT, Begun, Delegated, conversation_id, handed_on
 from dataflow_agent.model_calls import request_for, told_of
 from dataflow_agent.model_names import model_of
 from dataflow_agent.providers import provider_of
 from dataflow_agent.server_results import Content
 from dataflow_agent.server_sessions import listed
+from dataflow_agent.subagents import RESULT, Begun, SubagentTask, conversation_id, handed_on
 from dataflow_agent.tool_calls import CallUnfit, read_call, result_of
 from dataflow_agent.toolboxes import Toolbox
 
@@ -99,14 +99,14 @@ def _check(toolbox: Toolbox) -> None:
     problems = [
         f"the agent {one.name!r} is known only now; expected the toolbox itself, and no port, where an "
         "`Agent` is placed, or its setting `subagents`"
-        for one in toolbox.delegates
+        for one in toolbox.subagents
     ]
     if problems:
         raise FlowInvalid("tools", problems, "input")
 
 
 def _made(config: AgentConfig) -> Ports:
-    below = {one.name: Port(Delegated, exit=one.name) for one in config.subagents}
+    below = {one.name: Port(SubagentTask, exit=one.name) for one in config.subagents}
     result = Port(ToolResult, exit=RESULT) if below else ToolResult
     inputs = {"call": ToolCall, "answer": Answer, "about": About, "turn": Turn, "tools": Toolbox}
     return Ports(inputs, {RESULT: result, **below})
@@ -132,10 +132,10 @@ async def make(inputs: Mapping[str, Any], config: AgentConfig) -> NodeOutput:
         return _result(call, f"error: {call.name} is another tool by now; it was not called")
     is_granted = decision.decision == "allow_for_run"
     granted = (Grant(this_firing().run_id, tool.reference),) if is_granted else ()
-    if tool.delegate is not None:
-        name, prompt = tool.delegate.name, str(arguments["prompt"])
-        delegated = handed_on(call, prompt, turn, config, agent_name(config), granted)
-        return NodeOutput({name: delegated}, metadata=delegated.event("start", name, prompt))
+    if tool.subagent is not None:
+        name, prompt = tool.subagent.name, str(arguments["prompt"])
+        task = handed_on(call, prompt, turn, config, agent_name(config), granted)
+        return NodeOutput({name: task}, metadata=task.event("start", name, prompt))
     begun = anyio.current_time()
     told: Content = "error: there was no time left for this call to end"
     with anyio.move_on_after(turn.left(config)):
