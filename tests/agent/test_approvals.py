@@ -101,7 +101,7 @@ async def test_an_ask_names_agent_tool_and_arguments_and_the_choices() -> None:
 async def test_long_arguments_are_cut_in_the_prompt_and_shown_whole() -> None:
     with scripted(calling(("write", "a" * 1000)), "done"):
         [ask] = (await room().run()).asks
-    assert ('aa... 736 characters ...aa' in ask.prompt, len(ask.prompt) < 500) == (True, True)
+    assert ("aa... 736 characters ...aa" in ask.prompt, len(ask.prompt) < 500) == (True, True)
     assert ask.show["arguments"] == {"path": "a" * 1000}
 
 
