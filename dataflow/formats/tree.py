@@ -248,10 +248,8 @@ class Tree:
             self.fail(f"a key must be text, found {_described(key)}", place)
         if key in entries:
             line, _ = _line_and_column(entries[key])
-            self.fail(
-                f"key {shortened(key, MOST_SHOWN)!r} stands here for the second time; the first is in line {line}",
-                place,
-            )
+            shown = shortened(key, MOST_SHOWN)
+            self.fail(f"key {shown!r} stands here for the second time; the first is in line {line}", place)
         entries[key] = place
         top.key = key
         top.size += SIZE_OF_VALUE + len(key)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
@@ -35,8 +35,9 @@ from dataflow_agent.toolboxes import Toolbox
 __all__ = ["Reply", "ask", "begin", "finish", "go_on", "make"]
 
 TEXT: Final = "text"
-#: The variable of a conversation that has the grants of its run.
-GRANTED: Final = "agent.granted"
+#: How the variables of a conversation begin that are grants: then come the run and the tool. Each grant is a
+#: variable of its own, so that a merged conversation has those of all that were merged (S10.4).
+GRANTED: Final = "agent.granted/"
 
 
 class Reply(NamedTuple):
@@ -55,16 +56,23 @@ async def begin(prompt: str, context: ExecutionContext) -> Begun:
     if not context.context_id:
         key = conversation_id()
         context = replace(context, context_id=key, session_id=context.session_id or key)
-    grants = _grants_in(context.variables.get(GRANTED), firing.run_id)
+    grants = _grants_in(context.variables, firing.run_id)
     return Begun(Turn((Message("user", prompt),), granted=grants), context)
 
 
-def _grants_in(variable: object, run: str) -> tuple[Grant, ...]:
-    """Return the grants of a run; what others have set the variable to has none."""
-    tools = variable.get(run) if isinstance(variable, Mapping) else None
-    if not isinstance(tools, list | tuple):
-        return ()
-    return tuple(Grant(run, tool) for tool in tools if isinstance(tool, str))
+def _grants_in(variables: Mapping[str, Any], run: str) -> tuple[Grant, ...]:
+    """Return the grants of a run."""
+    begin = f"{GRANTED}{run}/"
+    names = [name for name in variables if name.startswith(begin) and variables[name] is True]
+    return tuple(Grant(run, name.removeprefix(begin)) for name in names)
+
+
+def _with_grants(context: ExecutionContext, grants: Sequence[Grant]) -> ExecutionContext:
+    """Have the conversation keep grants, in the place of all that it has had."""
+    variables = context.variables
+    others = {name: variables[name] for name in variables if not name.startswith(GRANTED)}
+    granted = {f"{GRANTED}{grant.run}/{grant.tool}": True for grant in grants}
+    return replace(context, variables={**others, **granted})
 
 
 @node(
@@ -161,6 +169,5 @@ async def finish(turn: Turn, context: ExecutionContext, config: AgentConfig) -> 
     text = turn.text
     tell_answer(config, turn)
     if turn.granted:
-        tools = [grant.tool for grant in turn.granted]
-        context = replace(context, variables={**context.variables, GRANTED: {this_firing().run_id: tools}})
+        context = _with_grants(context, turn.granted)
     return Reply(text, replace(context.append_turn(*turn.said), current_output=text), turn.stopped_by)
