@@ -45,6 +45,10 @@ class AgentConfig(ModelConfig):
     max_tool_calls: int = Field(
         default=MOST_CALLS, ge=0, description="the most calls of tools in one turn of the conversation"
     )
+    may_overshoot: bool = Field(
+        default=False,
+        description="whether an answer may ask for more calls than are left, of which the turn then ends",
+    )
     max_turns: int | None = Field(default=None, ge=1, description="the most calls of the model in one turn")
     time_limit: float | None = Field(
         default=None,

@@ -83,8 +83,9 @@ async def ask(inputs: Mapping[str, Any], context: ExecutionContext, config: Agen
     """Call the model once, with what was said so far in the turn; the metadata tell of the answer."""
     turn: Turn = inputs["turn"]
     _check(inputs["tools"])
-    if turn.left(config) <= 0:
-        return _given(turn.out_of_time(), [])
+    limit = turn.limit_reached(config)
+    if limit is not None:
+        return _given(turn.ended(limit), [])
     toolbox = await listed(config.offered(inputs["tools"]))
     name = model_of(config.model, context)
     request = request_for(name, context, turn.said, config, tools=toolbox.specs(config.allowed_tools))
@@ -95,7 +96,7 @@ async def ask(inputs: Mapping[str, Any], context: ExecutionContext, config: Agen
         answer = await provider.answer(request, lambda piece: firing.emit(piece, port=TEXT))
     turn = replace(turn, model=str(name)).longer(anyio.current_time() - begun)
     if bound.cancelled_caught:
-        return _given(turn.out_of_time(), [])
+        return _given(turn.ended("time_limit"), [])
     return _given(*answered(turn, answer, config), **told_of(answer, request))
 
 
