@@ -7,12 +7,17 @@ from enum import Enum
 from pathlib import PurePath
 from types import (
     BuiltinFunctionType,
+    CodeType,
+    CoroutineType,
     EllipsisType,
+    FrameType,
     FunctionType,
+    GeneratorType,
     MemberDescriptorType,
     ModuleType,
     NoneType,
-)  # fmt: skip
+    TracebackType,
+)
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 from weakref import WeakSet
 
@@ -29,10 +34,11 @@ __all__ = ["Redaction"]
 MOST_LEVELS: Final = 200
 TOO_DEEP: Final = "[nested too deep]"
 
-#: What holds nothing else.
+#: What holds nothing else, or is not looked into.
 ATOMS: Final = (
     NoneType, bool, int, float, complex, range, EllipsisType, date, time, timedelta, tzinfo, type, Enum,
     FunctionType, BuiltinFunctionType, ModuleType, str, bytes, bytearray,
+    CodeType, CoroutineType, FrameType, GeneratorType, TracebackType,  # which lead to all of a program
 )  # fmt: skip
 #: Most of what there is, found without asking each class.
 EXACTLY: Final = frozenset({NoneType, bool, int, float, str, bytes})

@@ -202,6 +202,15 @@ def test_what_cannot_be_copied_and_has_no_secret_stays() -> None:
         assert redacted(value) is value
 
 
+def test_what_is_reached_from_running_code_alone_is_not_looked_for() -> None:
+    try:
+        raise ValueError("harmless")
+    except ValueError as error:
+        trace = error.__traceback__
+    value = [trace, trace.tb_frame if trace else None, (one for one in "a")]
+    assert redacted(value) is value
+
+
 def test_a_path_is_one_still() -> None:
     assert redacted(PurePosixPath("/tmp", VALUE, "a")) == PurePosixPath("/tmp", MARK, "a")
     assert isinstance(redacted(Path(VALUE)), Path)
