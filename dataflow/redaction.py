@@ -135,7 +135,8 @@ def redacted(value: T) -> T:
         return value
     from dataflow.redacting import Redaction  # most processes have no secret
 
-    return Redaction(_known).of(value)
+    clean: T = Redaction(_known).of(value)
+    return clean
 
 
 def _marked(value: S, found: Iterable[re.Match[S]], mark_of: Callable[[S], S]) -> Marked:

@@ -71,7 +71,7 @@ def test_what_is_merged_is_the_first_context_in_all_but_messages_and_new_variabl
 
 @pytest.mark.parametrize("how", ["append", "results"])
 def test_variables_that_the_first_does_not_have_come_from_the_others(how: Any) -> None:
-    found = [{"a": 1}, {"a": 2, "b": [3]}, {"b": 4, "c": 5}]
+    found: list[dict[str, Any]] = [{"a": 1}, {"a": 2, "b": [3]}, {"b": 4, "c": 5}]
     contexts = [ExecutionContext("main", variables=one) for one in found]
     assert dict(POLICIES[how](contexts).variables) == {"a": 1, "b": [3], "c": 5}
 

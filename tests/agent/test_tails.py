@@ -65,6 +65,7 @@ async def test_a_start_node_of_a_document_cleans_what_it_is_given(tail: str, tmp
 
 async def test_calls_that_were_never_answered_are_no_problem_then() -> None:
     calls: list[dict[str, Any]] = [{"id": "c", "name": "look", "arguments": "{}"}]
-    history = [{"role": "user", "content": "u"}, {"role": "assistant", "content": "", "tool_calls": calls}]
+    said = {"role": "user", "content": "u"}
+    history: list[dict[str, Any]] = [said, {"role": "assistant", "content": "", "tool_calls": calls}]
     begun = await context(messages=history, config=Conversation(clean_tail=True))
     assert begun.messages == ()
