@@ -94,10 +94,13 @@ def note_keys(variables: Iterable[str]) -> None:
 
 def check_options(litellm: Any, request: ModelRequest, name: ModelName) -> None:
     """Raise OptionUnsupported for what the model does not know, as far as litellm knows the model."""
+    asked = options_of(request)
+    if not asked:  # most calls: to ask what is known would take longer than all other checks
+        return
     known = litellm.get_supported_openai_params(model=name.model, custom_llm_provider=name.provider)
     if known is None:
         return
-    unknown = [option for option in options_of(request) if option not in known]
+    unknown = [option for option in asked if option not in known]
     if request.options.web_search and not unknown and not _may_search(litellm, name):
         unknown = ["web_search_options"]
     if unknown:
