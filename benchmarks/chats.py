@@ -1,4 +1,4 @@
-"""What a chat costs beside the bare call of litellm, with a server on the loopback for a provider.
+"""What a chat costs beside the call of litellm that it makes, with a server on the loopback for a provider.
 
 The server runs in a thread of the same process, so each call takes its share of the same interpreter.
 """
@@ -129,9 +129,8 @@ class Clock:
 def own_share(chats: int) -> float:
     """Return what chats take beside the calls that they make, as a share of what these calls take.
 
-    Both are timed in the same run, where each chat comes after a call, as it does anywhere. The same chats
-    with answers that were there beforehand take a third as long: nothing has been in the processor's caches
-    since the last one but what they read themselves.
+    Both are timed in the same run, where each chat comes after a call, as it does anywhere. Chats whose
+    answers were there beforehand take a third of that: the caches of the processor hold nothing but them.
     """
     with provided() as (litellm, server):
         return run_on("asyncio", share_beside_calls, (litellm, in_series(server, chats)))
