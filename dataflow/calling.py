@@ -206,7 +206,8 @@ def _record(current: CurrentFiring, result: Any) -> None:
     """Keep a copy of the metadata of a raw node's firing, whatever its status (S3.2); raises ValueRefused."""
     if isinstance(result, NodeOutput):
         is_paused = result.status == "paused"
-        told: Any = separate(told_metadata(result.metadata) if is_paused else dict(result.metadata))
+        told: Any = told_metadata(result.metadata) if is_paused else dict(result.metadata)
+        told = separate(told) if told else told
         recording = current.worker.scheduler.recording
         if recording is not None and told:
             try:

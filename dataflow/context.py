@@ -44,6 +44,9 @@ class Variables(Mapping[str, Any]):
         return repr(self._values)
 
 
+NO_VARIABLES: Final = Variables({})
+
+
 @dataclass(frozen=True, slots=True)
 class ExecutionContext:
     """An immutable conversation; `append` makes a new one and leaves this one as it is.
@@ -64,7 +67,7 @@ class ExecutionContext:
     message_history: Sequence[Message] = ()
     session_id: str = ""
     current_output: str = ""
-    variables: Mapping[str, Any] = field(default_factory=dict)
+    variables: Mapping[str, Any] = field(default_factory=lambda: NO_VARIABLES)
     head: tuple[Message, ...] = ()
     left_out: int = 0
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
 from dataflow import ExecutionContext, Message
@@ -44,5 +43,11 @@ def request_for(
 
 def told_of(answer: ModelAnswer, request: ModelRequest) -> dict[str, Any]:
     """Return the metadata of a firing that had this answer."""
-    model = answer.model or request.model
-    return {"model": model, "finish_reason": answer.finish_reason, "usage": asdict(answer.usage)}
+    usage = answer.usage
+    return {
+        "model": answer.model or request.model,
+        "finish_reason": answer.finish_reason,
+        "usage": {
+            "input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens, "cost": usage.cost,
+        },
+    }  # fmt: skip
