@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path as FilePath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
@@ -44,8 +45,9 @@ class Words(Protocol):
 
 @dataclass(slots=True)
 class Notes:
-    """What translating a file finds out besides the document."""
+    """What translating a file finds out besides the document; `folder` is where the file stands."""
 
+    folder: FilePath = FilePath()  # noqa: RUF009 - immutable
     problems: list[Problem] = field(default_factory=list)
     remarks: list[Remark] = field(default_factory=list)
     origins: dict[Path, Path] = field(default_factory=dict)  # parts of the document -> parts of the file
@@ -94,7 +96,7 @@ def translated(
     format: Format, data: Any, options: Options, places: Places, name: str
 ) -> tuple[FlowDocument, Notes]:
     """Translate a file that has been read; raises FlowInvalid with every problem and its place."""
-    notes = Notes()
+    notes = Notes(FilePath(name).parent)
     _check_options(format, options, notes)
     document = format.translate(data, options, notes)
     if notes.problems:

@@ -1,0 +1,109 @@
+"""The node types of a walk: it begins, an agent is told its text, the next node is chosen, and it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from dataflow.config import Config
+from dataflow.context import ExecutionContext
+from dataflow.declare import node
+from dataflow.formats.agentron.conditions import Condition, first_that_holds
+from dataflow.formats.agentron.telling import filled, told
+from dataflow.formats.agentron.walks import Turn, Walk
+from dataflow.node_output import NodeOutput
+from dataflow.ports import Port, Ports
+
+__all__ = ["WALK", "Exit", "Next", "Tell", "Told", "next_node", "result", "start", "tell"]
+
+#: The port with the walk, whichever way it goes on.
+WALK: Final = "walk"
+
+
+@node
+async def start(inputs: dict[str, Any]) -> Walk:
+    """Begin a walk with the inputs of the run."""
+    return Walk(inputs)
+
+
+class Tell(Config):
+    """Config of `agentron.tell`."""
+
+    turn_instruction: str = ""
+    instructions: str = ""
+    parameters: dict[str, Any] = {}
+
+
+class Told(NamedTuple):
+    """The text of a turn, and the conversation that it begins, which has the instructions of the agent."""
+
+    prompt: str
+    context: ExecutionContext
+
+
+@node
+async def tell(walk: Walk, config: Tell) -> Told:
+    """Write what an agent is told in its turn."""
+    prompt = told(walk, config.turn_instruction, config.parameters)
+    instructions = filled(config.instructions, walk.parameters(config.parameters), prompt)
+    return Told(prompt, ExecutionContext("", system_instructions=instructions or None))
+
+
+class Exit(Config):
+    """An edge to another node: the port that leads to it, and who is there."""
+
+    port: str
+    to: str
+    agent: str = ""
+    condition: Condition | None = None
+
+
+class Next(Config):
+    """Config of `agentron.next`: whose turn it was, and the edges from there in their order."""
+
+    node: str
+    agent: str
+    agent_id: str = ""
+    exits: list[Exit] = []
+
+
+def _ports(config: Next) -> Ports:
+    exits = {one.port: Port(Walk, exit=one.port) for one in config.exits}
+    inputs = {"walk": Walk, "text": str, "told": Port(str, default=""), "is_reply": Port(bool, default=False)}
+    return Ports(inputs, {WALK: Walk, **exits})
+
+
+@node(ports=_ports)
+async def next_node(inputs: Mapping[str, Any], config: Next) -> NodeOutput:
+    """Go to the first node whose condition holds, and if none does to the first of all.
+
+    The metadata have the step, and `unrouted` where no condition held.
+    """
+    walk: Walk = inputs["walk"]
+    text: str = inputs["text"]
+    is_reply: bool = inputs["is_reply"]
+    after = walk.after(Turn("user" if is_reply else config.agent, text, is_reply))
+    number = first_that_holds([one.condition for one in config.exits], text)
+    taken = config.exits[number or 0] if config.exits else None
+    step = {
+        "node": config.node,
+        "agent_id": config.agent_id,
+        "agent": config.agent,
+        "order": walk.count,
+        "input": inputs["told"],
+        "output": text,
+        "follows_reply": walk.last is not None and walk.last.is_reply,
+        "to": taken.to if taken else None,
+        "to_agent": taken.agent if taken else None,
+    }
+    metadata: dict[str, Any] = {"step": step}
+    if taken is not None and number is None:
+        metadata["unrouted"] = True
+    return NodeOutput({WALK: after, **({taken.port: after} if taken else {})}, metadata=metadata)
+
+
+@node(ports=Ports({"walks": Port(Walk, many=True)}, {"output": Port(str, conditional=True)}))
+async def result(inputs: Mapping[str, Any]) -> NodeOutput:
+    """Give what the last node gave that ran; nothing where none has."""
+    last = max(inputs["walks"], key=lambda walk: walk.count).last
+    return NodeOutput({} if last is None else {"output": last.text})
