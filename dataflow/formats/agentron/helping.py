@@ -50,7 +50,9 @@ async def wait(inputs: Mapping[str, Any], context: ExecutionContext) -> NodeOutp
 def _asked_in(context: ExecutionContext) -> dict[str, Any] | None:
     """Return the arguments of the last call by which the last turn asked, and that was made."""
     turn = context.turns()[-1]
-    made = {message.tool_call_id for message in turn if message.role == "tool" and ASKED in str(message.content)}
+    made = {
+        message.tool_call_id for message in turn if message.role == "tool" and ASKED in str(message.content)
+    }
     calls = [call for message in turn for call in message.tool_calls]
     asking = [call for call in calls if call.name == request_user_help.__name__ and call.id in made]
     return dict(json.loads(asking[-1].arguments)) if asking else None

@@ -139,9 +139,7 @@ class _Reading:
         mode = self._text(data, self.path, "executionMode") or inherited
         schedule = self._text(data, self.path, "schedule") or None
         if mode not in MODES:
-            self.notes.problem(
-                (*self.path, "executionMode"), f"there is no mode {mode!r}; {choices(MODES)}"
-            )
+            self.notes.problem((*self.path, "executionMode"), f"there is no mode {mode!r}; {choices(MODES)}")
         elif (fault := fault_in(mode, schedule)) is not None:
             self.notes.problem((*self.path, "schedule") if schedule else self.path, fault)
         return mode, schedule

@@ -66,7 +66,9 @@ def _on_loops(graph: Graph, laid: Laid, notes: Notes) -> None:
 def _on_exits(node: str, exits: Sequence[EdgePart], notes: Notes) -> None:
     for edge in exits:
         if edge.condition is not None and edge.condition.type not in KINDS:
-            told = f"the unknown condition {edge.condition.type!r} of the edge to {edge.target!r} always holds"
+            told = (
+                f"the unknown condition {edge.condition.type!r} of the edge to {edge.target!r} always holds"
+            )
             notes.remark(node, told, "it always holds as well")
     always = next((number for number, edge in enumerate(exits) if _always_holds(edge)), len(exits))
     for edge in exits[always + 1 :]:

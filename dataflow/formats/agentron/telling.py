@@ -24,7 +24,9 @@ def told(walk: Walk, instruction: str, own: Mapping[str, Any]) -> str:
     turns = walk.shared
     recent = "\n".join(["Recent turns:", *(f"{turn.speaker}: {turn.text}" for turn in turns)])
     lines = [f"{name}: {_written(value)}" for name, value in walk.parameters(own).items()]
-    before = _partner(turns[-1]) if turns else "\n".join([FIRST, *lines] if lines and not walk.count else lines)
+    before = (
+        _partner(turns[-1]) if turns else "\n".join([FIRST, *lines] if lines and not walk.count else lines)
+    )
     parts = [instruction, recent if turns else "", before]
     return "\n\n".join(part for part in parts if part) or NOTHING
 
@@ -41,7 +43,9 @@ def filled(instructions: str, parameters: Mapping[str, Any], prompt: str) -> str
 
 
 def _partner(turn: Turn) -> str:
-    return f"Reply of the user:\n{turn.text}" if turn.is_reply else f"Output from {turn.speaker}:\n{turn.text}"
+    return (
+        f"Reply of the user:\n{turn.text}" if turn.is_reply else f"Output from {turn.speaker}:\n{turn.text}"
+    )
 
 
 def _written(value: Any) -> str:

@@ -100,6 +100,4 @@ def _schedule(branch: Graph) -> JsonDict:
     return {key: value for key, value in shown.items() if value}
 
 
-FORMAT: Final = Format(
-    "agentron", recognises, translate, options=frozenset({"agents", "branch", "model"})
-)
+FORMAT: Final = Format("agentron", recognises, translate, options=frozenset({"agents", "branch", "model"}))
