@@ -47,7 +47,7 @@ class Words(Protocol):
 class Notes:
     """What translating a file finds out besides the document; `folder` is where the file stands."""
 
-    folder: FilePath = FilePath()  # noqa: RUF009 - immutable
+    folder: FilePath = FilePath()
     problems: list[Problem] = field(default_factory=list)
     remarks: list[Remark] = field(default_factory=list)
     origins: dict[Path, Path] = field(default_factory=dict)  # parts of the document -> parts of the file

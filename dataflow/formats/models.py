@@ -20,7 +20,7 @@ _KNOWN: Final = {
 
 
 def with_provider(model: str) -> str | None:
-    """Return a model as `provider/name`, such as `openai/gpt-5` for `gpt-5`; None for one that nobody knows."""
+    """Return a model as `provider/name`, `openai/gpt-5` for `gpt-5`; None for one that nobody knows."""
     if _NAMED.fullmatch(model):
         return model
     found = (provider for beginning, provider in _KNOWN.items() if re.match(beginning, model))

@@ -27,12 +27,13 @@ Reply = Annotated[str, StringConstraints(pattern=r"\S")]
 async def request_user_help(
     question: str,
     message: str = "",
-    type: str = "",  # noqa: A002 - as the tool has always called it
+    type: str = "",
     reason: str = "",
     options: Options | None = None,
     suggestions: Options | None = None,
 ) -> str:
     """Ask the user a question; the reply goes to the next agent."""
+    _ = question, message, type, reason, options, suggestions  # they are read from the call (`wait`)
     return ASKED
 
 
@@ -50,9 +51,8 @@ async def wait(inputs: Mapping[str, Any], context: ExecutionContext) -> NodeOutp
 def _asked_in(context: ExecutionContext) -> dict[str, Any] | None:
     """Return the arguments of the last call by which the last turn asked, and that was made."""
     turn = context.turns()[-1]
-    made = {
-        message.tool_call_id for message in turn if message.role == "tool" and ASKED in str(message.content)
-    }
+    results = [message for message in turn if message.role == "tool" and ASKED in str(message.content)]
+    made = {message.tool_call_id for message in results}
     calls = [call for message in turn for call in message.tool_calls]
     asking = [call for call in calls if call.name == request_user_help.__name__ and call.id in made]
     return dict(json.loads(asking[-1].arguments)) if asking else None

@@ -45,6 +45,6 @@ def _components(edges: Iterable[tuple[str, str]]) -> list[frozenset[str]]:
     """Return the sets of nodes that lead to each other, and nodes that lead to themselves."""
     import networkx as nx  # most flows of this process are of other formats
 
-    graph = nx.DiGraph(edges)
+    graph: nx.DiGraph[str] = nx.DiGraph(edges)
     components = map(frozenset, nx.strongly_connected_components(graph))
     return [one for one in components if len(one) > 1 or graph.has_edge(*one, *one)]

@@ -47,8 +47,7 @@ def _on_workflow(data: Any, graph: Graph, branches: Sequence[Graph], notes: Note
 
 
 def _on_loops(graph: Graph, laid: Laid, notes: Notes) -> None:
-    loops = {heads: None for heads in laid.heads.values()}
-    for heads in loops:
+    for heads in dict.fromkeys(laid.heads.values()):
         [*_, first] = [node.id for node in reversed(graph.nodes) if node.id in heads]
         is_counted = graph.nodes[0].id in heads
         if graph.max_rounds is None:
@@ -59,17 +58,15 @@ def _on_loops(graph: Graph, laid: Laid, notes: Notes) -> None:
             notes.remark(first, original, f"it ends after {graph.max_rounds} rounds")
         if len(heads) > 1:
             others = ", ".join(sorted(heads - {first}))
-            here = f"arrivals at {others} count together with those here, so the limit is {len(heads)} times as high"
+            here = f"arrivals at {others} count as well, so the limit is {len(heads)} times as high"
             notes.remark(first, "rounds of this loop begin at one node", here)
 
 
 def _on_exits(node: str, exits: Sequence[EdgePart], notes: Notes) -> None:
     for edge in exits:
         if edge.condition is not None and edge.condition.type not in KINDS:
-            told = (
-                f"the unknown condition {edge.condition.type!r} of the edge to {edge.target!r} always holds"
-            )
-            notes.remark(node, told, "it always holds as well")
+            told = f"the unknown condition {edge.condition.type!r} of the edge to {edge.target!r} holds"
+            notes.remark(node, told, "it holds as well")
     always = next((number for number, edge in enumerate(exits) if _always_holds(edge)), len(exits))
     for edge in exits[always + 1 :]:
         told = f"the edge to {edge.target!r} is never followed, since one before it always is"

@@ -22,17 +22,14 @@ _PLACEHOLDER: Final = re.compile(r"\{\{\s*(\$input|(?:(?:input|context)\.)?(\w+)
 def told(walk: Walk, instruction: str, own: Mapping[str, Any]) -> str:
     """Return the text for a node: instruction, the turns before it, and the last output or its parameters."""
     turns = walk.shared
-    recent = "\n".join(["Recent turns:", *(f"{turn.speaker}: {turn.text}" for turn in turns)])
-    lines = [f"{name}: {_written(value)}" for name, value in walk.parameters(own).items()]
-    before = (
-        _partner(turns[-1]) if turns else "\n".join([FIRST, *lines] if lines and not walk.count else lines)
-    )
-    parts = [instruction, recent if turns else "", before]
-    return "\n\n".join(part for part in parts if part) or NOTHING
+    recent = ["Recent turns:", *(f"{turn.speaker}: {turn.text}" for turn in turns)] if turns else []
+    before = _partner(turns[-1]) if turns else _given(walk, own)
+    parts = [[instruction] if instruction else [], recent, before]
+    return "\n\n".join("\n".join(part) for part in parts if part) or NOTHING
 
 
 def filled(instructions: str, parameters: Mapping[str, Any], prompt: str) -> str:
-    """Fill `{{ name }}`, `{{ input.name }}`, `{{ context.name }}` and `{{ $input }}`; what is unknown stays."""
+    """Fill `{{ name }}`, `{{ input.name }}`, `{{ context.name }}`, `{{ $input }}`; what is unknown stays."""
 
     def fill(match: re.Match[str]) -> str:
         if match[1] == "$input":
@@ -42,10 +39,13 @@ def filled(instructions: str, parameters: Mapping[str, Any], prompt: str) -> str
     return _PLACEHOLDER.sub(fill, instructions)
 
 
-def _partner(turn: Turn) -> str:
-    return (
-        f"Reply of the user:\n{turn.text}" if turn.is_reply else f"Output from {turn.speaker}:\n{turn.text}"
-    )
+def _partner(turn: Turn) -> list[str]:
+    return ["Reply of the user:" if turn.is_reply else f"Output from {turn.speaker}:", turn.text]
+
+
+def _given(walk: Walk, own: Mapping[str, Any]) -> list[str]:
+    lines = [f"{name}: {_written(value)}" for name, value in walk.parameters(own).items()]
+    return [FIRST, *lines] if lines and not walk.count else lines
 
 
 def _written(value: Any) -> str:

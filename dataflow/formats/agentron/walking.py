@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
+from pydantic import Field
+
 from dataflow.config import Config
 from dataflow.context import ExecutionContext
 from dataflow.declare import node
@@ -31,7 +33,7 @@ class Tell(Config):
 
     turn_instruction: str = ""
     instructions: str = ""
-    parameters: dict[str, Any] = {}
+    parameters: dict[str, Any] = Field(default={})
 
 
 class Told(NamedTuple):
@@ -64,7 +66,7 @@ class Next(Config):
     node: str
     agent: str
     agent_id: str = ""
-    exits: list[Exit] = []
+    exits: list[Exit] = Field(default=[])
 
 
 def _ports(config: Next) -> Ports:

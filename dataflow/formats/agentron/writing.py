@@ -1,4 +1,4 @@
-"""Writing a graph of a workflow as a native document: each node a flow of its own, and the edges of the walk."""
+"""Writing a graph of a workflow as a native document: each node a flow of its own, and what leads on."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ class _Writing:
         return written
 
     def _turn(self, node: NodePart) -> tuple[JsonDict, str, JsonDict]:
-        """Write what happens in the turn of a node; tell where its text comes from, and whether from a user."""
+        """Write the turn of a node, and tell where its text comes from, and whether from a user."""
         nodes: JsonDict = {"tell": {"type": "agentron.tell", "inputs": {"walk": "$in.walk"}}}
         nodes["tell"]["config"] = self._tell(node)
         if node.kind == WAIT:
