@@ -43,10 +43,11 @@ class Agent:
 
 @dataclass(frozen=True, slots=True)
 class Agents:
-    """All agents that are defined, and the model of those that have none."""
+    """All agents that are defined, as far as they could be read, and the model of those that have none."""
 
     known: tuple[Agent, ...]
     model: str | None
+    is_whole: bool
 
     def of(self, node: NodePart) -> Agent | None:
         """Return the agent of a node, by its id, else by its name; None where nobody knows its model."""
@@ -60,12 +61,13 @@ class Agents:
 
 def read_agents(data: JsonDict, options: Options, notes: Notes) -> Agents:
     """Read the agents of the file, and those of the file that is given besides, which count before them."""
+    before = len(notes.problems)
     own = _listed(data.get("agents"), ("agents",), "", notes)
     given = _given(options["agents"], notes) if "agents" in options else []
     model = None
     if "model" in options and (model := with_provider(options["model"])) is None:
         notes.problem((), f"option model: expected provider/name, found {options['model']!r}")
-    return Agents((*given, *own), model)
+    return Agents((*given, *own), model, is_whole=len(notes.problems) == before)
 
 
 def _given(written: str, notes: Notes) -> list[Agent]:

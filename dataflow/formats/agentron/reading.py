@@ -27,6 +27,8 @@ NODE_KINDS: Final = (AGENT, WAIT)
 #: What the keys of an edge have been called.
 SOURCE: Final = ("source", "from", "sourceId")
 TARGET: Final = ("target", "to", "targetId")
+#: How a node names its agent.
+NAMING: Final = ("agentId", "agentName")
 #: What of a node is kept for those who look at it.
 SHOWN: Final = ("name", "position")
 
@@ -93,22 +95,20 @@ class _Reading:
 
     def _node(self, path: Path, part: JsonDict) -> NodePart:
         id, kind = self._text(part, path, "id"), self._text(part, path, "type")
-        if not id:
+        if part.get("id") in (None, ""):
             self.notes.problem(path, "the node has no `id`")
         if kind not in NODE_KINDS:
             told = f"has the unknown type {kind!r}" if kind else "has no `type`"
             self.notes.problem(path, f"node {id!r} {told}; {choices(NODE_KINDS)}")
         key = "parameters" if part.get("parameters") is not None else "config"
         given = part.get(key)
+        place, parameters = (*path, key), dict(within(part, key))
         if given is not None and not isinstance(given, dict):
-            self.notes.problem((*path, key), f"node {id!r}: expected a mapping, found {described(given)}")
-        parameters = dict(within(part, key))
-        agent_id, agent_name = (
-            self._text(parameters, (*path, key), name) for name in ("agentId", "agentName")
-        )
-        if kind == AGENT and not (agent_id or agent_name):
+            self.notes.problem(place, f"node {id!r}: expected a mapping, found {described(given)}")
+        elif kind == AGENT and not any(map(parameters.get, NAMING)):
             self.notes.problem(path, f"node {id!r} names no agent; write `agentId` or `agentName` in `{key}`")
-        others = {name: value for name, value in parameters.items() if name not in ("agentId", "agentName")}
+        agent_id, agent_name = (self._text(parameters, place, name) for name in NAMING)
+        others = {name: value for name, value in parameters.items() if name not in NAMING}
         shown = {name: part[name] for name in SHOWN if part.get(name) is not None}
         return NodePart(id, kind, path, agent_id, agent_name, others, shown)
 

@@ -78,7 +78,7 @@ def _agents_of(graph: Graph, known: Agents, notes: Notes) -> dict[str, Agent]:
     nodes = [node for node in graph.nodes if node.kind == AGENT and (node.agent_id or node.agent_name)]
     found = {node.id: agent for node in nodes if (agent := known.of(node)) is not None}
     missing = [node for node in nodes if node.id not in found]
-    if missing:
+    if missing and known.is_whole:
         told = dict.fromkeys(f"{node.agent_name or node.agent_id} of node {node.id!r}" for node in missing)
         problem = f"agents without a model: {', '.join(told)}; {WRITE}"
         notes.problem(missing[0].path, problem)

@@ -44,13 +44,21 @@ def test_an_edge_without_a_condition_is_always_followed() -> None:
 
 @pytest.mark.parametrize(
     ("values", "output", "first"),
-    [(["a", "b"], "b", 1), (["a", "b"], "a b", 0), (["a", "b"], "c", None), ([], "a", None), (["a", None], "c", 1)],
-)  # fmt: skip
+    [
+        (["a", "b"], "b", 1),
+        (["a", "b"], "a b", 0),
+        (["a", "b"], "c", None),
+        ([], "a", None),
+        (["a", None], "c", 1),
+    ],
+)
 def test_the_first_condition_that_holds_counts(
     values: list[str | None], output: str, first: int | None
 ) -> None:
-    conditions = [value and Condition(type="content_contains", value=value) for value in values]
-    assert first_that_holds([one or None for one in conditions], output) == first
+    conditions = [
+        None if value is None else Condition(type="content_contains", value=value) for value in values
+    ]
+    assert first_that_holds(conditions, output) == first
 
 
 def test_what_nests_too_deep_to_be_read_has_no_type() -> None:

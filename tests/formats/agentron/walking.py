@@ -38,7 +38,7 @@ def workflow(nodes: str | Sequence[Any], *ends: str | dict[str, Any], **more: An
 
 
 def flow_of(data: Any, *, text: str | None = None, **options: str) -> Flow:
-    """Load a workflow of a file that is there only for that; the model of all agents is one that is scripted."""
+    """Load a workflow of a file that is there only for that, with a model for all agents."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "small.json"
         path.write_text(text or json.dumps(data, indent=1), encoding="utf-8")
@@ -75,7 +75,12 @@ def steps(result: Result) -> list[dict[str, Any]]:
     return sorted(found, key=lambda step: step["order"])
 
 
-def ran(data: Any, *answers: str | ScriptedAnswer | Exception, inputs: dict[str, Any] | None = None, **options: str) -> Ran:
+def ran(
+    data: Any,
+    *answers: str | ScriptedAnswer | Exception,
+    inputs: dict[str, Any] | None = None,
+    **options: str,
+) -> Ran:
     """Run a workflow; without answers each agent gives the text `said`."""
     flow = flow_of(data, **options)
     with scripted(*(answers or (always,))) as script:
