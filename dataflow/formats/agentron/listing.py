@@ -17,6 +17,7 @@ pack: Final = Pack(
         "start": "dataflow.formats.agentron.walking:start",
         "tell": "dataflow.formats.agentron.walking:tell",
         "next": "dataflow.formats.agentron.walking:next_node",
+        "loop": "dataflow.formats.agentron.walking:loop",
         "result": "dataflow.formats.agentron.walking:result",
         "wait": "dataflow.formats.agentron.helping:wait",
     },

@@ -26,8 +26,8 @@ def remark(data: JsonDict, graph: Graph, branches: Sequence[Graph], laid: Laid, 
             notes.remark(node.id, "never runs, as no edge leads to it", "it is left out as well")
             continue
         _on_exits(node.id, [edge for edge in laid.edges if edge.source == node.id], notes)
-        incoming = [edge for edge in laid.edges if edge.target == node.id and edge.source != node.id]
-        if len({edge.source for edge in incoming}) > 1:
+        incoming = [edge for edge in laid.edges if edge.target == node.id]
+        if len({edge.source for edge in incoming} - laid.unreached) > 1:
             original = f"is always told the output of {incoming[0].source!r}, which its first edge comes from"
             notes.remark(node.id, original, "it is told the output of the node that ran before it")
 

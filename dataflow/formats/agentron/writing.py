@@ -46,6 +46,23 @@ class Laid:
     unreached: frozenset[str]
 
 
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """The node where the rounds of a loop begin that a walk comes into at several nodes."""
+
+    id: str
+    heads: tuple[str, ...]
+
+    def port(self, head: str) -> str:
+        """Return the port that leads to a head."""
+        return f"head_{self.heads.index(head) + 1}"
+
+    @property
+    def ports(self) -> list[str]:
+        """The ports of all heads."""
+        return [self.port(head) for head in self.heads]
+
+
 def laid_out(graph: Graph) -> Laid:
     """Find the way through a graph; without any edges its nodes follow each other as they are listed."""
     pairs = zip(graph.nodes, graph.nodes[1:], strict=False)
@@ -66,12 +83,14 @@ def document(graph: Graph, agents: Mapping[str, Agent], laid: Laid) -> JsonDict:
     taken = {node.id for node in graph.nodes}
     start, result = _free("start", taken), _free("result", taken)
     ports = _ports(laid.edges)
-    writing = _Writing(graph, agents, laid, ports)
+    gates = _gates(laid, taken | {start, result})
+    writing = _Writing(graph, agents, laid, ports, {head: gate for gate in gates for head in gate.heads})
     nodes = {node.id: writing.node(node, start) for node in graph.nodes}
-    edges = [_edge(start, "out", graph.nodes[0].id, WALK)] if graph.nodes else []
+    edges = [_edge(start, "out", *writing.way_to(graph.nodes[0].id))] if graph.nodes else []
     edges += [
         writing.edge(number) for number, edge in enumerate(laid.edges) if edge.source not in laid.unreached
     ]
+    edges += [_edge(gate.id, gate.port(head), head, WALK) for gate in gates for head in gate.heads]
     edges.append(_edge(start, "out", result, "walks"))
     edges += [_edge(node.id, WALK, result, "walks") for node in graph.nodes if node.id not in laid.unreached]
     return {
@@ -79,6 +98,7 @@ def document(graph: Graph, agents: Mapping[str, Agent], laid: Laid) -> JsonDict:
         "nodes": {
             start: {"type": "agentron.start", "inputs": {"inputs": "$in.inputs"}},
             **nodes,
+            **{gate.id: {"type": "agentron.loop", "config": {"heads": gate.ports}} for gate in gates},
             result: {"type": "agentron.result"},
         },
         "edges": edges,
@@ -94,10 +114,16 @@ class _Writing:
     agents: Mapping[str, Agent]
     laid: Laid
     ports: Sequence[str]  # of the edges, by number
+    gates: Mapping[str, Gate]  # by the nodes behind them
+
+    def way_to(self, node: str) -> tuple[str, str]:
+        """Return the port that leads to a node: its own, or that of the gate before it."""
+        gate = self.gates.get(node)
+        return (node, WALK) if gate is None else (gate.id, gate.port(node))
 
     def edge(self, number: int) -> JsonDict:
         edge = self.laid.edges[number]
-        written = _edge(edge.source, self.ports[number], edge.target, WALK)
+        written = _edge(edge.source, self.ports[number], *self.way_to(edge.target))
         if edge.id:
             written["id"] = edge.id
         if heads := self.laid.heads.get(number):
@@ -141,7 +167,7 @@ class _Writing:
         if agent.servers:
             offered = {"functions": functions, "servers": [*agent.servers]}
             nodes["tools"] = {"type": "agent.tools", "config": offered}
-            reads["tools"] = "tools"
+            reads["tools"] = "tools.tools"
         elif functions:
             config["tools"] = functions
         nodes["agent"] = {"type": "agent.agent", "config": config, "inputs": reads}
@@ -176,6 +202,16 @@ class _Writing:
 
     def _name(self, id: str) -> str:
         return self.agents[id].name if id in self.agents else USER
+
+
+def _gates(laid: Laid, taken: Collection[str]) -> list[Gate]:
+    """Make a gate for each loop with several heads."""
+    gates: list[Gate] = []
+    for heads in dict.fromkeys(laid.heads.values()):
+        if len(heads) > 1:
+            id = _free("loop", {*taken, *(gate.id for gate in gates)})
+            gates.append(Gate(id, tuple(sorted(heads))))
+    return gates
 
 
 def _question(node: NodePart) -> str:

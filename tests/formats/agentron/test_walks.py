@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
+import anyio
 import pytest
 
 from dataflow import EventKind, Flow, NodeState
 from dataflow.formats.agentron.nesting import closing
-from dataflow_agent import ModelRequest, ScriptedAnswer, ScriptedCall, scripted
+from dataflow_agent import ScriptedAnswer, ScriptedCall, scripted
+from tests.agent.serving import SERVER
 from tests.formats.agentron.walking import MODEL, agent, edge, flow_of, ran, steps, workflow
 
 DIAMOND: Final = workflow("abcd", edge("a", "b", "left"), edge("a", "c"), "bd", "cd")
@@ -60,7 +63,7 @@ def test_a_loop_may_be_entered_in_two_places() -> None:
 def test_a_node_that_no_edge_leads_to_never_runs() -> None:
     data = workflow("abc", "ab", "cb", "cc")
     found = ran(data)
-    assert (found.nodes, found.result.state("c")) == ("a b", NodeState.SKIPPED)
+    assert (found.nodes, found.result.states["c"]) == ("a b", NodeState.SKIPPED)
 
 
 def test_a_workflow_without_nodes_completes_without_an_output() -> None:
@@ -86,7 +89,7 @@ def test_where_no_condition_holds_the_run_says_so() -> None:
 
 def test_each_agent_has_its_own_model_and_instructions() -> None:
     agents = [
-        {"id": "1", "name": "Ada", "model": "claude-x", "systemPrompt": "You are {{ role }}, {{ input.role }}."},
+        {"id": "1", "name": "Ada", "model": "claude-x", "systemPrompt": "{{ role }}, {{ input.role }}."},
         {"name": "Bob", "instructions": "{{ unknown }}"},
     ]
     nodes = [{"id": "a", "type": "agent", "config": {"agentId": "1", "role": "first"}}, agent("b", "Bob")]
@@ -94,7 +97,7 @@ def test_each_agent_has_its_own_model_and_instructions() -> None:
     told = [[str(message.content) for message in request.messages] for request in found.requests]
     assert [request.model for request in found.requests] == ["anthropic/claude-x", MODEL]
     assert told == [
-        ["You are first, first.", "Be brief.\n\nThis is the first turn.\nrole: first"],
+        ["first, first.", "Be brief.\n\nThis is the first turn.\nrole: first"],
         ["{{ unknown }}", "Be brief.\n\nRecent turns:\nAda: said\n\nOutput from Ada:\nsaid"],
     ]
 
@@ -126,10 +129,10 @@ def test_an_agent_calls_its_tools() -> None:
 
 
 def test_an_agent_calls_the_tools_of_a_server() -> None:
-    from tests.agent.serving import COMMAND  # noqa: PLC0415
-
-    agents = [{"name": "A", "model": MODEL, "tools": [{"command": [*COMMAND]}]}]
-    assert flow_of(workflow("a", agents=agents)).check() == []
+    agents = [{"name": "A", "model": MODEL, "tools": [{"command": [sys.executable, SERVER]}]}]
+    calls = ScriptedAnswer(tool_calls=(ScriptedCall(name="echo", arguments={"text": "hello"}),))
+    found = ran(workflow("a", agents=agents), calls, "done")
+    assert [message.content for message in found.requests[1].messages if message.role == "tool"] == ["hello"]
 
 
 def test_a_node_may_wait_for_somebody_by_itself() -> None:
@@ -137,8 +140,6 @@ def test_a_node_may_wait_for_somebody_by_itself() -> None:
     with scripted("roses", "red") as script:
         paused = flow.run_sync()
         assert [(ask.id, ask.prompt) for ask in paused.asks] == [("a[0]/w/ask", "Which one?")]
-        import anyio  # noqa: PLC0415
-
         resumed = anyio.run(flow.resume, paused, {"a[0]/w/ask": "Yes!"})
     assert resumed["output"] == "red"
     assert str(script.requests[1].messages[-1].content).endswith("Reply of the user:\nYes!")
@@ -154,117 +155,16 @@ def test_heads_are_where_a_loop_is_entered() -> None:
     }
 
 
-# the report
-
-
-def remarks(data: Any, **options: str) -> list[str]:
-    return list(map(str, flow_of(data, **options).report))
-
-
-def test_what_means_the_same_has_no_remarks() -> None:
-    assert remarks(workflow("abc", "ab", edge("b", "a", "again"), "bc", maxRounds=3)) == []
-
-
-@pytest.mark.parametrize(
-    ("data", "told"),
-    [
-        (
-            workflow("ab", "ab", "ba"),
-            "node 'a': originally the loop that begins here has no limit; here it ends after 100 rounds; "
-            "`maxRounds` sets another",
-        ),
-        (
-            workflow("abc", "ab", "bc", "cb", maxRounds=2),
-            "node 'b': originally the loop that begins here never ends by itself: rounds count at the first "
-            "node alone; here it ends after 2 rounds",
-        ),
-        (
-            workflow("abc", "ab", "ac"),
-            "node 'a': originally the edge to 'c' is never followed, since one before it always is; here it "
-            "is not followed either",
-        ),
-        (
-            workflow("abc", "ab", "cb"),
-            "node 'c': originally never runs, as no edge leads to it; here it is left out as well",
-        ),
-        (
-            workflow("ab", edge("a", "b", "yes")),
-            "node 'a': originally where no condition holds, the first edge, to 'b', is followed all the same; "
-            "here so it is, and the run says `unrouted`",
-        ),
-        (
-            workflow("ab", edge("a", "b", condition={"type": "mood", "value": "x"})),
-            "node 'a': originally the unknown condition 'mood' of the edge to 'b' holds; here it holds as well",
-        ),
-        (
-            workflow("ab", "ab", executionOrder=["b", "a"]),
-            "originally `executionOrder` is ignored; here it is ignored as well; the edges count",
-        ),
-        (
-            workflow("", branches=[{"id": "w", "nodes": [agent("w")]}]),
-            "originally the workflow itself has no nodes; here only a branch that is named runs: w",
-        ),
-    ],
-)
-def test_what_is_unsound_or_means_something_else_is_told(data: Any, told: str) -> None:
-    assert remarks(data) == [told]
-
-
-def test_who_is_told_of_after_a_join_is_in_the_report() -> None:
-    assert remarks(DIAMOND) == [
-        "node 'd': originally is always told the output of 'b', which its first edge comes from; here it is "
-        "told the output of the node that ran before it"
-    ]
-
-
-def test_a_loop_with_two_entries_is_in_the_report() -> None:
-    data = workflow("abc", edge("a", "b", "b"), "ac", "bc", "cb", maxRounds=2)
-    assert (
-        "node 'b': originally rounds of this loop begin at one node; here arrivals at c count as well, so "
-        "the limit is 2 times as high"
-    ) in remarks(data)
-
-
-def test_with_branches_the_schedule_of_the_workflow_does_not_count() -> None:
-    data = workflow("a", branches=[{"id": "w", "nodes": []}]) | {
-        "executionMode": "interval",
-        "schedule": "60",
-    }
-    with pytest.raises(Exception, match="an interval needs a schedule"):
-        flow_of(data)
-    data["branches"][0]["executionMode"] = "one_time"
-    assert remarks(data) == [
-        "originally the workflow's own mode 'interval' does not count, since it has branches; here it does "
-        "not count either; only the branches have schedules"
-    ]
-
-
-def test_schedules_are_kept_for_who_looks() -> None:
-    branches = [
-        {"id": "n", "name": "Night", "nodes": [], "executionMode": "interval", "schedule": "daily@03:30"},
-        {"id": "c", "nodes": [], "executionMode": "continuous"},
-    ]
-    assert flow_of(workflow("a", branches=branches)).wiring.meta["agentron"] == {
-        "name": "small",
-        "executionMode": "one_time",
-        "branches": [
-            {"id": "n", "name": "Night", "executionMode": "interval", "schedule": "daily@03:30"},
-            {"id": "c", "executionMode": "continuous"},
-        ],
-    }
-
-
 def test_the_end_of_a_loop_at_its_limit_is_an_event() -> None:
     flow = flow_of(workflow("ab", "ab", "ba", maxRounds=2))
     with scripted(lambda _: "x"):
-        import anyio  # noqa: PLC0415
 
         async def exits() -> list[str]:
             async with flow.start() as run:
                 return [
                     event.data["reason"]
                     async for event in run.events()
-                    if event.kind is EventKind.LOOP_EXITED
+                    if event.kind is EventKind.LOOP_EXITED and event.path == "a"
                 ]
 
         assert anyio.run(exits) == ["max_iterations"]
