@@ -3,25 +3,36 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import Annotated, Any, Final
 
-from pydantic import Field, StringConstraints
+from pydantic import ConfigDict, Field, RootModel, StringConstraints
 
+from dataflow.checking import json_schema
+from dataflow.config import Config
 from dataflow.context import ExecutionContext
 from dataflow.declare import node
 from dataflow.node_output import NodeOutput
 from dataflow.ports import Ports
 
-__all__ = ["request_user_help", "wait"]
+__all__ = ["Reply", "Wait", "request_user_help", "wait"]
 
 #: What the model is told of its call. The turn ends with its next answer, which the reply takes the place of.
 ASKED: Final = "The user is asked when this turn has ended. End it now."
 MOST_OPTIONS: Final = 50
 
 Options = Annotated[list[str], Field(max_length=MOST_OPTIONS)]
-#: A reply that is not blank.
-Reply = Annotated[str, StringConstraints(pattern=r"\S")]
+
+
+class Reply(RootModel[Annotated[str, StringConstraints(pattern=r"\S")]]):
+    """What somebody replied, which is not blank."""
+
+    model_config = ConfigDict(frozen=True)
+
+
+class Wait(Config):
+    """Config of `agentron.wait`: what is asked in any case, if not empty."""
+
+    question: str = ""
 
 
 async def request_user_help(
@@ -37,15 +48,18 @@ async def request_user_help(
     return ASKED
 
 
-@node(ports=Ports({"text": str}, {"text": Reply, "is_reply": bool}))
-async def wait(inputs: Mapping[str, Any], context: ExecutionContext) -> NodeOutput:
-    """Wait for a reply where the agent has asked for one in its turn; else pass its text on."""
-    asked = _asked_in(context)
+@node(ports=Ports({}, {"reply": Reply | None}))
+async def wait(
+    context: ExecutionContext | None,
+    config: Wait = Wait(),  # noqa: B008 - frozen
+) -> NodeOutput:
+    """Wait for a reply if the agent has asked for one in its turn, or the node itself asks."""
+    asked = {"question": config.question} if context is None else _asked_in(context)
     if asked is None:
-        return NodeOutput({"text": inputs["text"], "is_reply": False})
+        return NodeOutput({"reply": None})
     question = asked.pop("question")
-    asking = {"prompt": question, "show": asked}
-    return NodeOutput({"is_reply": True}, status="paused", metadata={"ask": asking})
+    asking = {"prompt": question, "show": asked or None, "schema": json_schema(Reply)}
+    return NodeOutput(status="paused", metadata={"ask": asking})
 
 
 def _asked_in(context: ExecutionContext) -> dict[str, Any] | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dataflow.formats.agentron.agents import WRITE, read_agents
 from dataflow.formats.agentron.reading import AGENT, read_branches, read_graph
 from dataflow.formats.agentron.remarking import remark
+from dataflow.formats.agentron.words import META, AgentronWords
 from dataflow.formats.agentron.writing import document, laid_out
 from dataflow.formats.foreign import Format
 from dataflow.formats.problems import described
@@ -20,10 +21,8 @@ if TYPE_CHECKING:
     from dataflow.formats.agentron.parts import Graph
     from dataflow.formats.foreign import JsonDict, Notes, Options
 
-__all__ = ["FORMAT", "META"]
+__all__ = ["FORMAT"]
 
-#: Where the meta of a document have what the workflow was.
-META: Final = "agentron"
 #: What of a workflow becomes the flow itself, or is kept in another form.
 USED: Final = {"nodes", "edges", "branches", "agents", "turnInstruction", "maxRounds"}
 
@@ -100,4 +99,6 @@ def _schedule(branch: Graph) -> JsonDict:
     return {key: value for key, value in shown.items() if value}
 
 
-FORMAT: Final = Format("agentron", recognises, translate, options=frozenset({"agents", "branch", "model"}))
+FORMAT: Final = Format(
+    "agentron", recognises, translate, frozenset({"agents", "branch", "model"}), AgentronWords
+)

@@ -11,6 +11,7 @@ from dataflow.config import Config
 from dataflow.context import ExecutionContext
 from dataflow.declare import node
 from dataflow.formats.agentron.conditions import Condition, first_that_holds
+from dataflow.formats.agentron.helping import Reply
 from dataflow.formats.agentron.telling import filled, told
 from dataflow.formats.agentron.walks import Turn, Walk
 from dataflow.node_output import NodeOutput
@@ -71,19 +72,21 @@ class Next(Config):
 
 def _ports(config: Next) -> Ports:
     exits = {one.port: Port(Walk, exit=one.port) for one in config.exits}
-    inputs = {"walk": Walk, "text": str, "told": Port(str, default=""), "is_reply": Port(bool, default=False)}
+    texts = {"text": Port(str, default=""), "told": Port(str, default="")}
+    inputs = {"walk": Walk, **texts, "reply": Port(Reply | None, default=None)}
     return Ports(inputs, {WALK: Walk, **exits})
 
 
 @node(ports=_ports)
 async def next_node(inputs: Mapping[str, Any], config: Next) -> NodeOutput:
-    """Go to the first node whose condition holds, and if none does to the first of all.
+    """Go to the first node whose condition holds after the text, and if none does to the first of all.
 
-    The metadata have the step, and `unrouted` where no condition held.
+    A reply takes the place of the text. The metadata have the step, and `unrouted` where no condition held.
     """
     walk: Walk = inputs["walk"]
-    text: str = inputs["text"]
-    is_reply: bool = inputs["is_reply"]
+    reply: Reply | None = inputs["reply"]
+    is_reply = reply is not None
+    text: str = inputs["text"] if reply is None else reply.root
     after = walk.after(Turn("user" if is_reply else config.agent, text, is_reply))
     number = first_that_holds([one.condition for one in config.exits], text)
     taken = config.exits[number or 0] if config.exits else None
@@ -94,6 +97,7 @@ async def next_node(inputs: Mapping[str, Any], config: Next) -> NodeOutput:
         "order": walk.count,
         "input": inputs["told"],
         "output": text,
+        "is_reply": is_reply,
         "follows_reply": walk.last is not None and walk.last.is_reply,
         "to": taken.to if taken else None,
         "to_agent": taken.agent if taken else None,

@@ -133,14 +133,12 @@ class _Writing:
 
     def node(self, node: NodePart, start: str) -> JsonDict:
         exits = [number for number, edge in enumerate(self.laid.edges) if edge.source == node.id]
-        inner, text, is_reply = self._turn(node)
+        inner, comes = self._turn(node)
         inner["next"] = {
             "type": "agentron.next",
             "config": self._next(node, exits),
-            "inputs": {"walk": "$in.walk", "text": text, "told": "tell.prompt", **is_reply},
+            "inputs": {"walk": "$in.walk", "told": "tell.prompt", **comes},
         }
-        if node.kind == WAIT:
-            inner["next"]["values"] = {"is_reply": True}
         ports = [WALK, *(self.ports[number] for number in exits)]
         outputs = {port: write_reference(Reference("next", port)) for port in ports}
         flow = {"dataflow": 1, "inputs": {WALK: {}}, "nodes": inner, "outputs": outputs}
@@ -152,14 +150,14 @@ class _Writing:
             }
         return written
 
-    def _turn(self, node: NodePart) -> tuple[JsonDict, str, JsonDict]:
-        """Write the turn of a node, and tell where its text comes from, and whether from a user."""
-        nodes: JsonDict = {"tell": {"type": "agentron.tell", "inputs": {"walk": "$in.walk"}}}
-        nodes["tell"]["config"] = self._tell(node)
+    def _turn(self, node: NodePart) -> tuple[JsonDict, JsonDict]:
+        """Write the turn of a node, and tell where its text and the reply of a user come from."""
+        nodes: JsonDict = {
+            "tell": {"type": "agentron.tell", "config": self._tell(node), "inputs": {"walk": "$in.walk"}}
+        }
         if node.kind == WAIT:
-            asking = {"prompt": _question(node), "type": {"type": "string", "minLength": 1}}
-            nodes["ask"] = {"type": "control.ask", "config": asking, "inputs": {"show": "tell.prompt"}}
-            return nodes, "ask", {}
+            nodes["wait"] = {"type": "agentron.wait", "config": {"question": _question(node)}}
+            return nodes, {"reply": "wait.reply"}
         agent = self.agents[node.id]
         reads: JsonDict = {"prompt": "tell.prompt", "context": "tell.context"}
         config: JsonDict = {"name": agent.name, "model": agent.model}
@@ -172,10 +170,9 @@ class _Writing:
             config["tools"] = functions
         nodes["agent"] = {"type": "agent.agent", "config": config, "inputs": reads}
         if not agent.may_ask:
-            return nodes, "agent.text", {}
-        waiting = {"text": "agent.text", "context": "agent.context"}
-        nodes["wait"] = {"type": "agentron.wait", "inputs": waiting}
-        return nodes, "wait.text", {"is_reply": "wait.is_reply"}
+            return nodes, {"text": "agent.text"}
+        nodes["wait"] = {"type": "agentron.wait", "inputs": {"context": "agent.context"}}
+        return nodes, {"text": "agent.text", "reply": "wait.reply"}
 
     def _tell(self, node: NodePart) -> JsonDict:
         agent = self.agents.get(node.id)

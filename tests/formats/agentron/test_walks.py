@@ -139,8 +139,8 @@ def test_a_node_may_wait_for_somebody_by_itself() -> None:
     flow = flow_of(workflow(["a", WAITING, "b"], "aw", edge("w", "b", "yes"), edge("w", "a")))
     with scripted("roses", "red") as script:
         paused = flow.run_sync()
-        assert [(ask.id, ask.prompt) for ask in paused.asks] == [("a[0]/w/ask", "Which one?")]
-        resumed = anyio.run(flow.resume, paused, {"a[0]/w/ask": "Yes!"})
+        assert [(ask.id, ask.prompt) for ask in paused.asks] == [("a[0]/w/wait", "Which one?")]
+        resumed = anyio.run(flow.resume, paused, {"a[0]/w/wait": "Yes!"})
     assert resumed["output"] == "red"
     assert str(script.requests[1].messages[-1].content).endswith("Reply of the user:\nYes!")
     assert [step["follows_reply"] for step in steps(resumed)] == [False, False, True]
