@@ -168,3 +168,11 @@ def test_the_end_of_a_loop_at_its_limit_is_an_event() -> None:
                 ]
 
         assert anyio.run(exits) == ["max_iterations"]
+
+
+def test_a_branch_has_its_own_rounds() -> None:
+    loop = workflow("ab", "ab", "ba")
+    branches = [{"id": "n", **loop, "maxRounds": 2}, {"id": "m", **loop}]
+    data = workflow("x", maxRounds=1, branches=branches)
+    assert ran(data, branch="n").nodes == "a b a b"
+    assert len(ran(data, branch="m").nodes.split()) == 200
