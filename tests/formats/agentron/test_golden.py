@@ -33,7 +33,7 @@ def loaded(name: str) -> Flow:
 
 
 def converted(name: str) -> Path:
-    return FOLDER / f"{name}.yaml"
+    return FOLDER / f"{name}.native.yaml"
 
 
 def numbered(request: ModelRequest) -> str:
