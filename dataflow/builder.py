@@ -210,7 +210,10 @@ class Builder:
     def connect(self, source: str, target: str, **options: Any) -> None:
         """Wire by name: `connect("split.title", "join.title")`; `id` and `meta` are kept with the edge.
 
-        An input of the flow is `$in.name`. The names are looked up when the flow is checked.
+        An input of the flow is `$in.name`. The names are looked up when the flow is checked. With
+        `feedback=True` the edge closes a loop, with a `limit` and `on_limit` of its own; an edge that leaves one
+        says with `leave="all"` that it brings the list of all values, with `each_round=True` that its target is
+        part of the loop (S6.3, S6.4).
         """
         connect(self._open, source, target, options)
 

@@ -34,7 +34,7 @@ from dataflow.wording import visible
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from dataflow.wiring import Block, Nested, Source, Wiring
+    from dataflow.wiring import Block, Nested, Rounds, Source, Wiring
 
 __all__ = ["dot", "mermaid", "outline"]
 
@@ -143,7 +143,7 @@ def _type_name(node_type: NodeType | Nested | str) -> str:
 def _connect(group: Group, block: Block) -> None:
     for edge in block.edges:
         if (target := group.names.get(("", edge.target))) is not None:
-            _arrows(group, group, edge.source, target, edge.target_port)
+            _arrows(group, group, edge.source, target, edge.target_port + _of_rounds(edge.rounds))
     for placed in block.nodes.values():
         shape = group.names["", placed.id]
         match placed:
@@ -164,6 +164,16 @@ def _connect(group: Group, block: Block) -> None:
                 _connect(shape, body)
         for node in placed.after:
             group.arrows.append(Arrow(group.find(Reference(node)), shape, "after"))
+
+
+def _of_rounds(rounds: Rounds | None) -> str:
+    """Say what an edge has to do with the rounds of a loop that is drawn as it is: flat."""
+    if rounds is None:
+        return ""
+    if rounds.feedback:
+        return f" (feedback, {_limit(rounds.limit)})"
+    words = ["each round"] * rounds.each_round + ["all"] * (rounds.leave == "all")
+    return f" ({', '.join(words)})"
 
 
 def _arrows(into: Group, names: Group, source: Source | Many, target: Shape | Group, port: str) -> None:

@@ -38,7 +38,7 @@ def is_closed_by(graph: DiGraph[int], edge: Edge) -> bool:
     import networkx as nx  # most flows have no feedback edges; it takes a third of a second to load
 
     source, head = edge
-    return bool(nx.has_path(graph, head, source))
+    return nx.has_path(graph, head, source)
 
 
 def natural_loops(
@@ -77,25 +77,36 @@ class _Growing:
     """Lets the bodies of loops grow in a graph until they are whole."""
 
     def __init__(self, graph: DiGraph[int], each_round: list[Edge]) -> None:
+        import networkx as nx  # as above
+
         self.graph = graph
         self.each_round = each_round
+        self.position = {node: number for number, node in enumerate(nx.topological_sort(graph))}
 
     def between(self, starts: set[int], ends: set[int]) -> set[int]:
         """Return the nodes on paths from a start to an end, both included."""
-        behind = _reached(starts, self.graph.successors)
-        return behind & _reached(ends, self.graph.predecessors)
+        position = self.position
+        first, last = min(position[node] for node in starts), max(position[node] for node in ends)
+
+        def behind(node: int) -> Iterable[int]:
+            return (one for one in self.graph.successors(node) if position[one] <= last)
+
+        def before(node: int) -> Iterable[int]:
+            return (one for one in self.graph.predecessors(node) if position[one] >= first)
+
+        return _reached(starts, behind) & _reached(ends, before)
 
     def nest(self, loops: Sequence[NaturalLoop]) -> None:
         """Let each loop take in what is between its nodes and the bodies of the loops inside it."""
-        is_growing = True
-        while is_growing:
-            sizes = [len(loop.body) for loop in loops]
-            for loop in loops:
+        growing = list(loops)
+        while growing:
+            for loop in growing:
                 self._close(loop)
+            sizes = [len(loop.body) for loop in loops]
             taken = [(outer, set(inner.body)) for inner, outer in _nested(loops)]
             for outer, body in taken:
                 outer.body |= body
-            is_growing = sizes != [len(loop.body) for loop in loops]
+            growing = [loop for loop, size in zip(loops, sizes, strict=True) if len(loop.body) > size]
 
     def _close(self, loop: NaturalLoop) -> None:
         size = 0
@@ -114,12 +125,14 @@ class _Growing:
         """Yield pairs of loops, neither inside the other, each of which waits for the other to end."""
         import networkx as nx  # as above
 
-        levels = defaultdict[int | None, list[int]](list)
+        around = defaultdict[NaturalLoop, list[NaturalLoop]](list)
+        for inside, outside in _nested(loops):
+            around[inside].append(outside)
+        levels = defaultdict[NaturalLoop | None, list[int]](list)
         for number, loop in enumerate(loops):
-            around = [other for other, outer in enumerate(loops) if other != number and loop.is_in(outer)]
-            levels[min(around, key=lambda other: len(loops[other].body), default=None)].append(number)
+            levels[min(around[loop], key=lambda outside: len(outside.body), default=None)].append(number)
         for outer, inner in levels.items():
-            within = self.graph if outer is None else self.graph.subgraph(loops[outer].body)
+            within = self.graph if outer is None else self.graph.subgraph(outer.body)
             stands_for = {node: -1 - number for number in inner for node in loops[number].body}
             wholes: DiGraph[int] = nx.DiGraph()
             wholes.add_edges_from((stands_for.get(u, u), stands_for.get(v, v)) for u, v in within.edges)
@@ -139,13 +152,11 @@ def _reached(starts: Iterable[int], following: Callable[[int], Iterable[int]]) -
     return found
 
 
-def _sharing(loops: Sequence[NaturalLoop]) -> list[Edge]:
-    """List the pairs of loops that share a node."""
-    holders = defaultdict[int, list[int]](list)
-    for number, loop in enumerate(loops):
-        for node in loop.body:
-            holders[node].append(number)
-    return sorted({pair for numbers in holders.values() for pair in combinations(numbers, 2)})
+def _sharing(loops: Sequence[NaturalLoop]) -> Iterator[Edge]:
+    """Yield the pairs of loops that share a node."""
+    for one, other in combinations(range(len(loops)), 2):
+        if not loops[one].body.isdisjoint(loops[other].body):
+            yield one, other
 
 
 def _nested(loops: Sequence[NaturalLoop]) -> Iterator[tuple[NaturalLoop, NaturalLoop]]:

@@ -177,6 +177,21 @@ def test_text_shows_loops_and_maps_indented() -> None:
     assert "    carry [carry]  <- text → first, fetch → next\n" in outline(looping().wiring)
 
 
+def test_edges_say_what_they_have_to_do_with_rounds() -> None:
+    built = Flow("rounds")
+    built.add(fetch, url="a")
+    built.add(fetch)  # type: ignore[call-arg]
+    built.add(join)  # type: ignore[call-arg]
+    built.connect("fetch", "fetch.url", feedback=True, limit=None)
+    built.connect("fetch", "fetch_2.url", each_round=True)
+    built.connect("fetch_2", "join.parts", leave="all")
+    assert outline(built.wiring).splitlines()[1:] == [
+        f"  fetch [{__name__}:fetch]  <- fetch → url (feedback, no limit)",
+        f"  fetch_2 [{__name__}:fetch]  <- fetch → url (each round)",
+        f"  join [{__name__}:join]  <- fetch_2 → parts (all)",
+    ]
+
+
 def test_what_does_not_exist_is_left_out_or_shown_as_such() -> None:
     assert mermaid(broken()) == 'flowchart TD\n  n0["a"]\n'
     assert "->" not in dot(broken())

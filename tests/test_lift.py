@@ -1,0 +1,163 @@
+"""Loops of feedback edges in the graph of a flow, before it runs (S2.2, S5.2, S6.3)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dataflow import SKIP, ExecutionContext, Flow, Maybe, collect, each
+from tests.behaviour.nodes import add, ident, inc, listed, square, tallying, total
+
+
+async def below(x: int) -> Maybe[int]:
+    return x if x < 5 else SKIP
+
+
+async def text(x: int) -> str:
+    return str(x)
+
+
+async def turn(context: ExecutionContext) -> ExecutionContext:
+    return context
+
+
+def looping(source: str = "below", **options: Any) -> Flow:
+    f = Flow("looping")
+    f.input("x", int)
+    step = f.add(inc)  # type: ignore[call-arg]
+    f.add(below, x=step.out)
+    f.connect("$in.x", "inc.x")
+    f.connect(source, "inc.x", feedback=True, **options)
+    return f
+
+
+def test_the_types_of_what_comes_back_and_of_the_port_are_compared() -> None:
+    f = looping()
+    f.add(text)  # type: ignore[call-arg]
+    f.connect("below", "text.x")
+    f.connect("text", "inc.x", feedback=True)
+    assert f.check() == ["port 'inc.x' expects int, but text.out is str"]
+
+
+def test_what_comes_from_any_is_checked_when_it_comes() -> None:
+    f = looping()
+    f.add(ident)  # type: ignore[call-arg]
+    f.connect("below", "ident.x")
+    f.connect("ident", "inc.x", feedback=True)
+    assert f.check() == []
+
+
+def test_no_edge_into_a_port_with_feedback_is_sure() -> None:
+    """Two sure edges on one port are refused (S5.2); here only some of the rounds have each."""
+    f = looping()
+    f.connect("inc", "inc.x", feedback=True)
+    assert f.check() == []
+
+
+def test_two_sure_edges_inside_a_loop_are_refused_as_ever() -> None:
+    f = looping()
+    f.add(square)  # type: ignore[call-arg]
+    f.connect("$in.x", "square.x")
+    f.connect("$in.x", "square.x")
+    assert len(f.check()) == 1
+
+
+def test_conversations_of_the_first_round_and_of_later_ones_do_not_meet() -> None:
+    f = Flow("chat")
+    f.context("main")
+    f.add(turn)  # type: ignore[call-arg]
+    f.connect("main", "turn.context")
+    f.connect("turn", "turn.context", feedback=True)
+    assert f.check() == []
+
+
+def test_two_conversations_that_come_back_to_one_port_are_refused() -> None:
+    f = Flow("chat")
+    f.context("main")
+    f.add(turn)  # type: ignore[call-arg]
+    f.connect("main", "turn.context")
+    f.connect("turn", "turn.context", feedback=True)
+    f.connect("turn", "turn.context", feedback=True)
+    (problem,) = f.check()
+    assert problem.startswith(
+        "port 'turn.context' could get two conversations, from turn.out and from turn.out"
+    )
+
+
+def test_a_map_over_what_the_loop_makes_is_in_the_loop_with_its_list() -> None:
+    f = Flow("f")
+    f.input("n", int)
+    numbers = f.add(listed)
+    one = f.add(square, x=each(numbers.out))
+    whole = f.add(total, xs=collect(one.out))
+    f.connect("$in.n", "listed.xs")
+    f.add(below, x=whole.out)
+    f.connect("below", "listed.xs", feedback=True, limit=3)
+    f.output("squares", collect(one.out))
+    assert f.run_sync(n=2).outputs == {"squares": [16]}
+
+
+def test_a_map_over_a_list_from_outside_is_opened_in_each_round() -> None:
+    f = Flow("f")
+    f.input("x", int)
+    xs = f.input("xs", list[int])
+    f.add(inc)  # type: ignore[call-arg]
+    sums = f.add(add, y=each(xs))  # type: ignore[call-arg]
+    whole = f.add(total, xs=collect(sums.out))
+    f.connect("$in.x", "inc.x")
+    f.connect("inc", "add.x")
+    f.connect("total", "inc.x", feedback=True, limit=2)
+    f.output("sum", whole.out)
+    result = f.run_sync(x=0, xs=[0, 1])
+    assert result["sum"] == 4 + 5
+    assert [path for path in result.states if "add[" in path] == [
+        "inc[0]/add[0]", "inc[0]/add[1]", "inc[1]/add[0]", "inc[1]/add[1]",
+    ]  # fmt: skip
+
+
+def test_a_loop_of_nodes_that_read_an_item_is_in_the_map() -> None:
+    f = Flow("f")
+    xs = f.input("xs", list[int])
+    f.add(square, x=each(xs))
+    step = f.add(inc)  # type: ignore[call-arg]
+    f.connect("square", "inc.x")
+    f.add(below, x=step.out)
+    f.connect("below", "inc.x", feedback=True)
+    f.output("all", collect(step.out))
+    result = f.run_sync(xs=[1, 2, 3])
+    assert result["all"] == [5, 5, 10]
+    assert "square[0]/inc[3]" in result.states
+
+
+def test_a_port_in_a_loop_is_known_to_the_result_by_its_own_name() -> None:
+    f = looping()
+    result = f.run_sync(x=0)
+    assert (result.get("inc.out"), result.get("below.out")) == (5, 4)
+    assert result.why("below.out") == "'below.out' has a value"
+
+
+async def test_a_port_in_a_loop_can_be_pulled() -> None:
+    f = looping()
+    with tallying() as tally:
+        f.add(square)  # type: ignore[call-arg]
+        f.connect("inc", "square.x")
+        assert await f.pull("below.out", x=3) == 4
+    assert tally.paths == ["inc[0]", "inc[1]"]
+
+
+@pytest.mark.parametrize("name", ["inc", "below"])
+def test_a_node_of_a_loop_and_one_inside_the_flow_that_names_it_have_two_paths(name: str) -> None:
+    inner = Flow("inner")
+    inner.input("x", int)
+    inner.output("out", inner.add(inc).out)  # type: ignore[call-arg]
+    inner.connect("$in.x", "inc.x")
+    f = Flow("f")
+    f.input("x", int)
+    f.add(inner)
+    f.add(below if name == "below" else inc)  # type: ignore[arg-type, call-arg]
+    f.connect("$in.x", "inner.x")
+    f.connect("inner", f"{name}.x")
+    f.connect(name, "inner.x", feedback=True)
+    clash = f"node {name!r} in the loop of 'inner' would have the path of the node of that name inside flow"
+    assert [problem.partition(" 'inner';")[0] for problem in f.check()] == [clash] * (name == "inc")
