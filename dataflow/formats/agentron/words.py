@@ -71,6 +71,8 @@ class AgentronWords:
                 status = str(data.get("status", "paused"))
                 self._record["status"] = STATUSES.get(status, status)
                 self._record["finishedAt"] = event.time.isoformat()
+            case _:
+                pass  # the system has no word for it
 
     def end(self, outputs: Mapping[str, Any]) -> Iterator[str]:
         """Return the record of the run, in JSON."""
