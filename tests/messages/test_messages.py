@@ -9,6 +9,7 @@ import pytest
 
 from dataflow import errors
 from tests.messages import (
+    agentron,
     asking,
     conversing,
     declaring,
@@ -38,6 +39,7 @@ from tests.messages.texts import EXEMPT, texts_of_messages
 TABLES = {
     module.__name__.rpartition(".")[2]: module.ROWS
     for module in (
+        agentron,
         asking,
         conversing,
         declaring,
