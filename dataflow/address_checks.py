@@ -12,18 +12,20 @@ if TYPE_CHECKING:
 
     from dataflow.graph import Graph, Scope
 
-__all__ = ["check_addresses", "names_map"]
+__all__ = ["check_addresses", "names_scope"]
 
 
-def names_map(vertex: Vertex, opener: Vertex | None) -> bool:
-    """Tell whether a map is named after a vertex that fires in it, as the first to read it."""
-    if opener is None or not isinstance(opener.action, MapAction) or opener.action.named:
+def names_scope(vertex: Vertex, opener: Vertex | None) -> bool:
+    """Tell whether a map of `each`, or a loop of feedback edges, has its name from a vertex in it (S2.2)."""
+    if opener is None:
         return False
-    return opener.id == vertex.id and not isinstance(vertex.action, JoinAction)
+    is_unnamed = isinstance(opener.action, MapAction) and not opener.action.named
+    names = (is_unnamed or opener.is_lifted) and opener.id == vertex.id
+    return names and not isinstance(vertex.action, JoinAction)
 
 
 def check_addresses(graph: Graph) -> None:
-    """Refuse a node of a map with the path of one inside the flow node that the map is named after.
+    """Refuse a node with the path of one inside the flow node that its map or loop is named after.
 
     Ids differ along nested blocks; only a flow has ids of its own.
     """
@@ -38,18 +40,18 @@ def check_addresses(graph: Graph) -> None:
         assert isinstance(named.action, CallAction), "a flow node"
         assert named.action.type.flow is not None, "as above"
         taken = named.action.type.flow.wiring.block.nodes.keys() - {named.id}
-        for vertex in (one for scope in scopes for one in members[scope] if one.id in taken):
+        for scope, vertex in ((at, one) for at in scopes for one in members[at] if one.id in taken):
             graph.problem(
-                f"node {vertex.id!r} in the map of {named.id!r} would have the path of the node of that name "
+                f"node {vertex.id!r} in the {scope.kind.value} of {named.id!r} would have the path of the node of that name "
                 f"inside flow {named.id!r}; give one of them another name",
                 vertex.spot,
             )
 
 
 def _named_after(vertex: Vertex) -> Iterator[Scope]:
-    """Go outwards through the maps that are named after a flow node."""
+    """Go outwards through the maps and loops that are named after a flow node."""
     if isinstance(vertex.action, CallAction) and vertex.action.type.flow is not None:
         scope = vertex.scope
-        while scope is not None and names_map(vertex, scope.owner):
+        while scope is not None and names_scope(vertex, scope.owner):
             yield scope
             scope = scope.owner.scope if scope.owner is not None else None

@@ -9,6 +9,7 @@ from dataflow.checks import check
 from dataflow.demand import prune
 from dataflow.errors import FlowInvalid
 from dataflow.functions import import_function
+from dataflow.lift import lift
 from dataflow.layout import lay_out
 from dataflow.resolve import resolve
 from dataflow.scoping import in_order, place
@@ -37,6 +38,8 @@ def examine(
 ) -> tuple[Graph, list[Vertex]]:
     """Look up, place and check a whole flow; the problems found are in the graph."""
     graph = resolve(wiring, find_type, find_function)
+    if graph.told:
+        lift(graph)
     ordered = in_order(graph)
     place(graph, ordered)
     check(graph, ordered)

@@ -22,7 +22,7 @@ from dataflow.lookup import Lookup
 from dataflow.nodetype import ConfigProblem, NodeType, opaque_type
 from dataflow.policy import NO_POLICY
 from dataflow.ports import MISSING
-from dataflow.wiring import PARAMETERS, LoopBlock, MapBlock, PlacedNode
+from dataflow.wiring import PARAMETERS, LoopBlock, MapBlock, PlacedNode, wrong_limit
 from dataflow.wording import choices
 
 if TYPE_CHECKING:
@@ -146,9 +146,8 @@ class Declarations:
                 return MapAction(scope, options, outputs=tuple(placed.body.outputs))
 
     def _check_limit(self, loop: LoopBlock, spot: Spot) -> None:
-        if loop.limit is not None and (type(loop.limit) is not int or loop.limit <= 0):
-            told = f"limit must be a whole number of 1 or more, or None, found {loop.limit!r}"
-            self.graph.problem(f"{spot}: {told}", spot)
+        if (wrong := wrong_limit(loop.limit)) is not None:
+            self.graph.problem(f"{spot}: {wrong}", spot)
         if loop.on_limit not in ("exit", "fail"):
             known = choices(("exit", "fail"))
             self.graph.problem(f"{spot}: on_limit cannot be {loop.on_limit!r}; {known}", spot)

@@ -70,7 +70,8 @@ class Feeding:
         functions: list[object] = []
         predicate = told_value(loop.predicate, functions)
         codes += codes_of(functions)
-        return [nexts, loop.kind, test, predicate, results, finals]
+        kind = "feedback" if loop.feedback else loop.kind
+        return [nexts, kind, test, predicate, results, finals]
 
     def _flow(
         self, scope: PlacedScope, inner: PlacedScope, node: PlanNode, flow: FlowOf, codes: list[str]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dataflow.merging import MergeFunction
     from dataflow.policy import EachOptions
     from dataflow.ports import InPort, OutPort
-    from dataflow.wiring import LoopBlock, LoopTest, Wiring
+    from dataflow.wiring import Edge, LoopBlock, LoopTest, Rounds, Wiring
 
 __all__ = [
     "Action",
@@ -34,6 +34,7 @@ __all__ = [
     "Spot",
     "Steps",
     "Terminal",
+    "ToldEdge",
     "Vertex",
     "is_constant",
 ]
@@ -69,6 +70,8 @@ class Scope:
     owner: Vertex | None = None  # None for the root
     parameters: dict[str, None] = field(default_factory=dict)  # inputs, carried ports or items, in order
     label: str = ""  # what messages call its item, where it is that of an `each`
+    labels: dict[str, str] = field(default_factory=dict)  # what they call what a lifted loop carries
+    is_lifted: bool = False  # of a loop: feedback edges have made it (S6.3)
 
     @property
     def parent(self) -> Scope | None:
@@ -109,6 +112,9 @@ class Spot(NamedTuple):
         """The steps from the top of the document."""
         path, scope = self.steps, self.scope
         while scope.owner is not None:
+            if scope.is_lifted:  # no document has a block for it
+                scope = scope.owner.home
+                continue
             spot = scope.owner.spot
             path, scope = (*spot.steps, scope.kind.value, *path), spot.scope
         return path
@@ -128,6 +134,10 @@ class Terminal(NamedTuple):
             return "a constant"
         if owner.label:
             return owner.label
+        if isinstance(owner, Vertex) and owner.is_lifted:
+            return self.port
+        if isinstance(owner, Scope) and self.port in owner.labels:
+            return owner.labels[self.port]
         return f"{PARAMETER_OF[owner.kind] if isinstance(owner, Scope) else owner.id}.{self.port}"
 
 
@@ -265,9 +275,34 @@ class Vertex:
                 return ("out",)
 
     @property
+    def is_lifted(self) -> bool:
+        """Whether it is a loop that feedback edges have made."""
+        return isinstance(self.action, LoopAction) and self.action.scope.is_lifted
+
+    @property
     def fires_in(self) -> Scope:
         assert self.scope is not None, f"the scope of {self.id!r} is known by now"
         return self.scope
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ToldEdge:
+    """An edge that says something about rounds: the port that it leads to, and its position there."""
+
+    edge: Edge
+    rounds: Rounds
+    vertex: Vertex
+    given: Input
+    position: int
+
+    @property
+    def wire(self) -> Terminal:
+        return self.given.wires[self.position]
+
+    @property
+    def spot(self) -> Spot:
+        steps = () if self.edge.index is None else ("edges", self.edge.index)
+        return self.vertex.spot_of(self.given.name, steps)
 
 
 @dataclass(slots=True)
@@ -280,6 +315,7 @@ class Graph:
     outputs: dict[str, Terminal] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
     opaque: list[str] = field(default_factory=list)  # types that were not looked into
+    told: list[ToldEdge] = field(default_factory=list)  # edges that say something about rounds
     output_ports: dict[str, OutPort] = field(default_factory=dict)  # what a flow around it sees, once checked
 
     @property

@@ -17,7 +17,7 @@ from dataflow.graph import (
     Terminal,
     Vertex,
 )
-from dataflow.ports import DONE, ERROR, Signal, plain_type
+from dataflow.ports import DONE, ERROR, MISSING, Signal, plain_type
 from dataflow.scoping import resolved
 
 if TYPE_CHECKING:
@@ -68,6 +68,8 @@ class Types:
                 for name, given in vertex.inputs.items():
                     carry = Terminal(scope, name)
                     self.known[carry] = Any if carry in self.loose else self._carried(given)
+                for carry in self.loose & {Terminal(scope, name) for name in scope.labels}:
+                    self.known[carry] = Any
             case MapAction(scope=scope, lists=lists):
                 for item, name in lists.items():
                     self.known[Terminal(scope, item)] = self._item(vertex, name)
@@ -137,10 +139,23 @@ class Types:
                 continue
             for name, wire in action.nexts.items():
                 carry = Terminal(action.scope, name)
-                if carry not in self.loose and is_any(self.of(wire)) and not is_any(self.of(carry)):
+                if name not in vertex.inputs:
+                    found = self._feed_back(carry, wire) or found
+                elif carry not in self.loose and is_any(self.of(wire)) and not is_any(self.of(carry)):
                     self.loose.add(carry)
                     found = True
         return found
+
+    def _feed_back(self, carry: Terminal, wire: Terminal) -> bool:
+        """Let what a feedback edge carries be of its source's type; of any, if that changes with it."""
+        known, found = self.known.get(carry, MISSING), self.of(wire)
+        if carry in self.loose or known == found:
+            return False
+        self.known[carry] = found
+        if known is not MISSING:
+            self.known[carry] = Any
+            self.loose.add(carry)
+        return True
 
     def _item(self, vertex: Vertex, port: str) -> object:
         for wire in vertex.inputs[port].wires:

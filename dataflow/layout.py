@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from dataflow.address_checks import names_map
+from dataflow.address_checks import names_scope
 from dataflow.attempts import bounds_of
 from dataflow.connecting import connect
 from dataflow.graph import (
@@ -78,7 +78,7 @@ def _node(slots: Slots, vertex: Vertex) -> PlanNode:
         if feed.is_lazy or not (feed.many or len(feed.slots) == 1):
             is_plain = False
     opener, label = vertex.fires_in.owner, encode(vertex.id)
-    names_frame = names_map(vertex, opener)
+    names_frame = names_scope(vertex, opener)
     return PlanNode(vertex.index, vertex.id, label, action, given, vertex.slots, names_frame, False, is_plain)
 
 
@@ -213,6 +213,7 @@ def _loop(slots: Slots, vertex: Vertex, action: LoopAction) -> LoopOf:
         results={own[name]: slots.read(wire, scope) for name, wire in action.results.items()},
         alls=frozenset(own[name] for name in action.alls),
         gate=slots.new(scope, "the test") if test is not None and test.kind == "until" else None,
+        feedback=frozenset(name for name in scope.labels if name not in vertex.inputs),
     )
 
 

@@ -12,7 +12,7 @@ from dataflow.frames import OpenedLoop, Unhandled
 from dataflow.plan import LoopOf
 from dataflow.separation import separate
 from dataflow.states import NOT_RUN, RUNNING, WAITING, LoopEnd
-from dataflow.tokens import Errored, Skip, is_dead
+from dataflow.tokens import NO_EDGE, Errored, Skip, is_dead
 from dataflow.wording import counted
 
 if TYPE_CHECKING:
@@ -33,13 +33,12 @@ class Loops:
         """Begin a loop whose first values have settled (S2.4)."""
         frame.states[node.index] = RUNNING
         self.scheduler.report(EventKind.NODE_STARTED, frame, node, type="loop", attempt=1)
-        opened = OpenedLoop(
-            carried={
-                feed.port: _first(self.scheduler, frame, feed.slots)
-                for feed in node.feeds
-                if feed.port in loop.carried
-            }
-        )
+        firsts = {
+            feed.port: _first(self.scheduler, frame, feed.slots)
+            for feed in node.feeds
+            if feed.port in loop.carried
+        }
+        opened = OpenedLoop(carried=firsts | dict.fromkeys(sorted(loop.feedback), NO_EDGE))
         frame.note_opened(node.index, opened)
         self._next_round(frame, node, loop, opened)
 
@@ -146,6 +145,8 @@ class Loops:
             opened.carried = {
                 name: self.scheduler.take(body, slot) for name, (_, slot) in loop.carried.items()
             }
+            if loop.feedback and all(is_dead(opened.carried[name]) for name in loop.feedback):
+                opened.ends = LoopEnd.EXHAUSTED
             self._next_round(frame, node, loop, opened)
         else:
             self._leave(frame, node, loop, opened)
@@ -166,13 +167,14 @@ class Loops:
         """Settle what leaves the loop (S6.1, S6.2)."""
         assert opened.ends is not None
         path = frame.path_of(node)
-        if opened.ends == LoopEnd.LIMIT and loop.kind is not None:
+        if opened.ends == LoopEnd.LIMIT and (loop.kind is not None or loop.feedback):
             assert loop.limit is not None
             if loop.on_limit == "fail":
                 self._fail(frame, node, opened, LoopLimit(node.id, loop.limit))
                 return
             limit = counted(loop.limit, "round")
-            text = f"loop {path} ended at its limit of {limit}, and its test still asked for another"
+            asked = "a feedback edge" if loop.feedback else "its test"
+            text = f"loop {path} ended at its limit of {limit}, and {asked} still asked for another"
             self.scheduler.warn(path, "loop_limit", text)
         for own, carry in loop.finals.items():
             self.scheduler.put(frame, own, opened.carried[carry])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import ValidationError
@@ -13,11 +14,11 @@ from dataflow.names import parse_reference
 from dataflow.nodetype import config_problems, opaque_type
 from dataflow.placeholders import Placeholder, PortRef, literally
 from dataflow.ports import DONE
-from dataflow.wiring import NO_META, Edge, Many, PlacedNode, Reference, flows_within
+from dataflow.wiring import NO_META, Edge, Many, PlacedNode, Reference, Rounds, flows_within, wrong_limit
 from dataflow.wording import choices, counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from dataflow.blocks import OpenBlock
     from dataflow.nodetype import NodeType
@@ -37,6 +38,16 @@ __all__ = [
     "wire",
 ]
 
+#: What an edge may say of the rounds of loops, and what of each: for a limit, any that can be.
+ROUNDS: Final[Mapping[str, tuple[object, ...]]] = MappingProxyType(
+    {
+        "feedback": (True, False),
+        "limit": (),
+        "on_limit": ("exit", "fail"),
+        "each_round": (True, False),
+        "leave": ("last", "all"),
+    }
+)
 #: How deep flows nest in one another; documents nest no deeper either.
 MOST_NESTED: Final = 100
 
@@ -203,16 +214,33 @@ def order_after(block: OpenBlock, step: Step[Any], signals: Iterable[object]) ->
 
 def connect(block: OpenBlock, source: str, target: str, options: Mapping[str, Any]) -> None:
     """Wire an edge by the names of its ports, which are looked up when the flow is checked."""
-    if "feedback" in options or "each_round" in options or "leave" in options:
-        block.problem(f"edge {source} -> {target}: `feedback` comes with a later release; use f.loop")
-        return
-    for unknown in sorted(set(options) - {"id", "meta"}):
-        block.problem(f"edge {source} -> {target}: unknown option {unknown!r}; {choices(('id', 'meta'))}")
+    for told in _wrong_options(options):
+        block.problem(f"edge {source} -> {target}: {told}")
+    said = {name: given for name, given in options.items() if name in ROUNDS}
     try:
         start, end = parse_reference(source), parse_reference(target)
     except ValueError as error:
         block.problem(f"edge {source} -> {target}: {error}")
         return
-    edge = Edge(start, end.node, end.port, options.get("id"), options.get("meta") or {})
-    block.block.edges.append(edge)
+    rounds = Rounds(**said)
+    block.block.edges.append(
+        Edge(
+            start, end.node, end.port, options.get("id"), options.get("meta") or {},
+            rounds=None if rounds == Rounds() else rounds,
+        )  # fmt: skip
+    )
     block.changed()
+
+
+def _wrong_options(options: Mapping[str, Any]) -> Iterator[str]:
+    """Tell what is wrong with the options of an edge."""
+    for unknown in sorted(set(options) - {"id", "meta", *ROUNDS}):
+        yield f"unknown option {unknown!r}; {choices(('id', 'meta', *ROUNDS))}"
+    for name in ("limit", "on_limit"):
+        if name in options and options.get("feedback") is not True:
+            yield f"`{name}` stands only beside feedback=True"
+    if "limit" in options and (wrong := wrong_limit(options["limit"])) is not None:
+        yield wrong
+    for name, known in ROUNDS.items():
+        if known and name in options and options[name] not in known:
+            yield f"{name} cannot be {options[name]!r}; {choices([str(one) for one in known])}"

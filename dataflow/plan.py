@@ -103,7 +103,8 @@ class LoopOf:
     """Run `body` round by round (S6).
 
     `carried` maps a carried port to its slot in the body and the body's slot of its next value; `test`
-    is a slot of the body; `gate` is the slot that the nodes wait for which only next values need (S6.1).
+    is a slot of the body; `gate` is the slot that the nodes wait for which only next values need (S6.1). Of a
+    loop without a test that has `feedback`, another round follows if one of these carried ports gets a value.
     """
 
     body: ScopePlan
@@ -117,6 +118,7 @@ class LoopOf:
     results: Mapping[int, int]  # own output slot -> slot of the body
     alls: frozenset[int]  # of these output slots, the lists of the values of all rounds
     gate: int | None
+    feedback: frozenset[str] = frozenset()  # carried ports that feedback edges lead to (S6.3)
 
 
 @dataclass(frozen=True, slots=True)

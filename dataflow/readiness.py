@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from dataflow.tokens import UNSETTLED, Errored, Skip, is_dead
+from dataflow.tokens import NO_EDGE, UNSETTLED, Errored, Skip, is_dead
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,8 +80,8 @@ def decide(feeds: Sequence[Feed], values: Sequence[Any]) -> Decision:
             live += [] if feed.is_constant else [feed.port]
             if len(alive) > 1 and not feed.many and conflict is None:
                 conflict = Conflict(feed.port, tuple(alive))
-        elif tokens:
-            dead.append((feed, tokens[0]))
+        elif feed.required or any(token is not NO_EDGE for token in tokens):
+            dead.append((feed, next((token for token in tokens if token is not NO_EDGE), NO_EDGE)))
     if conflict is not None:
         return conflict
     barred = [(feed, cause) for feed, cause in dead if feed.required or not has_value]

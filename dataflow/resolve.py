@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dataflow.declarations import Declarations
-from dataflow.graph import CallAction, Graph, Input, LoopAction, MapAction, Spot, Vertex
+from dataflow.graph import CallAction, Graph, Input, LoopAction, MapAction, Spot, ToldEdge, Vertex
 from dataflow.names import encode
 from dataflow.ports import DONE
 from dataflow.sources import Reader, Sources
@@ -14,7 +14,7 @@ from dataflow.wording import choices
 
 if TYPE_CHECKING:
     from dataflow.declarations import Names
-    from dataflow.graph import Steps
+    from dataflow.graph import Steps, Terminal
     from dataflow.lookup import FindFunction, FindType
     from dataflow.wiring import Block, Edge, Placed, Source, Wiring
 
@@ -66,7 +66,10 @@ class _Connecting:
                 if wire is not None:
                     given.wires.append(wire)
                 else:
-                    self._add(vertex, given, edge.source, names, steps)
+                    wire = self._add(vertex, given, edge.source, names, steps)
+                if edge.rounds is not None and wire is not None:
+                    told = ToldEdge(edge, edge.rounds, vertex, given, len(given.wires) - 1)
+                    self.graph.told.append(told)
             elif vertex is not None:
                 self._misplaced(
                     edge, names, f"{edge.target!r} is a {vertex.kind}, which is not wired by edges"
@@ -124,12 +127,15 @@ class _Connecting:
             self.graph.problem(told, vertex.spot_of(port, steps))
         return given
 
-    def _add(self, vertex: Vertex, given: Input, source: Source, names: Names, steps: Steps) -> None:
+    def _add(
+        self, vertex: Vertex, given: Input, source: Source, names: Names, steps: Steps
+    ) -> Terminal | None:
         """Add what a source brings to a port; `steps` lead to what is not among the inputs of its node."""
         spot = vertex.spot_of(given.name, steps)
         wire = self.sources.wire(source, Reader(names, spot, vertex.id, vertex.order - 1))
         if wire is not None:
             given.wires.append(wire)
+        return wire
 
     def _connect_loop(self, loop: LoopBlock, vertex: Vertex, names: Names) -> None:
         action = vertex.action

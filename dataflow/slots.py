@@ -44,6 +44,10 @@ class Slots:
         for scope, members in self.members.items():
             members.sort(key=attrgetter("order"))
             self._number(scope, members, used)
+        for scope in self.members:
+            if scope.is_lifted and scope.owner is not None:
+                for port, slot in scope.owner.slots.items():  # what leaves the loop is called what it is
+                    self.plans[scope.owner.fires_in].names[slot] = port
 
     def _number(self, scope: Scope, members: list[Vertex], used: set[Terminal]) -> None:
         told = {terminal.owner for terminal in used}

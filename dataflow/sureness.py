@@ -39,6 +39,8 @@ class Sureness:
         if isinstance(vertex.action, LoopAction):
             for name, given in vertex.inputs.items():
                 self._sure_carries[Terminal(vertex.action.scope, name)] = self._has_sure_edge(given)
+            for name in vertex.action.scope.labels:  # no edge brings a value in every round
+                self._sure_carries[Terminal(vertex.action.scope, name)] = False
 
     def _is_sure(self, vertex: Vertex) -> bool:
         match vertex.action:

@@ -10,7 +10,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from dataflow.failure import takes_failure
-from dataflow.graph import CallAction, Constant, Input, Scope, Terminal, Vertex
+from dataflow.graph import CallAction, Constant, Input, LoopAction, Scope, Terminal, Vertex
 from dataflow.ports import ERROR
 from dataflow.scoping import resolved
 
@@ -27,6 +27,9 @@ class Answer(NamedTuple):
     vertex: Vertex
     question: str
     answer: str
+
+    def a_round_before(self) -> Answer:
+        return self._replace(question=f"{self.question}, a round before")
 
 
 Answers: TypeAlias = frozenset[Answer]
@@ -76,10 +79,22 @@ class Together:
         match owner:
             case Constant():
                 return NOTHING
+            case Scope(is_lifted=True, owner=Vertex(action=LoopAction()) as loop):
+                return self._of_carried(loop, loop.action, port)
             case Scope():
                 return self._fired.get(owner.owner, NOTHING) if owner.owner is not None else NOTHING
             case Vertex():
                 return self._fired.get(owner, NOTHING) | self._told_by(owner, port)
+
+    def _of_carried(self, loop: Vertex, action: LoopAction, port: str) -> Answers:
+        """Say what an edge tells that counts in the first round of a loop, or in all others (S6.3)."""
+        first = loop.inputs.get(port)
+        told = {Answer(loop, "is it the first round", str(first is not None))}
+        if first is not None:
+            told |= self._of(first.wires[0])
+        else:
+            told |= {one.a_round_before() for one in self._of(action.nexts[port])}
+        return self._fired.get(loop, NOTHING) | told
 
     def _told_by(self, vertex: Vertex, port: str) -> Answers:
         if not isinstance(vertex.action, CallAction):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from dataflow.failure import Failure
 
-__all__ = ["LET_GO", "UNSETTLED", "Errored", "Remembered", "Skip", "chain", "is_dead", "value_of"]
+__all__ = ["LET_GO", "NO_EDGE", "UNSETTLED", "Errored", "Remembered", "Skip", "chain", "is_dead", "value_of"]
 
 
 class _Unsettled:
@@ -61,6 +61,11 @@ class Errored:
     @property
     def reason(self) -> str:
         return f"{self.failure.path} failed: {error_told(self.failure)}"
+
+
+#: What an edge brings in a round in which it does not count (S6.3): one from outside after the first round, a
+#: feedback edge in it. A port that has no other edges is not connected then.
+NO_EDGE: Final = Skip("", "it has no edge in this round")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -46,9 +46,11 @@ __all__ = [
     "Places",
     "Race",
     "Reference",
+    "Rounds",
     "Source",
     "Wiring",
     "flows_within",
+    "wrong_limit",
 ]
 
 #: What stands in place of a node id in a reference to an input of the flow, a carried port, a map's item.
@@ -162,6 +164,21 @@ Joining: TypeAlias = Merge | Gather | Race | MergeContexts | Fallback | Each | C
 Source: TypeAlias = Reference | Literally | Joining
 
 
+@dataclass(frozen=True, slots=True)
+class Rounds:
+    """What an edge says about the rounds of loops (S6.3, S6.4).
+
+    `feedback` closes a loop, whose limit the next two are. `each_round` takes the edge's target into the loop;
+    `leave` says what of all rounds leaves it.
+    """
+
+    feedback: bool = False
+    limit: int | None = 100
+    on_limit: Literal["fail", "exit"] = "exit"
+    each_round: bool = False
+    leave: Literal["last", "all"] = "last"
+
+
 @dataclass(slots=True)
 class Edge:
     """A plain edge; parallel edges are distinct, and id and meta survive a round trip (S1.5)."""
@@ -172,6 +189,10 @@ class Edge:
     id: str | None = None
     meta: Mapping[str, Any] = field(default_factory=_no_meta)
     index: int | None = field(default=None, compare=False)  # among the edges of a document
+    rounds: Rounds | None = None  # what most edges say nothing about
+
+    def __str__(self) -> str:
+        return f"{self.source} -> {self.target}.{self.target_port}"
 
 
 class Places(Protocol):
@@ -312,6 +333,13 @@ class Wiring:
     report: Sequence[Remark] = ()  # where it means something else than in the foreign file it was read from
     file: str = ""  # where it was loaded from, as the document that it is nested in names it
     version: int = 0  # raised by every change, so that a compiled flow knows it is out of date
+
+
+def wrong_limit(limit: object) -> str | None:
+    """Say why something is no limit of a loop (S6.2)."""
+    if limit is None or (type(limit) is int and limit > 0):
+        return None
+    return f"limit must be a whole number of 1 or more, or None, found {limit!r}"
 
 
 def flows_within(wiring: Wiring) -> list[Wiring]:

@@ -1,8 +1,4 @@
-"""The native flow document, format 1, as it is written: its models and their JSON Schema.
-
-The schema is complete; of it, reading refuses feedback edges (`feedback`, `each_round`, `leave: all`), which
-come with a later release.
-"""
+"""The native flow document, format 1, as it is written: its models and their JSON Schema."""
 
 from __future__ import annotations
 

@@ -160,13 +160,15 @@ class EdgePart(Part):
     source_port: Name = "out"
     target: Name = Field(description="The id of a node of this block.")
     target_port: Name
-    feedback: bool = Field(default=False, description="The edge closes a loop. Comes with a later release.")
+    feedback: bool = Field(default=False, description="The edge closes a loop.")
     limit: Count | None = Field(
         default=100, description="Only with `feedback`: rounds at most; null is unlimited."
     )
     on_limit: Literal["exit", "fail"] = Field(default="exit", description="Only with `feedback`.")
-    each_round: bool = Field(default=False, description="Comes with a later release, like `feedback`.")
-    leave: Literal["last", "all"] = Field(default="last", description="`all` comes with a later release.")
+    each_round: bool = Field(default=False, description="The target is part of the loop, and fires in every round.")
+    leave: Literal["last", "all"] = Field(
+        default="last", description="Which of the values of a loop's rounds leave it: the last, or the list of all."
+    )
     id: str | None = None
     meta: dict[str, Any] = Field(default_factory=dict)
 

@@ -27,7 +27,7 @@ from dataflow.expressions import written_function
 from dataflow.formats.native_dump import dump, dump_yaml
 from dataflow.formats.native_policy import read_policy, read_settings
 from dataflow.formats.native_sources import SourceReading, read_options
-from dataflow.formats.problems import LATER, Problem, described, problems_of, report
+from dataflow.formats.problems import Problem, described, problems_of, report
 from dataflow.formats.reading import read
 from dataflow.formats.tree import Within
 from dataflow.offers import OWN_PACKS
@@ -45,6 +45,7 @@ from dataflow.wiring import (
     MapBlock,
     PlacedNode,
     Reference,
+    Rounds,
     Wiring,
 )
 from dataflow.wording import within_file
@@ -155,7 +156,7 @@ class _Reading:
         for id, node in part.nodes.items():
             block.nodes[id] = self._placed(id, node, (*path, "nodes", id), block)
         for index, edge in enumerate(part.edges):
-            block.edges.append(self._edge(edge, index, (*path, "edges", index)))
+            block.edges.append(_edge(edge, index))
         read = self.sources.read_output_of_loop if isinstance(part, LoopPart) else self.sources.read
         for name, output in part.outputs.items():
             block.outputs[name] = read(output, (*path, "outputs", name))
@@ -227,14 +228,6 @@ class _Reading:
         else:
             placed.give(port, sources[0] if len(sources) == 1 else Many(sources))
 
-    def _edge(self, part: EdgePart, index: int, path: Path) -> Edge:
-        for name, plain in (("feedback", False), ("each_round", False), ("leave", "last")):
-            if getattr(part, name) != plain:
-                ends = f"{part.source}.{part.source_port} -> {part.target}.{part.target_port}"
-                self.problem((*path, name), f"edge {ends}: `{name}` {LATER}; a loop node can be used instead")
-        source = Reference(part.source, part.source_port)
-        return Edge(source, part.target, part.target_port, part.id, part.meta, index)
-
     def _loop(self, id: str, node: LoopNode, path: Path) -> LoopBlock:
         part = node.loop
         return LoopBlock(
@@ -264,3 +257,9 @@ class _Reading:
 
     def _named(self, parts: dict[str, SourcePart], path: Path) -> dict[str, Source]:
         return {name: self.sources.read(part, (*path, name)) for name, part in parts.items()}
+
+
+def _edge(part: EdgePart, index: int) -> Edge:
+    rounds = Rounds(part.feedback, part.limit, part.on_limit, part.each_round, part.leave)
+    source, said = Reference(part.source, part.source_port), None if rounds == Rounds() else rounds
+    return Edge(source, part.target, part.target_port, part.id, part.meta, index, said)

@@ -5,7 +5,7 @@ Plain sources are written as edges and expressions inline, so that there is one 
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
@@ -23,7 +23,7 @@ from dataflow.nodetype import NodeType
 from dataflow.ports import MISSING
 from dataflow.type_names import type_name
 from dataflow.type_shapes import bare
-from dataflow.wiring import Edge, Literally, LoopBlock, Many, MapBlock, PlacedNode, Reference
+from dataflow.wiring import Edge, Literally, LoopBlock, Many, MapBlock, PlacedNode, Reference, Rounds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -219,6 +219,9 @@ def _write_edge(edge: Edge) -> dict[str, object]:
     if edge.source.port != "out":
         written["source_port"] = edge.source.port
     written |= {"target": edge.target, "target_port": edge.target_port}
+    if edge.rounds is not None:
+        plain = asdict(Rounds())
+        written |= {name: said for name, said in asdict(edge.rounds).items() if said != plain[name]}
     if edge.id is not None:
         written["id"] = edge.id
     return {**written, **_given({"meta": edge.meta})}

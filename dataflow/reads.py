@@ -1,0 +1,95 @@
+"""Reads: who reads whom in a graph, and which maps that `each` opens each vertex is in (S2, S7.1)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from dataflow.graph import CollectAction, LoopAction, MapAction, Scope, Vertex
+from dataflow.scoping import wires_of, wires_within
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from dataflow.graph import Graph, Input, Terminal
+
+__all__ = ["maps_around", "raised", "reads_between", "rewire", "vertex_behind"]
+
+#: Of each vertex the maps that it is in, outer ones first.
+Around: TypeAlias = "dict[Vertex, dict[Vertex, None]]"
+
+
+def vertex_behind(wire: Terminal) -> Vertex | None:
+    """Return what an edge begins at, or what has opened the scope whose parameter it reads."""
+    owner = wire.owner
+    if isinstance(owner, Scope):
+        return owner.owner
+    return owner if isinstance(owner, Vertex) else None
+
+
+def raised(reader: Vertex | None, home: Scope) -> Vertex | None:
+    """Return what stands for a reader in a block around it; None if it is not inside that block."""
+    while reader is not None and reader.home is not home:
+        reader = reader.home.owner
+    return reader
+
+
+def reads_between(graph: Graph, is_left_out: Callable[[Input, int], bool]) -> Iterator[tuple[Vertex, Vertex]]:
+    """Yield each pair of vertices of one block of which the second, or something inside it, reads the first."""
+    for reader in graph.vertices:
+        wires = [
+            wire for given in reader.inputs.values()
+            for position, wire in enumerate(given.wires) if not is_left_out(given, position)
+        ]  # fmt: skip
+        if isinstance(reader.action, CollectAction):
+            wires.append(reader.action.source)
+        for wire in (*wires, *wires_within(reader)):
+            source = vertex_behind(wire)
+            above = None if source is None else raised(reader, source.home)
+            if source is not None and above is not None and above is not source:
+                yield source, above
+
+
+def maps_around(ordered: Iterable[Vertex]) -> tuple[Around, Around]:
+    """Tell in which maps each vertex fires, and in which it reads; a collect is outside of what it reads.
+
+    Sources come before their readers.
+    """
+    fires: Around = {}
+    reads: Around = {}
+    for vertex in ordered:
+        found: dict[Vertex, None] = {}
+        for wire in wires_of(vertex):
+            source = vertex_behind(wire)
+            if source is None:
+                continue
+            found |= fires.get(source, {})
+            if isinstance(source.action, MapAction) and wire.owner is source.action.scope:
+                found[source] = None
+        reads[vertex] = dict(found)
+        if isinstance(vertex.action, CollectAction) and found:
+            found.popitem()
+        fires[vertex] = found
+    return fires, reads
+
+
+def rewire(graph: Graph, change: Callable[[Terminal, Vertex | None, Input | None, int], Terminal]) -> None:
+    """Replace every edge of a graph by what is returned for it, its reader, its port and its position there.
+
+    What leaves a block is read by the block, what is an output of the flow by nobody.
+    """
+    for vertex in graph.vertices:
+        for given in vertex.inputs.values():
+            given.wires = [change(wire, vertex, given, number) for number, wire in enumerate(given.wires)]
+        match vertex.action:
+            case CollectAction() as collect:
+                collect.source = change(collect.source, vertex, None, 0)
+            case LoopAction() as loop:
+                if loop.test_wire is not None:
+                    loop.test_wire = change(loop.test_wire, vertex, None, 0)
+                for wires in (loop.nexts, loop.results):
+                    wires.update({name: change(wire, vertex, None, 0) for name, wire in wires.items()})
+            case MapAction(collects=collects):
+                collects.update({name: change(wire, vertex, None, 0) for name, wire in collects.items()})
+            case _:
+                pass
+    graph.outputs = {name: change(wire, None, None, 0) for name, wire in graph.outputs.items()}
