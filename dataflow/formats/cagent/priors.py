@@ -1,0 +1,96 @@
+"""Which outputs a step may find: those of the steps before it, and in a loop those of the whole loop."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from dataflow.formats.cagent.parts import AgentStep, Back, ConditionStep, ParallelStep, Step
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from dataflow.formats.tree import Path
+
+__all__ = ["Ran", "Order", "order_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """An agent step or a condition in the order of the steps.
+
+    `lanes` are the lists of steps side by side that it stands in, each by its block and its number there.
+    """
+
+    path: tuple[str, ...]
+    agent: str
+    place: Path
+    lanes: tuple[tuple[tuple[str, ...], int], ...]
+
+    def is_beside(self, other: Ran) -> bool:
+        """Tell whether it runs at the same time as another, each in a list of one block."""
+        lanes = dict(self.lanes)
+        return any(lanes.get(block, number) != number for block, number in other.lanes)
+
+
+@dataclass(slots=True)
+class Order:
+    """The steps in the order in which they run first."""
+
+    ran: list[Ran] = field(default_factory=list)
+    index: dict[tuple[str, ...], int] = field(default_factory=dict)
+    begins: dict[tuple[str, ...], int] = field(default_factory=dict)  # of each step, its first step inside
+    loops: list[tuple[tuple[str, ...], range]] = field(default_factory=list)  # each with where it goes back to
+
+    def before(self, path: tuple[str, ...]) -> Iterator[Ran]:
+        """Go through the agent steps that may have given something when a step begins."""
+        here = self.index[path]
+        step = self.ran[here]
+        around = [span for _, span in self.loops if here in span]
+        for number, other in enumerate(self.ran):
+            is_earlier = number < here and not other.is_beside(step)
+            if other.agent and (is_earlier or any(number in span for span in around)):
+                yield other
+
+    def inner_loops(self, target: tuple[str, ...]) -> list[str]:
+        """List the steps behind a step that loops go back to: their loops begin afresh when it comes again."""
+        begin = self.begins[target]
+        found = [step for step, _ in self.loops if step[:-1] == target[:-1] and self.begins[step] > begin]
+        return list(dict.fromkeys(step[-1] for step in found))
+
+
+def order_of(steps: tuple[Step, ...]) -> Order:
+    """Find the order of steps that have been arranged."""
+    order = Order()
+    _walk(order, steps, (), ())
+    return order
+
+
+def _walk(
+    order: Order,
+    steps: tuple[Step, ...],
+    around: tuple[str, ...],
+    lanes: tuple[tuple[tuple[str, ...], int], ...],
+) -> None:
+    for step in steps:
+        path = (*around, step.id)
+        order.begins[path] = len(order.ran)
+        match step:
+            case AgentStep():
+                _add(order, Ran(path, step.agent, step.path, lanes))
+            case ConditionStep():
+                _add(order, Ran(path, "", step.path, lanes))
+                _walk(order, step.yes, around, lanes)
+                _walk(order, step.no, around, lanes)
+            case ParallelStep():
+                for number, child in enumerate(step.steps):
+                    _walk(order, (child,), path, (*lanes, (path, number)))
+            case Back():
+                target = (*around, str(step.target))
+                if target in order.begins:
+                    order.loops.append((target, range(order.begins[target], len(order.ran))))
+
+
+def _add(order: Order, ran: Ran) -> None:
+    order.index[ran.path] = len(order.ran)
+    order.ran.append(ran)
