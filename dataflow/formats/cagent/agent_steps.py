@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from dataflow.formats.cagent.priors import Ran
     from dataflow.formats.foreign import JsonDict
 
-__all__ = ["agent_node"]
+__all__ = ["agent_node", "flow_of"]
 
 #: Names that no input for an earlier output can have.
 TAKEN = frozenset({"config", "prompt", "state"})
@@ -24,28 +24,22 @@ def agent_node(
     step: AgentStep, path: tuple[str, ...], definition: AgentDefinition, before: Sequence[Ran]
 ) -> JsonDict:
     """Make the node of a step that runs an agent behind others."""
-    nodes: JsonDict = {}
-    prompt = "$in.prompt"
+    names = _names(before)
+    nodes: JsonDict = {"given": _given(names, before)}
     if before:
-        names = _names(before)
-        nodes["given"] = _given(names, before)
         nodes["prompt"] = _prompt(names, before)
-        prompt = "prompt"
-    nodes |= _asked(step, definition, prompt)
+    nodes |= _asked(step, definition, "prompt" if before else "given.prompt")
     nodes["done"] = {
         "type": "cagent.record",
         "config": {"path": [*path], "agent": step.agent},
         "inputs": {"state": "$in.state", "text": "agent.text"},
     }
-    return {
-        "flow": {
-            "dataflow": 1,
-            "inputs": {"prompt": {"type": "string"}, "state": {"type": "object"}},
-            "nodes": nodes,
-            "outputs": {"state": "done"},
-        },
-        "inputs": {"prompt": "$in.prompt"},
-    }
+    return flow_of({"nodes": nodes, "outputs": {"state": "done"}})
+
+
+def flow_of(block: JsonDict) -> JsonDict:
+    """Make a node of the parts of a flow that takes what came before it and adds to it."""
+    return {"flow": {"dataflow": 1, "inputs": {"state": {"type": "object"}}, **block}}
 
 
 def _asked(step: AgentStep, definition: AgentDefinition, prompt: str) -> JsonDict:
@@ -72,15 +66,16 @@ def _asked(step: AgentStep, definition: AgentDefinition, prompt: str) -> JsonDic
 
 def _given(names: Sequence[str], before: Sequence[Ran]) -> JsonDict:
     steps = {name: [*ran.path] for name, ran in zip(names, before, strict=True)}
-    return {"type": "cagent.outputs", "config": {"steps": steps}, "inputs": {"state": "$in.state"}}
+    config = {"config": {"steps": steps}} if steps else {}
+    return {"type": "cagent.outputs", **config, "inputs": {"state": "$in.state"}}
 
 
 def _prompt(names: Sequence[str], before: Sequence[Ran]) -> JsonDict:
-    steps = [
-        {"name": name, "agent": ran.agent} | ({"path": "/".join(ran.path)} if "/".join(ran.path) != name else {})
-        for name, ran in zip(names, before, strict=True)
-    ]
-    inputs = {"prompt": "$in.prompt", **{name: f"given.{name}" for name in names}}
+    steps: list[JsonDict] = []
+    for name, ran in zip(names, before, strict=True):
+        path = "/".join(ran.path)
+        steps.append({"name": name, "agent": ran.agent} | ({"path": path} if path != name else {}))
+    inputs = {"prompt": "given.prompt", **{name: f"given.{name}" for name in names}}
     return {"type": "agent.prior_outputs", "config": {"steps": steps}, "inputs": inputs}
 
 

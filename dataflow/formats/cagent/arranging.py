@@ -61,7 +61,9 @@ class _Arranging:
     ids: list[str]  # of the list of the workflow, in the order of the file
     notes: Notes
 
-    def list(self, steps: tuple[Step, ...], around: tuple[str, ...], above: tuple[str, ...]) -> tuple[Step, ...]:
+    def list(
+        self, steps: tuple[Step, ...], around: tuple[str, ...], above: tuple[str, ...]
+    ) -> tuple[Step, ...]:
         """Arrange a list; `around` are the parallel blocks around it, `above` the steps to go back to."""
         found: list[Step] = []
         for step in self._ordered(steps, around):

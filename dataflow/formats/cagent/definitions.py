@@ -88,14 +88,18 @@ class _Reading:
         found = given.get("schema") if isinstance(given, dict) else given
         if not isinstance(found, dict):
             where = f"agent {name!r}, structured_output"
-            self.notes.problem(path, f"{where}: expected a JSON Schema under `schema`, found {described(found)}")
+            self.notes.problem(
+                path, f"{where}: expected a JSON Schema under `schema`, found {described(found)}"
+            )
             return {}
         return found
 
     def _model(self, name: str, given: Any, path: Path) -> JsonDict:
         """Make a config of what an agent says of its model: a name under `models`, or that of a model."""
         if not isinstance(given, str) or not given.strip():
-            self.notes.problem(path, f"agent {name!r}: expected the name of a model, found {described(given)}")
+            self.notes.problem(
+                path, f"agent {name!r}: expected the name of a model, found {described(given)}"
+            )
             return {}
         named = given.strip()
         if named not in self.models:
@@ -135,6 +139,8 @@ class _Reading:
             named = f"{DEFAULT_PROVIDER}/{named}"
         match = _NAME.fullmatch(named)
         if match is None:
-            self.notes.problem(path, f"agent {agent!r}: {described(named)} is no model; expected provider/model")
+            self.notes.problem(
+                path, f"agent {agent!r}: {described(named)} is no model; expected provider/model"
+            )
             return named
         return f"{PROVIDERS.get(match[1], match[1])}/{match[2]}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping  # noqa: TC003 - read when ports are made
 from typing import Any, NamedTuple
 
 from pydantic import ConfigDict, Field
@@ -11,7 +11,7 @@ from dataflow.config import Config
 from dataflow.declare import node
 from dataflow.errors import DataflowError
 from dataflow.formats.cagent.conditions import filled, holds
-from dataflow.formats.cagent.state import EMPTY, State, gathered, output_at, recorded
+from dataflow.formats.cagent.state import State, begun, finished, gathered, output_at, recorded
 from dataflow.node_output import NodeOutput
 from dataflow.ports import Port, Ports
 
@@ -51,7 +51,9 @@ class Block(_Strict):
 class Outputs(_Strict):
     """Config of `cagent.outputs`: which outputs are told."""
 
-    steps: dict[str, list[str]] = Field(description="the path of a step by the port that has its output")
+    steps: dict[str, list[str]] = Field(
+        default={}, description="the path of a step by the port that has its output"
+    )
 
 
 class Condition(_Strict):
@@ -82,9 +84,9 @@ class Finished(NamedTuple):
 
 
 @node
-async def start() -> State:
+async def start(prompt: str) -> State:
     """Begin a workflow, of which no step has run."""
-    return EMPTY
+    return begun(prompt)
 
 
 @node
@@ -101,21 +103,20 @@ async def gather(inputs: Mapping[str, Any], config: Block) -> NodeOutput:
 
 
 def _told(config: Outputs) -> Ports:
-    return Ports({"state": State}, {name: Port(str, conditional=True) for name in config.steps})
+    told = {name: Port(str, conditional=True) for name in config.steps}
+    return Ports({"state": State}, {**told, "prompt": str})
 
 
 @node(ports=_told)
 async def outputs(inputs: Mapping[str, Any], config: Outputs) -> NodeOutput:
-    """Tell outputs by name; a step that has given none has no value."""
-    found = {name: output_at(inputs["state"], path) for name, path in config.steps.items()}
-    return NodeOutput({name: output for name, output in found.items() if output is not None})
+    """Tell the prompt of the run and outputs by name; a step that has given none has no value."""
+    state: State = inputs["state"]
+    found = {name: output_at(state, path) for name, path in config.steps.items()}
+    told = {name: output for name, output in found.items() if output is not None}
+    return NodeOutput({**told, "prompt": state["prompt"]})
 
 
-@node(
-    ports=Ports(
-        {"state": State}, {"true": Port(State, exit="true"), "false": Port(State, exit="false")}
-    )
-)
+@node(ports=Ports({"state": State}, {"true": Port(State, exit="true"), "false": Port(State, exit="false")}))
 async def condition(inputs: Mapping[str, Any], config: Condition) -> NodeOutput:
     """Go on with `true` or with `false`, as a condition says.
 
@@ -144,4 +145,4 @@ async def back(config: Loop, state: State) -> State:
 @node
 async def finish(state: State) -> Finished:
     """End a workflow with the outputs of its steps."""
-    return Finished(state["steps"], state.get("last"))
+    return Finished(finished(state), state.get("last"))

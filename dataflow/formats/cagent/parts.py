@@ -93,6 +93,7 @@ class Workflow:
     steps: tuple[Step, ...]
     limit: int
     agents: Mapping[str, AgentDefinition]
+    is_whole: bool = True  # whether all steps could be read
 
 
 def steps_in(steps: tuple[Step, ...]) -> Iterator[Step]:

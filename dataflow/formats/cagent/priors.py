@@ -3,34 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from dataflow.formats.cagent.parts import AgentStep, Back, ConditionStep, ParallelStep, Step
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from dataflow.formats.tree import Path
+__all__ = ["Order", "Ran", "order_of"]
 
-__all__ = ["Ran", "Order", "order_of"]
+Lanes: TypeAlias = tuple[tuple[tuple[str, ...], int], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Ran:
     """An agent step or a condition in the order of the steps.
 
-    `lanes` are the lists of steps side by side that it stands in, each by its block and its number there.
+    `lanes` are the lists that it stands in beside others, each by its step and its number there: the children
+    of parallel blocks and the branches of conditions.
     """
 
     path: tuple[str, ...]
     agent: str
-    place: Path
-    lanes: tuple[tuple[tuple[str, ...], int], ...]
+    lanes: Lanes
 
-    def is_beside(self, other: Ran) -> bool:
-        """Tell whether it runs at the same time as another, each in a list of one block."""
-        lanes = dict(self.lanes)
-        return any(lanes.get(block, number) != number for block, number in other.lanes)
+    def is_beside(self, lanes: Lanes) -> bool:
+        """Tell whether it stands in another list of one step than what stands in these lists."""
+        own = dict(self.lanes)
+        return any(own.get(step, number) != number for step, number in lanes)
 
 
 @dataclass(slots=True)
@@ -40,7 +40,9 @@ class Order:
     ran: list[Ran] = field(default_factory=list)
     index: dict[tuple[str, ...], int] = field(default_factory=dict)
     begins: dict[tuple[str, ...], int] = field(default_factory=dict)  # of each step, its first step inside
-    loops: list[tuple[tuple[str, ...], range]] = field(default_factory=list)  # each with where it goes back to
+    loops: list[tuple[tuple[str, ...], frozenset[int]]] = field(
+        default_factory=list
+    )  # steps by where it goes
 
     def before(self, path: tuple[str, ...]) -> Iterator[Ran]:
         """Go through the agent steps that may have given something when a step begins."""
@@ -48,7 +50,7 @@ class Order:
         step = self.ran[here]
         around = [span for _, span in self.loops if here in span]
         for number, other in enumerate(self.ran):
-            is_earlier = number < here and not other.is_beside(step)
+            is_earlier = number < here and not other.is_beside(step.lanes)
             if other.agent and (is_earlier or any(number in span for span in around)):
                 yield other
 
@@ -70,25 +72,27 @@ def _walk(
     order: Order,
     steps: tuple[Step, ...],
     around: tuple[str, ...],
-    lanes: tuple[tuple[tuple[str, ...], int], ...],
+    lanes: Lanes,
 ) -> None:
     for step in steps:
         path = (*around, step.id)
         order.begins[path] = len(order.ran)
         match step:
             case AgentStep():
-                _add(order, Ran(path, step.agent, step.path, lanes))
+                _add(order, Ran(path, step.agent, lanes))
             case ConditionStep():
-                _add(order, Ran(path, "", step.path, lanes))
-                _walk(order, step.yes, around, lanes)
-                _walk(order, step.no, around, lanes)
+                _add(order, Ran(path, "", lanes))
+                for number, branch in enumerate((step.yes, step.no)):
+                    _walk(order, branch, around, (*lanes, (path, number)))
             case ParallelStep():
                 for number, child in enumerate(step.steps):
                     _walk(order, (child,), path, (*lanes, (path, number)))
             case Back():
                 target = (*around, str(step.target))
                 if target in order.begins:
-                    order.loops.append((target, range(order.begins[target], len(order.ran))))
+                    inside = range(order.begins[target], len(order.ran))
+                    body = frozenset(n for n in inside if not order.ran[n].is_beside(lanes))
+                    order.loops.append((target, body))
 
 
 def _add(order: Order, ran: Ran) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.formats.cagent.definitions import read_agents
@@ -11,6 +12,7 @@ from dataflow.formats.cagent.parts import (
     Back,
     ConditionStep,
     ParallelStep,
+    Retry,
     Step,
     Workflow,
 )
@@ -38,7 +40,8 @@ _FIELDS: Final[dict[str, frozenset[str]]] = {
     "condition": frozenset({"id", "type", "name", "retry", "condition", "true", "false"}),
     "parallel": frozenset({"id", "type", "name", "retry", "steps"}),
 }
-_OPTIONS: Final = frozenset({"steps", "max_loop_iterations", "overrides"})
+LIMIT: Final = "max_loop_iterations"
+_OPTIONS: Final = frozenset({"steps", LIMIT, "overrides"})
 
 
 def read_workflow(data: JsonDict, notes: Notes) -> Workflow:
@@ -47,7 +50,7 @@ def read_workflow(data: JsonDict, notes: Notes) -> Workflow:
     steps, limit = reading.workflow()
     if not notes.problems and not steps:
         notes.problem(("workflow",), "has no steps")
-    return Workflow(steps, limit, read_agents(data, reading.used, notes))
+    return Workflow(steps, limit, read_agents(data, reading.used, notes), reading.is_whole)
 
 
 class _Reading:
@@ -59,6 +62,7 @@ class _Reading:
         self.agents = within(data, "agents")
         self.used: dict[str, Path] = {}
         self.levels = 0  # of parallel blocks around what is being read
+        self.is_whole = True
 
     def workflow(self) -> tuple[tuple[Step, ...], int]:
         if "workflow" not in self.data:
@@ -80,23 +84,22 @@ class _Reading:
         return (), DEFAULT_LIMIT
 
     def _limit(self, given: JsonDict, path: Path) -> int:
-        """Return the limit of the loops; one in `overrides` wins, and 0 or less is the default."""
-        limit = DEFAULT_LIMIT
-        overrides = given.get("overrides")
+        """Return the limit of the loops: one in `overrides` wins, and 0 or less is the default."""
+        overrides, place = given.get("overrides"), (*path, "overrides")
         if not isinstance(overrides, dict | None):
-            self.notes.problem((*path, "overrides"), f"expected a mapping, found {described(overrides)}")
+            self.notes.problem(place, f"expected a mapping, found {described(overrides)}")
             overrides = None
-        self._check_fields(overrides or {}, _OPTIONS - {"steps", "overrides"}, (*path, "overrides"), "overrides")
-        for found, place in ((given, path), (overrides or {}, (*path, "overrides"))):
-            value = found.get("max_loop_iterations")
-            if value is None:
-                continue
-            if type(value) is not int:
-                place = (*place, "max_loop_iterations")
-                self.notes.problem(place, f"expected a whole number, found {described(value)}")
-            else:
-                limit = value if value > 0 else DEFAULT_LIMIT
-        return limit
+        self._check_fields(overrides or {}, frozenset({LIMIT}), place, "overrides")
+        own = self._count(given, path)
+        limit = self._count(overrides or {}, place) or own
+        return limit if limit > 0 else DEFAULT_LIMIT
+
+    def _count(self, given: JsonDict, path: Path) -> int:
+        limit = given.get(LIMIT)
+        if limit is None or type(limit) is int:
+            return limit or 0
+        self.notes.problem((*path, LIMIT), f"expected a whole number, found {described(limit)}")
+        return 0
 
     def _check_fields(self, given: JsonDict, known: frozenset[str], path: Path, label: str) -> None:
         for field in given.keys() - known:
@@ -110,105 +113,141 @@ class _Reading:
             return ()
         found: list[Step] = []
         for index, entry in enumerate(given):
-            place = (*path, index)
-            if in_branch and (isinstance(entry, str) or type(entry) is int):
-                found.append(Back(names.unique(f"{BACK}{entry}"), place, entry))
-            elif isinstance(entry, dict):
-                found += self._step(entry, place, f"step[{index}]", names)
-            else:
-                self.notes.problem(place, f"step[{index}]: expected a step, found {described(entry)}")
+            step = self._step(entry, (*path, index), names, in_branch)
+            found += [] if step is None else [step]
+            self.is_whole &= step is not None
         return tuple(found)
 
-    def _step(self, given: JsonDict, path: Path, label: str, names: _Names) -> Iterator[Step]:
+    def _step(self, given: Any, path: Path, names: _Names, in_branch: bool) -> Step | None:
+        label = f"step[{path[-1]}]"
+        if in_branch and (isinstance(given, str) or type(given) is int):
+            return Back(names.unique(f"{BACK}{given}"), path, given)
+        if not isinstance(given, dict):
+            self.notes.problem(path, f"{label}: expected a step, found {described(given)}")
+            return None
         id = given.get("id")
         if id is not None and not (isinstance(id, str) and id):
             self.notes.problem((*path, "id"), f"{label}: expected a text as id, found {described(id)}")
             id = None
-        label = f"{label} {id!r}" if id else label
+        entry = _Entry(given, path, f"{label} {id!r}" if id else label, id, names)
         if "goto" in given:
-            yield from self._goto(given, path, label, names, id)
-            return
+            return self._goto(entry)
         kind = given.get("type")
         if kind not in TYPES:
-            text = f"{label}: expected a step of type {', '.join(TYPES)}, found {described(kind)}"
-            self.notes.problem((*path, "type") if "type" in given else path, text)
-            return
-        self._check_fields(given, _FIELDS[kind], path, label)
-        if id in names.seen and not self._leads_back(id, kind, names):
-            first = names.seen[id]
-            self.notes.problem((*path, "id"), f"{label}: there is another step of this id, {first}; use another")
-        read = {"agent": self._agent, "condition": self._condition, "parallel": self._parallel}[kind]
-        step = read(given, path, label, names, id)
-        if step is not None:
-            yield step
+            text = f"expected a step of type {', '.join(TYPES)}, found {described(kind)}"
+            self._problem(entry, text, "type")
+            return None
+        return self._typed(entry, kind)
 
-    def _leads_back(self, id: str | None, kind: str, names: _Names) -> bool:
-        return kind == "agent" and id is not None and id.startswith(BACK) and id[len(BACK) :] in names.given
+    def _typed(self, entry: _Entry, kind: str) -> Step | None:
+        self._check_fields(entry.given, _FIELDS[kind], entry.path, entry.label)
+        names, id = entry.names, entry.id
+        if id in names.seen and not (kind == "agent" and names.leads_back(id)):
+            self._problem(entry, f"there is another step of this id, {names.seen[id]}; use another", "id")
+        match kind:
+            case "agent":
+                return self._agent(entry)
+            case "condition":
+                return self._condition(entry)
+            case _:
+                return self._parallel(entry)
 
-    def _goto(self, given: JsonDict, path: Path, label: str, names: _Names, id: str | None) -> Iterator[Step]:
-        target = given["goto"]
-        self._check_fields(given, frozenset({"id", "goto"}), path, label)
+    def _problem(self, entry: _Entry, text: str, field: str) -> None:
+        """Note what is wrong with a field of a step, at its place if it is there."""
+        path = (*entry.path, field) if field in entry.given else entry.path
+        self.notes.problem(path, f"{entry.label}: {text}")
+
+    def _goto(self, entry: _Entry) -> Step | None:
+        target = entry.given["goto"]
+        self._check_fields(entry.given, frozenset({"id", "goto"}), entry.path, entry.label)
         if isinstance(target, str) or type(target) is int:
-            yield Back(names.unique(id or f"{BACK}{target}", is_own=id is not None), path, target)
-        else:
-            expected = f"expected the id or the index of a step, found {described(target)}"
-            self.notes.problem((*path, "goto"), f"{label}: {expected}")
+            id = entry.names.unique(entry.id or f"{BACK}{target}", is_own=entry.id is not None)
+            return Back(id, entry.path, target)
+        self._problem(entry, f"expected the id or the index of a step, found {described(target)}", "goto")
+        return None
 
-    def _agent(self, given: JsonDict, path: Path, label: str, names: _Names, id: str | None) -> Step | None:
-        name = given.get("name")
+    def _agent(self, entry: _Entry) -> Step | None:
+        name, id = entry.given.get("name"), entry.id
         if not isinstance(name, str) or not name:
-            self.notes.problem(path, f"{label}: an agent step needs the `name` of an agent")
+            self._problem(entry, "an agent step needs the `name` of an agent", "name")
             return None
         if name not in self.agents:
-            text = f"{label}: there is no agent {name!r}; {choices(nearest(map(str, self.agents), name))}"
-            self.notes.problem((*path, "name"), text)
+            known = choices(nearest(map(str, self.agents), name))
+            self._problem(entry, f"there is no agent {name!r}; {known}", "name")
             return None
-        if self._leads_back(id, "agent", names):
-            assert id is not None, "as told"
-            return Back(names.unique(id, is_own=True), path, id[len(BACK) :], name)
-        self.used.setdefault(name, path)
-        retry = read_retry(given.get("retry"), (*path, "retry"), label, self.notes)
-        return AgentStep(names.of(id, name, label), path, name, retry, id is not None)
+        if id is not None and entry.names.leads_back(id):
+            return Back(entry.names.unique(id, is_own=True), entry.path, id[len(BACK) :], name)
+        self.used.setdefault(name, entry.path)
+        return AgentStep(entry.named(name), entry.path, name, self._retry(entry), id is not None)
 
-    def _condition(self, given: JsonDict, path: Path, label: str, names: _Names, id: str | None) -> Step | None:
-        text = given.get("condition")
+    def _condition(self, entry: _Entry) -> Step | None:
+        text = entry.given.get("condition")
         if not isinstance(text, str) or not text.strip():
-            expected = f"a condition step needs a `condition`, found {described(text)}"
-            self.notes.problem((*path, "condition") if text else path, f"{label}: {expected}")
+            self._problem(
+                entry, f"a condition step needs a `condition`, found {described(text)}", "condition"
+            )
             text = ""
-        own = names.of(id, str(given.get("name") or "condition"), label)
-        if given.get("retry") is not None:
-            read_retry(given["retry"], (*path, "retry"), label, self.notes)
-            self.notes.remark(own, "has `retry`", "it has no effect, as a condition does not fail for a while")
-        branches = [
-            self.steps([] if given.get(key) is None else given[key], (*path, key), names, in_branch=True)
-            for key in ("true", "false")
-        ]
-        return ConditionStep(own, path, text, *branches, is_named=id is not None)
+        own = entry.named(str(entry.given.get("name") or "condition"))
+        if self._retry(entry) is not None:
+            self.notes.remark(own, "has `retry`", "it has no effect on a condition")
+        return ConditionStep(
+            own,
+            entry.path,
+            text,
+            self._branch(entry, "true"),
+            self._branch(entry, "false"),
+            entry.id is not None,
+        )
 
-    def _parallel(self, given: JsonDict, path: Path, label: str, names: _Names, id: str | None) -> Step | None:
-        own = names.of(id, str(given.get("name") or "parallel"), label)
-        retry = read_retry(given.get("retry"), (*path, "retry"), label, self.notes)
-        steps, place = given.get("steps"), (*path, "steps")
+    def _branch(self, entry: _Entry, key: str) -> tuple[Step, ...]:
+        given = entry.given.get(key)
+        return self.steps([] if given is None else given, (*entry.path, key), entry.names, in_branch=True)
+
+    def _parallel(self, entry: _Entry) -> Step | None:
+        own = entry.named(str(entry.given.get("name") or "parallel"))
+        steps = entry.given.get("steps")
         if not isinstance(steps, list):
-            text = f"{label}: a parallel step needs a list of `steps`, found {described(steps)}"
-            self.notes.problem(place if "steps" in given else path, text)
+            self._problem(
+                entry, f"a parallel step needs a list of `steps`, found {described(steps)}", "steps"
+            )
             return None
-        if any(isinstance(entry, str) for entry in steps):
+        if any(isinstance(step, str) for step in steps):
             form = "the older form of workflows, with agents' names as the steps of a parallel block"
-            expected = "expected {type: agent, name: ...} for each"
-            self.notes.problem(place, f"{label}: {form}, is not read here; {expected}")
+            self._problem(
+                entry, f"{form}, is not read here; expected {{type: agent, name: ...}} for each", "steps"
+            )
             return None
         if self.levels == MOST_NESTED:
-            self.notes.problem(path, f"{label}: parallel blocks nest deeper than {MOST_NESTED}")
+            self._problem(entry, f"parallel blocks nest deeper than {MOST_NESTED}", "type")
             return None
         self.levels += 1
-        children = self.steps(steps, place, _Names(steps), in_branch=False)
+        children = self.steps(steps, (*entry.path, "steps"), _Names(steps), in_branch=False)
         self.levels -= 1
         for child in children:
             if isinstance(child, Back):
-                self.notes.problem(child.path, f"{label}: what runs side by side cannot lead back")
-        return ParallelStep(own, path, children, retry, id is not None)
+                self.notes.problem(child.path, f"{entry.label}: what runs side by side cannot lead back")
+                self.is_whole = False
+        return ParallelStep(own, entry.path, children, self._retry(entry), entry.id is not None)
+
+    def _retry(self, entry: _Entry) -> Retry | None:
+        return read_retry(entry.given.get("retry"), (*entry.path, "retry"), entry.label, self.notes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A mapping that is read as a step: where it stands, what messages call it, and its id if it has one."""
+
+    given: JsonDict
+    path: Path
+    label: str
+    id: str | None
+    names: _Names
+
+    def named(self, otherwise: str) -> str:
+        """Return the id of the step: its own, or one made of another name."""
+        found = self.id or self.names.unique(otherwise)
+        self.names.seen.setdefault(found, self.label)
+        return found
 
 
 class _Names:
@@ -218,11 +257,9 @@ class _Names:
         self.given = {id for id in _given_ids(steps) if isinstance(id, str)}
         self.seen: dict[str, str] = {}  # the ids so far, and which steps have them
 
-    def of(self, id: str | None, otherwise: str, label: str) -> str:
-        """Return the id of a step: its own, or one made of another name."""
-        found = id or self.unique(otherwise)
-        self.seen.setdefault(found, label)
-        return found
+    def leads_back(self, id: str) -> bool:
+        """Tell whether an agent step of this id leads back to a step."""
+        return id.startswith(BACK) and id[len(BACK) :] in self.given
 
     def unique(self, name: str, *, is_own: bool = False) -> str:
         """Return a name, or the next of it, that no step has; `is_own` says that the file gives it."""

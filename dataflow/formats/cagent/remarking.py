@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from dataflow.formats.cagent.priors import Order
     from dataflow.formats.foreign import Notes
 
-__all__ = ["remark_on"]
+__all__ = ["check_instructions", "remark_on"]
 
 
 def remark_on(workflow: Workflow, steps: tuple[Step, ...], order: Order, notes: Notes) -> None:
-    """Note what is worth a remark, and references in instructions that lead nowhere as problems."""
+    """Note what is worth a remark in a workflow without problems."""
     everywhere = [*_all_steps(steps)]
     shape = shape_of(workflow.steps)
-    _remark_on_names([step for _, step in everywhere], notes)
+    _remark_on_names(everywhere, notes)
     for path, step in everywhere:
         match step:
             case Back():
@@ -32,7 +32,6 @@ def remark_on(workflow: Workflow, steps: tuple[Step, ...], order: Order, notes: 
                 _remark_on_condition(step, path, workflow, order, shape, notes)
             case _:
                 pass
-    _check_instructions(workflow, shape, notes)
 
 
 def _all_steps(steps: tuple[Step, ...]) -> Iterator[tuple[tuple[str, ...], Step]]:
@@ -46,8 +45,10 @@ def _all_steps(steps: tuple[Step, ...]) -> Iterator[tuple[tuple[str, ...], Step]
                 todo.append(((*around, step.id), step.steps))
 
 
-def _remark_on_names(steps: list[Step], notes: Notes) -> None:
-    unnamed = [step.id for step in steps if isinstance(step, AgentStep) and not step.is_named]
+def _remark_on_names(everywhere: list[tuple[tuple[str, ...], Step]], notes: Notes) -> None:
+    unnamed = [
+        "/".join(path) for path, step in everywhere if isinstance(step, AgentStep) and not step.is_named
+    ]
     if len(unnamed) > 1:
         original = "steps without an id can share one, so that the output of a later one takes an earlier one's place"
         notes.remark("", original, f"each has an id of its own: {', '.join(unnamed)}")
@@ -81,8 +82,12 @@ def _remark_on_condition(
         notes.remark(step.id, what, "the run fails there")
     declared = workflow.agents[agent].keys if agent in workflow.agents else None
     if keys and (declared is None or (declared and keys[0] not in declared)):
-        what = f"reads {keys[0]!r} of an output of agent {agent!r}, whose structured_output does not declare it"
-        notes.remark(step.id, what, "an output that is no JSON object counts as a whole, a missing part is false")
+        what = (
+            f"reads {keys[0]!r} of an output of agent {agent!r}, whose structured_output does not declare it"
+        )
+        notes.remark(
+            step.id, what, "an output that is no JSON object counts as a whole, a missing part is false"
+        )
 
 
 def _followed(text: str, shape: dict[str, object]) -> tuple[tuple[str, ...], str, tuple[str, ...]] | None:
@@ -93,7 +98,9 @@ def _followed(text: str, shape: dict[str, object]) -> tuple[tuple[str, ...], str
     return path, str(entry["agent"]), keys
 
 
-def _check_instructions(workflow: Workflow, shape: dict[str, object], notes: Notes) -> None:
+def check_instructions(workflow: Workflow, notes: Notes) -> None:
+    """Note references in the instructions of agents that lead nowhere."""
+    shape = shape_of(workflow.steps)
     for name, agent in workflow.agents.items():
         for text in placeholders(agent.instruction):
             try:

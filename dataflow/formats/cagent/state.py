@@ -1,35 +1,30 @@
 """What steps of cagent have given so far, as a value that goes from step to step.
 
-`steps` are the outputs by id, as `{output, agent}`, of a parallel block as `{steps, order}`; `last` is what the
-last step gave; `passes` counts the passes of loops by the step that each goes back to.
+`prompt` is that of the run; `steps` are the outputs by id, as `{output, agent}`, of a parallel block as `{steps, order}`, with `open` as long as
+the block is not over; `last` is what the last step gave; `passes` counts the passes of loops by the step that
+each goes back to.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["EMPTY", "State", "entries_at", "gathered", "output_at", "recorded"]
+__all__ = ["State", "begun", "finished", "gathered", "output_at", "recorded"]
 
 State: TypeAlias = dict[str, Any]
 
-#: Before the first step.
-EMPTY: Final[State] = {"steps": {}}
 
-
-def entries_at(state: State, path: Sequence[str]) -> dict[str, Any]:
-    """Return the entries of the parallel block at a path, those of the workflow for none."""
-    found: dict[str, Any] = state["steps"]
-    for id in path:
-        found = found.get(id, {}).get("steps", {})
-    return found
+def begun(prompt: str) -> State:
+    """Return the state before the first step."""
+    return {"prompt": prompt, "steps": {}}
 
 
 def output_at(state: State, path: Sequence[str]) -> str | None:
     """Return the output of the agent step at a path, None if it has given none."""
-    entry = entries_at(state, path[:-1]).get(path[-1], {})
+    entry = _entries_at(state, path[:-1]).get(path[-1], {})
     output: str | None = entry.get("output")
     return output
 
@@ -45,14 +40,27 @@ def gathered(before: State, path: Sequence[str], order: Sequence[str], after: Se
 
     `before` is what all of them began with, `after` what each of them ended with.
     """
-    old = entries_at(before, path)
+    old = _entries_at(before, path)
     found = dict(old)
     for state in after:
-        new = entries_at(state, path)
+        new = _entries_at(state, path)
         found |= {id: entry for id, entry in new.items() if id not in old or entry != old[id]}
     ids = [id for id in order if id in found]
     entry = {"steps": {id: found[id] for id in ids}, "order": ids}
     return {**before, "steps": _put(before["steps"], path, entry), "last": entry}
+
+
+def finished(state: State) -> dict[str, Any]:
+    """Return the outputs of the steps without those of parallel blocks that are not over."""
+    return {id: entry for id, entry in state["steps"].items() if "open" not in entry}
+
+
+def _entries_at(state: State, path: Sequence[str]) -> dict[str, Any]:
+    """Return the entries of the parallel block at a path, those of the workflow for none."""
+    found: dict[str, Any] = state["steps"]
+    for id in path:
+        found = found.get(id, {}).get("steps", {})
+    return found
 
 
 def _put(steps: Mapping[str, Any], path: Sequence[str], entry: Mapping[str, Any]) -> dict[str, Any]:
@@ -62,4 +70,4 @@ def _put(steps: Mapping[str, Any], path: Sequence[str], entry: Mapping[str, Any]
         return {**steps, id: entry}
     block = steps.get(id, {"steps": {}, "order": []})
     inner = _put(block["steps"], rest, entry)
-    return {**steps, id: {"steps": inner, "order": [*inner]}}
+    return {**steps, id: {"steps": inner, "order": [*inner], "open": True}}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from dataflow.formats.cagent.agent_steps import agent_node
+from dataflow.formats.cagent.agent_steps import agent_node, flow_of
 from dataflow.formats.cagent.arranging import arranged
 from dataflow.formats.cagent.parts import AgentStep, Back, ConditionStep, ParallelStep, Step, Workflow
 from dataflow.formats.cagent.priors import Order, order_of
 from dataflow.formats.cagent.reading import read_workflow
-from dataflow.formats.cagent.remarking import remark_on
+from dataflow.formats.cagent.remarking import check_instructions, remark_on
 from dataflow.formats.cagent.retries import policy_of
 from dataflow.formats.cagent.words import StepContext
 from dataflow.formats.foreign import Format
@@ -41,20 +41,23 @@ def translate(data: Any, options: Options, notes: Notes) -> JsonDict:  # noqa: A
         notes.problem((), "is no file of cagent; expected a mapping with `agents` and `workflow`")
         return {}
     workflow = read_workflow(data, notes)
-    if notes.problems:
+    if not workflow.is_whole:
         return {}
     steps = arranged(workflow, notes)
-    order = order_of(steps)
-    remark_on(workflow, steps, order, notes)
+    check_instructions(workflow, notes)
     if notes.problems:
         return {}
+    order = order_of(steps)
+    remark_on(workflow, steps, order, notes)
     return _document(data, workflow, steps, order, notes)
 
 
-def _document(data: JsonDict, workflow: Workflow, steps: tuple[Step, ...], order: Order, notes: Notes) -> JsonDict:
+def _document(
+    data: JsonDict, workflow: Workflow, steps: tuple[Step, ...], order: Order, notes: Notes
+) -> JsonDict:
     block = _Block(workflow, order, (), notes)
     begin, end = block.free("start"), block.free("end")
-    block.nodes[begin] = {"type": "cagent.start"}
+    block.nodes[begin] = {"type": "cagent.start", "inputs": {"prompt": "$in.prompt"}}
     ends = block.walk(steps, [(begin, "out")])
     outputs = {}
     if ends:  # else the workflow only ever goes round
@@ -145,14 +148,8 @@ class _Block:
         config = {"path": [*path], "order": [*dict.fromkeys(ids)]}
         block.place(end, {"type": "cagent.gather", "config": config}, entry, step.path, "before")
         block.connect(ends, end, "after")
-        flow = {
-            "dataflow": 1,
-            "inputs": {"prompt": {"type": "string"}, "state": {"type": "object"}},
-            "nodes": block.nodes,
-            "edges": block.edges,
-            "outputs": {"state": f"{end}.state"},
-        }
-        return {"flow": flow, "inputs": {"prompt": "$in.prompt"}, **policy_of(step.retry)}
+        parts = {"nodes": block.nodes, "edges": block.edges, "outputs": {"state": f"{end}.state"}}
+        return {**flow_of(parts), **policy_of(step.retry)}
 
 
 FORMAT: Final = Format("cagent", recognises, translate, words=StepContext, takes_words=True)

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.events import EventKind
+from dataflow.formats.cagent.state import finished
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -21,14 +22,15 @@ HEADING: Final = "--- Step Context ---"
 class StepContext:
     """Writes what the steps have given, also when the workflow has failed."""
 
-    def __init__(self, wiring: Wiring) -> None:
-        self._wiring = wiring
+    def __init__(self, wiring: Wiring) -> None:  # noqa: ARG002 - all formats are given it
         self._steps: Mapping[str, Any] = {}
 
     def see(self, event: Event) -> Iterable[str]:
         """Remember what the steps have given so far; nothing is written yet."""
         if event.kind is EventKind.NODE_FINISHED:
-            print(event)
+            state = event.data["ports"].get("state", {}).get("value")
+            if isinstance(state, dict) and "steps" in state:
+                self._steps = finished(state)
         return ()
 
     def end(self, outputs: Mapping[str, Any]) -> Iterable[str]:
