@@ -42,8 +42,8 @@ def check_addresses(graph: Graph) -> None:
         taken = named.action.type.flow.wiring.block.nodes.keys() - {named.id}
         for scope, vertex in ((at, one) for at in scopes for one in members[at] if one.id in taken):
             graph.problem(
-                f"node {vertex.id!r} in the {scope.kind.value} of {named.id!r} would have the path of the node of that name "
-                f"inside flow {named.id!r}; give one of them another name",
+                f"node {vertex.id!r} in the {scope.kind.value} of {named.id!r} would have the path of the "
+                f"node of that name inside flow {named.id!r}; give one of them another name",
                 vertex.spot,
             )
 

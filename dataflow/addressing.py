@@ -39,11 +39,18 @@ class Addresses:
 
     def __init__(self, plan: FlowPlan) -> None:
         self.plan = plan
-        self._nodes = {node.id: node for node in plan.root.nodes if node.is_visible}
+        loops = [node for node in plan.root.nodes if isinstance(node.action, LoopOf) and node.action.feedback]
+        self._nodes = {node.id: node for node in plan.root.nodes if node.is_visible and node not in loops}
+        #: What leaves loops that feedback edges have made, by the port that it is the last value of.
+        self._left = {
+            name: RootPort(node, name, slot) for node in loops for name, slot in node.outputs.items()
+        }
 
     def port(self, port: object) -> RootPort:
         """Find a port; raises DataflowError, also for one that is inside a map, a loop or a flow node."""
         reference = self._own(port)
+        if (left := self._left.get(str(reference))) is not None:
+            return left
         node = self._nodes.get(reference.node)
         if node is not None and (reference.port in node.outputs or reference.port in (DONE, ERROR)):
             return RootPort(node, reference.port, node.outputs.get(reference.port))
@@ -51,6 +58,11 @@ class Addresses:
         if slot is None:
             raise DataflowError(self._unknown(reference, node))
         return RootPort(None, reference.port, slot)
+
+    def reference(self, port: object) -> Reference:
+        """Return how the wiring names a port; raises DataflowError as `port` does."""
+        self.port(port)
+        return self._own(port)
 
     def node(self, port: object) -> PlanNode | None:
         """Find a node that is named alone, as a step or by its id, and has no port `out`."""
@@ -90,7 +102,7 @@ class Addresses:
             return f"port '{reference}' is inside {WITHIN}"
         if node is not None:
             return f"node {node.id!r} has no output port {reference.port!r}; {choices(node.outputs)}"
-        known = dict.fromkeys([*map(encode, self._nodes), *self.plan.outputs])
+        known = dict.fromkeys([*map(encode, self._nodes), *self._left, *self.plan.outputs])
         return f"the flow has no port '{reference}'; {choices(known)}"
 
     def _inside(self) -> Iterator[PlanNode]:

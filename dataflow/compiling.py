@@ -9,10 +9,11 @@ from dataflow.checks import check
 from dataflow.demand import prune
 from dataflow.errors import FlowInvalid
 from dataflow.functions import import_function
-from dataflow.lift import lift
 from dataflow.layout import lay_out
+from dataflow.lift import lift
 from dataflow.resolve import resolve
 from dataflow.scoping import in_order, place
+from dataflow.showing import show_lifted
 from dataflow.wording import listed
 
 if TYPE_CHECKING:
@@ -71,4 +72,6 @@ def compile_flow(
     if pulled is not None:
         graph.outputs = {pulled.name: graph.outputs[PULLED]}
         ordered = prune(graph, ordered)
+    elif graph.told:
+        show_lifted(graph)
     return lay_out(graph, ordered)

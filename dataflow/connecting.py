@@ -38,7 +38,7 @@ def connect(slots: Slots, outputs: Iterable[int]) -> None:
             _gate(plan, loop, loop.gate, readers)
         plan.readers = readers.by_slot()
         _begin(plan)
-        _share(slots, scope, plan)
+        _share(slots, scope, plan, () if loop is None else loop.shown.values())
         _hold(plan, loop, outputs if scope.kind is ScopeKind.ROOT else ())
         quicken(plan)
 
@@ -139,12 +139,12 @@ def _begin(plan: ScopePlan) -> None:
     plan.begins_with_parameters = not begins_otherwise and len(plan.nodes) > len(plan.deferred)
 
 
-def _share(slots: Slots, scope: Scope, plan: ScopePlan) -> None:
+def _share(slots: Slots, scope: Scope, plan: ScopePlan, shown: Iterable[int]) -> None:
     """Note which slots have several holders, each of whom gets a copy of its own (S3.4)."""
     if scope.kind is ScopeKind.ROOT:  # whose values are kept
         plan.shared = bytearray(b"\x01" * len(plan.initial))
         return
-    outside = {slot for _, slot in plan.imports} | set(plan.parameters.values())
+    outside = {slot for _, slot in plan.imports} | set(plan.parameters.values()) | set(shown)
     for node in plan.nodes:  # one container may stand on several ports
         used = [slot for slot in node.outputs.values() if slots.is_used(scope, slot)]
         outside.update(used if len(used) > 1 else ())

@@ -12,7 +12,7 @@ from dataflow.functions import import_function
 from dataflow.placing import place_flow
 from dataflow.policy import Policy, Settings, policy_of, telemetry_of
 from dataflow.ports import MISSING, in_port
-from dataflow.wiring import INPUT, Reference, flows_within
+from dataflow.wiring import flows_within
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -229,8 +229,7 @@ class Definition(Builder):
             assert isinstance(port, str), "an output is given by its name"
             pulled = Pulled(port, self.wiring.block.outputs[port])
         else:
-            found = addresses.port(port)
-            source = Reference(INPUT if found.node is None else found.node.id, found.port)
+            source = addresses.reference(port)
             pulled = Pulled(str(source), source)
         with self._lock:
             if self._pulled[0] != version:

@@ -136,11 +136,11 @@ class NodeFailed(DataflowError):
 class LoopLimit(NodeFailed):
     """Raised when a loop with `on_limit="fail"` reaches its limit (S6.2)."""
 
-    def __init__(self, loop: str, limit: int) -> None:
+    def __init__(self, loop: str, limit: int, asks: str = "its test") -> None:
         self.loop = loop
         self.limit = limit
         rounds = counted(limit, "round")
-        super().__init__(loop, f"reached its limit of {rounds}, and its test still asks for another")
+        super().__init__(loop, f"reached its limit of {rounds}, and {asks} still asks for another")
 
 
 class NodeTimeout(DataflowError, TimeoutError):

@@ -127,6 +127,8 @@ def _behind(scope: PlacedScope, slot: int) -> str | list[tuple[PlacedScope, int]
     if node is not None:
         if isinstance(node.action, JoinOf):
             return [(scope, one) for one in node.feeds[0].slots]
+        if isinstance(node.action, LoopOf) and slot in node.action.results and node.action.feedback:
+            return [(scope.children[node.index], node.action.results[slot])]
         port = next(name for name, own in node.outputs.items() if own == slot)
         return f"{scope.address_of(node)}.{port}"
     if slot in scope.imports and scope.parent is not None:

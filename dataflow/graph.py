@@ -111,11 +111,11 @@ class Spot(NamedTuple):
     def path(self) -> Steps:
         """The steps from the top of the document."""
         path, scope = self.steps, self.scope
-        while scope.owner is not None:
+        while (owner := scope.owner) is not None:
             if scope.is_lifted:  # no document has a block for it
-                scope = scope.owner.home
+                scope = owner.home
                 continue
-            spot = scope.owner.spot
+            spot = owner.spot
             path, scope = (*spot.steps, scope.kind.value, *path), spot.scope
         return path
 
@@ -193,6 +193,7 @@ class LoopAction:
     finals: dict[str, str] = field(default_factory=dict)  # output -> carried port
     results: dict[str, Terminal] = field(default_factory=dict)
     alls: set[str] = field(default_factory=set)  # of them, the lists of the values of all rounds
+    shown: dict[str, Terminal] = field(default_factory=dict)  # outputs that nobody reads, but a result tells
 
 
 @dataclass(slots=True)

@@ -213,6 +213,7 @@ def _loop(slots: Slots, vertex: Vertex, action: LoopAction) -> LoopOf:
         results={own[name]: slots.read(wire, scope) for name, wire in action.results.items()},
         alls=frozenset(own[name] for name in action.alls),
         gate=slots.new(scope, "the test") if test is not None and test.kind == "until" else None,
+        shown={own[name]: slots.slot_of(wire, scope) for name, wire in action.shown.items()},
         feedback=frozenset(name for name in scope.labels if name not in vertex.inputs),
     )
 

@@ -34,7 +34,7 @@ def lift(graph: Graph) -> None:
     told = [one for one in graph.told if not _contradicts(graph, one)]
     feedback = {(id(one.given), one.position) for one in graph.told if one.rounds.feedback}
     lifting = _Lifting(graph, told)
-    reads = nx.DiGraph()
+    reads: DiGraph[int] = nx.DiGraph()
     reads.add_nodes_from(range(len(graph.vertices)))
     pairs = reads_between(graph, lambda given, position: (id(given), position) in feedback)
     reads.add_edges_from((lifting.numbers[source], lifting.numbers[reader]) for source, reader in pairs)
@@ -69,7 +69,7 @@ class _Lifting:
         self.closing: set[tuple[int, int]] = set()  # the feedback edges, as a port and a position in it
         self.fed: dict[int, LiftedLoop] = {}  # the loop that edges into a port close, by the port
 
-    def open(self, reads: DiGraph, order: Sequence[int]) -> None:
+    def open(self, reads: DiGraph[int], order: Sequence[int]) -> None:
         """Find the loops, and tell of each vertex which of them it is in."""
         vertices = self.graph.vertices
         fires, within = maps_around(vertices[number] for number in order)
@@ -87,13 +87,13 @@ class _Lifting:
             self._check(one)
 
     def _ends(self, one: ToldEdge) -> tuple[int, int] | None:
-        """Number the ends of an edge within a block."""
+        """Return the numbers of both ends of an edge within a block."""
         source = vertex_behind(one.wire)
         if source is None or source.home is not one.vertex.home:
             return None
         return self.numbers[source], self.numbers[one.vertex]
 
-    def _closes(self, one: ToldEdge, reads: DiGraph) -> bool:
+    def _closes(self, one: ToldEdge, reads: DiGraph[int]) -> bool:
         """Refuse a feedback edge that closes no loop."""
         ends = self._ends(one)
         if ends is not None and is_closed_by(reads, ends):
@@ -164,9 +164,7 @@ class _Lifting:
         kept = self.around.get(stands, ()) if stands is not None else ()
         return [loop for loop in reversed(self.around[source]) if loop not in kept]
 
-    def changed(
-        self, wire: Terminal, reader: Vertex | None, given: Input | None, position: int
-    ) -> Terminal:
+    def changed(self, wire: Terminal, reader: Vertex | None, given: Input | None, position: int) -> Terminal:
         """Return what an edge reads once the loops are scopes."""
         one = self.told.get((id(given), position))
         which = one.rounds.leave if one is not None else "last"

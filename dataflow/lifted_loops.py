@@ -62,8 +62,9 @@ class LiftedLoop:
     def leave(self, wire: Terminal, which: Literal["last", "all"]) -> Terminal:
         """Return the output of the loop that brings the last value of an edge, or the list of all (S6.4)."""
         known = self.left.get((wire, which))
-        if known is not None:
-            return known
+        return self._leave(wire, which) if known is None else known
+
+    def _leave(self, wire: Terminal, which: Literal["last", "all"]) -> Terminal:
         outputs = self.action.block.body.outputs
         base = name = wire.label if which == "last" else f"all({wire.label})"
         count = 1

@@ -12,7 +12,7 @@ from dataflow.frames import OpenedLoop, Unhandled
 from dataflow.plan import LoopOf
 from dataflow.separation import separate
 from dataflow.states import NOT_RUN, RUNNING, WAITING, LoopEnd
-from dataflow.tokens import NO_EDGE, Errored, Skip, is_dead
+from dataflow.tokens import LET_GO, NO_EDGE, UNSETTLED, Errored, Skip, is_dead
 from dataflow.wording import counted
 
 if TYPE_CHECKING:
@@ -162,6 +162,12 @@ class Loops:
                 opened.alls.setdefault(own, []).append(self.scheduler.take(body, slot))
             else:
                 opened.results[own] = self.scheduler.take(body, slot)
+        for own, slot in loop.shown.items():
+            token = body.values[slot]
+            if is_dead(token):
+                opened.dead[own] = token
+            elif token is not UNSETTLED and token is not LET_GO:
+                opened.results[own] = self.scheduler.take(body, slot)
 
     def _leave(self, frame: Frame, node: PlanNode, loop: LoopOf, opened: OpenedLoop) -> None:
         """Settle what leaves the loop (S6.1, S6.2)."""
@@ -169,16 +175,16 @@ class Loops:
         path = frame.path_of(node)
         if opened.ends == LoopEnd.LIMIT and (loop.kind is not None or loop.feedback):
             assert loop.limit is not None
+            asked = "a feedback edge" if loop.feedback else "its test"
             if loop.on_limit == "fail":
-                self._fail(frame, node, opened, LoopLimit(node.id, loop.limit))
+                self._fail(frame, node, opened, LoopLimit(node.id, loop.limit, asked))
                 return
             limit = counted(loop.limit, "round")
-            asked = "a feedback edge" if loop.feedback else "its test"
             text = f"loop {path} ended at its limit of {limit}, and {asked} still asked for another"
             self.scheduler.warn(path, "loop_limit", text)
         for own, carry in loop.finals.items():
             self.scheduler.put(frame, own, opened.carried[carry])
-        for own in loop.results:
+        for own in (*loop.results, *loop.shown):
             last = opened.dead.get(own)
             if own in loop.alls and last is None:
                 self.scheduler.put(frame, own, opened.alls.get(own, []))

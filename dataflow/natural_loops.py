@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from networkx import DiGraph
 
@@ -33,7 +33,7 @@ class NaturalLoop:
         return not self.heads.isdisjoint(other.body) and other.heads.isdisjoint(self.body)
 
 
-def is_closed_by(graph: DiGraph, edge: Edge) -> bool:
+def is_closed_by(graph: DiGraph[int], edge: Edge) -> bool:
     """Tell whether a feedback edge closes a loop: a path leads from its head to where it begins."""
     import networkx as nx  # most flows have no feedback edges; it takes a third of a second to load
 
@@ -42,7 +42,7 @@ def is_closed_by(graph: DiGraph, edge: Edge) -> bool:
 
 
 def natural_loops(
-    graph: DiGraph, feedback: Sequence[Edge], each_round: Iterable[Edge] = ()
+    graph: DiGraph[int], feedback: Sequence[Edge], each_round: Iterable[Edge] = ()
 ) -> list[NaturalLoop]:
     """Return the loops that feedback edges close in an acyclic graph, outer ones before those inside them.
 
@@ -76,7 +76,7 @@ def _joined(loops: Sequence[NaturalLoop]) -> NaturalLoop:
 class _Growing:
     """Lets the bodies of loops grow in a graph until they are whole."""
 
-    def __init__(self, graph: DiGraph, each_round: list[Edge]) -> None:
+    def __init__(self, graph: DiGraph[int], each_round: list[Edge]) -> None:
         self.graph = graph
         self.each_round = each_round
 
@@ -121,17 +121,18 @@ class _Growing:
         for outer, inner in levels.items():
             within = self.graph if outer is None else self.graph.subgraph(loops[outer].body)
             stands_for = {node: -1 - number for number in inner for node in loops[number].body}
-            wholes = nx.DiGraph((stands_for.get(u, u), stands_for.get(v, v)) for u, v in within.edges)
+            wholes: DiGraph[int] = nx.DiGraph()
+            wholes.add_edges_from((stands_for.get(u, u), stands_for.get(v, v)) for u, v in within.edges)
             for component in nx.strongly_connected_components(wholes):
                 numbers = sorted(-1 - node for node in component if node < 0)
-                yield from zip(numbers, numbers[1:], strict=False)
+                yield from pairwise(numbers)
 
 
-def _reached(starts: Iterable[int], following: object) -> set[int]:
+def _reached(starts: Iterable[int], following: Callable[[int], Iterable[int]]) -> set[int]:
     found = set(starts)
     todo = list(found)
     while todo:
-        for node in following(todo.pop()):  # type: ignore[operator]
+        for node in following(todo.pop()):
             if node not in found:
                 found.add(node)
                 todo.append(node)

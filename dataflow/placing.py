@@ -214,33 +214,36 @@ def order_after(block: OpenBlock, step: Step[Any], signals: Iterable[object]) ->
 
 def connect(block: OpenBlock, source: str, target: str, options: Mapping[str, Any]) -> None:
     """Wire an edge by the names of its ports, which are looked up when the flow is checked."""
-    for told in _wrong_options(options):
+    wrong = {}
+    for name, told in _wrong_options(options):
+        wrong[name] = told
         block.problem(f"edge {source} -> {target}: {told}")
-    said = {name: given for name, given in options.items() if name in ROUNDS}
+    said = {name: given for name, given in options.items() if name in ROUNDS and name not in wrong}
+    said = {} if Rounds(**said) == Rounds() else said
     try:
         start, end = parse_reference(source), parse_reference(target)
     except ValueError as error:
         block.problem(f"edge {source} -> {target}: {error}")
         return
-    rounds = Rounds(**said)
-    block.block.edges.append(
-        Edge(
-            start, end.node, end.port, options.get("id"), options.get("meta") or {},
-            rounds=None if rounds == Rounds() else rounds,
-        )  # fmt: skip
-    )
+    edge = Edge(start, end.node, end.port, options.get("id"), options.get("meta") or {})
+    edge.rounds = Rounds(**said) if said else None
+    block.block.edges.append(edge)
     block.changed()
 
 
-def _wrong_options(options: Mapping[str, Any]) -> Iterator[str]:
-    """Tell what is wrong with the options of an edge."""
+def _is(given: object, known: object) -> bool:
+    return type(given) is type(known) and given == known
+
+
+def _wrong_options(options: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Tell which options of an edge are wrong, and what of each."""
     for unknown in sorted(set(options) - {"id", "meta", *ROUNDS}):
-        yield f"unknown option {unknown!r}; {choices(('id', 'meta', *ROUNDS))}"
+        yield unknown, f"unknown option {unknown!r}; {choices(('id', 'meta', *ROUNDS))}"
     for name in ("limit", "on_limit"):
         if name in options and options.get("feedback") is not True:
-            yield f"`{name}` stands only beside feedback=True"
-    if "limit" in options and (wrong := wrong_limit(options["limit"])) is not None:
-        yield wrong
+            yield name, f"`{name}` stands only beside feedback=True"
+    if "limit" in options and (told := wrong_limit(options["limit"])) is not None:
+        yield "limit", told
     for name, known in ROUNDS.items():
-        if known and name in options and options[name] not in known:
-            yield f"{name} cannot be {options[name]!r}; {choices([str(one) for one in known])}"
+        if known and name in options and not any(_is(options[name], one) for one in known):
+            yield name, f"{name} cannot be {options[name]!r}; {choices([str(one) for one in known])}"

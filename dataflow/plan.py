@@ -119,6 +119,7 @@ class LoopOf:
     alls: frozenset[int]  # of these output slots, the lists of the values of all rounds
     gate: int | None
     feedback: frozenset[str] = frozenset()  # carried ports that feedback edges lead to (S6.3)
+    shown: Mapping[int, int] = field(default_factory=dict)  # as `results`, of what nobody reads
 
 
 @dataclass(frozen=True, slots=True)

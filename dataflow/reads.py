@@ -34,7 +34,7 @@ def raised(reader: Vertex | None, home: Scope) -> Vertex | None:
 
 
 def reads_between(graph: Graph, is_left_out: Callable[[Input, int], bool]) -> Iterator[tuple[Vertex, Vertex]]:
-    """Yield each pair of vertices of one block of which the second, or something inside it, reads the first."""
+    """Yield each pair of vertices of one block the second of which, or what is inside it, reads the first."""
     for reader in graph.vertices:
         wires = [
             wire for given in reader.inputs.values()

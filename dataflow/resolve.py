@@ -98,14 +98,20 @@ class _Connecting:
         for port, source in placed.inputs.items():
             is_value = isinstance(source, Literally) and not source.is_source
             steps: Steps = ("nodes", vertex.id, "values" if is_value else "inputs", port)
-            if port in vertex.inputs:
+            given = vertex.inputs.get(port)
+            if given is not None and not self._begins(given):
                 spot = vertex.spot_of(port, steps)
                 told = f"{spot} is wired by edges and by a source of its own; use one"
                 self.graph.problem(told, spot)
                 continue
-            given = self._open(vertex, port, steps)
+            given = given or self._open(vertex, port, steps)
             for one in source.sources if isinstance(source, Many) else (source,):
                 self._add(vertex, given, one, names, steps)
+
+    def _begins(self, given: Input) -> bool:
+        """Tell whether a port has feedback edges alone, so that a source of its own counts before them."""
+        feedback = [one for one in self.graph.told if one.given is given and one.rounds.feedback]
+        return len(feedback) == len(given.wires)
 
     def _connect_after(self, placed: Placed, names: Names) -> None:
         vertex = names.vertices[placed.id]

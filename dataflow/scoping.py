@@ -179,7 +179,7 @@ def _cycle_problem(after: dict[Vertex, list[Vertex]]) -> str:
     shown = names if rest <= 0 else [*names[:MOST_CHOICES], f"{rest:,} more"]
     return (
         f"the nodes form a cycle: {' -> '.join([*shown, names[0]])}; "
-        "a flow is acyclic: what repeats goes into a loop, or comes back by an edge with `feedback`"
+        "a flow is acyclic: what repeats goes into a loop, or comes back by a feedback edge"
     )
 
 

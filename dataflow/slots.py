@@ -93,6 +93,10 @@ class Slots:
             read.append(slot)
         return read, labels
 
+    def slot_of(self, wire: Terminal, scope: Scope) -> int:
+        """Return the slot of a wire in a scope for what does not count as a use of it."""
+        return self._find(wire, scope)
+
     def read(self, wire: Terminal, scope: Scope) -> int:
         """Return the slot that a wire is read from in a scope, importing it inwards; counts the use."""
         slot = self._find(wire, scope)

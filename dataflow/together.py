@@ -79,8 +79,8 @@ class Together:
         match owner:
             case Constant():
                 return NOTHING
-            case Scope(is_lifted=True, owner=Vertex(action=LoopAction()) as loop):
-                return self._of_carried(loop, loop.action, port)
+            case Scope(is_lifted=True, owner=Vertex(action=LoopAction() as action) as loop):
+                return self._of_carried(loop, action, port)
             case Scope():
                 return self._fired.get(owner.owner, NOTHING) if owner.owner is not None else NOTHING
             case Vertex():

@@ -65,7 +65,7 @@ class Errored:
 
 #: What an edge brings in a round in which it does not count (S6.3): one from outside after the first round, a
 #: feedback edge in it. A port that has no other edges is not connected then.
-NO_EDGE: Final = Skip("", "it has no edge in this round")
+NO_EDGE: Final = Skip("", "no edge into it counts in this round")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

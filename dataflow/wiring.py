@@ -168,8 +168,8 @@ Source: TypeAlias = Reference | Literally | Joining
 class Rounds:
     """What an edge says about the rounds of loops (S6.3, S6.4).
 
-    `feedback` closes a loop, whose limit the next two are. `each_round` takes the edge's target into the loop;
-    `leave` says what of all rounds leaves it.
+    `feedback` closes a loop, with its limit. `each_round` takes the edge's target into the loop; `leave` says
+    what of all rounds leaves it.
     """
 
     feedback: bool = False

@@ -72,6 +72,8 @@ def test_edges_inside_a_loop_are_wired_by_name() -> None:
 EACH = "wire each(...) to run once per item"
 
 
+OPTIONS = "choices: id, meta, feedback, limit, on_limit, each_round, leave"
+NO_LOOP = "feedback closes no loop: without it no path leads from 'summarise' to 'split'"
 SPLIT_TO_SUMMARISE = "edge split.title -> summarise.text"
 
 
@@ -133,13 +135,13 @@ SPLIT_TO_SUMMARISE = "edge split.title -> summarise.text"
             "split.title",
             "summarise.text",
             {"feedback": True},
-            f"{SPLIT_TO_SUMMARISE}: `feedback` comes with a later release; use f.loop",
+            f"{SPLIT_TO_SUMMARISE}: {NO_LOOP}",
         ),
         (
             "split.title",
             "summarise.text",
             {"colour": 1},
-            f"{SPLIT_TO_SUMMARISE}: unknown option 'colour'; choices: id, meta",
+            f"{SPLIT_TO_SUMMARISE}: unknown option 'colour'; {OPTIONS}",
         ),
     ],
 )

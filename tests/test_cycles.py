@@ -20,7 +20,7 @@ async def later(n: int = 0, m: int = 0) -> int:
 Wire = Callable[[Flow], object]
 
 
-CYCLE = "; a flow is acyclic, what repeats goes into a loop"
+CYCLE = "; a flow is acyclic: what repeats goes into a loop, or comes back by a feedback edge"
 
 
 def by_name(*edges: tuple[str, str]) -> Wire:

@@ -165,9 +165,10 @@ class EdgePart(Part):
         default=100, description="Only with `feedback`: rounds at most; null is unlimited."
     )
     on_limit: Literal["exit", "fail"] = Field(default="exit", description="Only with `feedback`.")
-    each_round: bool = Field(default=False, description="The target is part of the loop, and fires in every round.")
+    each_round: bool = Field(default=False, description="The target is part of the loop.")
     leave: Literal["last", "all"] = Field(
-        default="last", description="Which of the values of a loop's rounds leave it: the last, or the list of all."
+        default="last",
+        description="What leaves a loop: the last value, or the list of those of all rounds.",
     )
     id: str | None = None
     meta: dict[str, Any] = Field(default_factory=dict)

@@ -229,20 +229,9 @@ def test_all_problems_are_told_at_once_with_their_places(case: str) -> None:
     assert "\n".join(problems(text)) + "\n" == told
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("edges: [{source: a, target: b, target_port: c, feedback: true, limit: 3}]",
-         "2:48 edges[0].feedback: edge a.out -> b.c: `feedback` comes with a later release; a loop node can be used instead"),
-        ("edges: [{source: a, target: b, target_port: c, each_round: true}]",
-         "2:48 edges[0].each_round: edge a.out -> b.c: `each_round` comes with a later release; a loop node can be used instead"),
-        ("edges: [{source: a, target: b, target_port: c, leave: all}]",
-         "2:48 edges[0].leave: edge a.out -> b.c: `leave` comes with a later release; a loop node can be used instead"),
-        ("nodes: {a: {flow: {}}}", "2:13 nodes.a.flow.dataflow: is missing"),
-    ],
-)  # fmt: skip
-def test_what_comes_later_is_refused_by_name(text: str, told: str) -> None:
-    assert problems(f"dataflow: 1\n{text}") == [told]
+def test_a_nested_flow_is_a_document_too() -> None:
+    told = "2:13 nodes.a.flow.dataflow: is missing"
+    assert problems("dataflow: 1\nnodes: {a: {flow: {}}}") == [told]
 
 
 @pytest.mark.parametrize(

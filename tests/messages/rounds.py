@@ -1,0 +1,94 @@
+# ruff: noqa: E501 - a row is a line, and messages are compared whole
+# mypy: disable-error-code="arg-type, call-arg, call-overload, attr-defined, misc, return-value, index, operator"
+"""What is said of feedback edges, and of edges that leave the loops that these close (S6.3, S6.4)."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from dataflow import collect, each, flow, gather
+from tests.behaviour.flow_parts import inc, pair
+from tests.messages.telling import Row, document, wired
+
+__all__ = ["ROWS"]
+
+BACK: Final = {"feedback": True}
+
+
+def edges(*told: tuple[str, str, dict[str, Any]]) -> Any:
+    """Wire three nodes in a row, then these edges."""
+
+    def wire(f: Any) -> None:
+        f.input("x", int)
+        f.add(inc)
+        f.add(inc, x=f.add(inc, x=f.add(inc, x=f.input("y", int)).out).out)
+        for source, target, options in told:
+            f.connect(source, target, **options)
+
+    return wired(wire)
+
+
+def loop(**options: Any) -> Any:
+    """Wire a loop of two nodes, one node behind it, and an edge of its own to that node."""
+
+    def wire(f: Any) -> None:
+        first = f.add(inc)
+        second = f.add(inc, x=first.out)
+        f.connect("$in.x", "inc.x")
+        f.input("x", int)
+        f.add(inc)
+        f.connect("inc_2", "inc.x", feedback=True)
+        f.connect("inc_2", "inc_3.x", **options)
+        f.output("y", second.out)
+
+    return wire
+
+
+def out_of_a_map(f: Any) -> None:
+    f.add(inc)
+    f.connect("$in.x", "inc.x")
+    f.input("x", int)
+    f.add(pair, q=each(gather(f.add(inc, x=1).out)))
+    f.connect("inc", "pair.p")
+    f.connect("pair", "inc.x", feedback=True)
+
+
+def of_a_map_outside(f: Any) -> None:
+    xs = f.input("xs", list[int])
+    head = f.add(inc)
+    f.connect("$in.x", "inc.x")
+    f.input("x", int)
+    f.add(pair, p=head.out, q=each(xs))
+    f.connect("pair", "inc.x", feedback=True)
+    f.output("y", collect(f.add(inc, x=each(xs)).out))
+
+
+def to_a_name_within(f: Any) -> None:
+    @flow
+    def inner(x: int) -> int:
+        return inc(x)
+
+    f.add(inner)
+    f.connect("$in.x", "inner.x")
+    f.input("x", int)
+    f.add(inc, x=f.add(inc, x=1).out)
+    f.connect("inner", "inc.x")
+
+
+# fmt: off
+ROWS: Final = [
+    Row("a feedback edge without a loop", edges(("inc_4", "inc.x", BACK)), "edge inc_4.out -> inc.x: feedback closes no loop: without it no path leads from 'inc' to 'inc_4'"),
+    Row("feedback from an input", edges(("$in.x", "inc.x", BACK)), "edge $in.x -> inc.x: feedback closes no loop: without it no path leads from 'inc' to '$in'"),
+    Row("feedback that leaves a loop", edges(("inc", "inc.x", {**BACK, "leave": "all"})), "edge inc.out -> inc.x: `leave` is for edges that leave a loop, and a feedback edge is inside its loop"),
+    Row("feedback in each round", edges(("inc", "inc.x", {**BACK, "each_round": True})), "edge inc.out -> inc.x: `each_round` is for edges that leave a loop, and a feedback edge is inside its loop"),
+    Row("each_round outside a loop", edges(("$in.x", "inc.x", {"each_round": True})), "edge $in.x -> inc.x: `each_round` is for edges that begin in a loop, and '$in' is in none"),
+    Row("all of no loop", edges(("$in.x", "inc.x", {"leave": "all"})), "edge $in.x -> inc.x: `leave` says which values of its rounds leave a loop, and this edge leaves none"),
+    Row("what an edge cannot be", edges(("$in.x", "inc.x", {"feedback": 1, "leave": "first", "each_round": "no", "on_limit": "exit"})), "edge $in.x -> inc.x: `on_limit` stands only beside feedback=True\nedge $in.x -> inc.x: feedback cannot be 1; choices: True, False\nedge $in.x -> inc.x: each_round cannot be 'no'; choices: True, False\nedge $in.x -> inc.x: leave cannot be 'first'; choices: last, all"),
+    Row("a limit of no feedback edge", edges(("$in.x", "inc.x", {"limit": 3})), "edge $in.x -> inc.x: `limit` stands only beside feedback=True"),
+    Row("a limit of a feedback edge", edges(("inc", "inc.x", {**BACK, "limit": 0, "on_limit": "stop"})), "edge inc -> inc.x: limit must be a whole number of 1 or more, or None, found 0\nedge inc -> inc.x: on_limit cannot be 'stop'; choices: exit, fail"),
+    Row("all into one value", wired(loop(leave="all")), "port 'inc_3.x' expects int, but all(inc_2.out) is list[int]; wire each(...) to run once per item"),
+    Row("feedback out of a map", wired(out_of_a_map), "edge pair.out -> inc.x: a feedback edge may not leave a map, and this one leaves each(gather(inc_2.out)); collect it first"),
+    Row("feedback out of a map from outside", wired(of_a_map_outside), "edge pair.out -> inc.x: a feedback edge may not leave a map, and this one leaves each($in.xs); collect it first"),
+    Row("feedback in a document", document("...\nnodes: {a: {type: control.if, config: {condition: value}}}\nedges: [{source: a, source_port: yes, target: a, target_port: value, feedback: true, leave: all}]"), "3:9 edge a.yes -> a.value: `leave` is for edges that leave a loop, and a feedback edge is inside its loop"),
+]
+# fmt: on

@@ -1,0 +1,189 @@
+"""Random flat flows with feedback edges, as native documents (S6.3, S6.4)."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from tests.properties.drawing import CONSTANTS
+from tests.properties.plain_loops import Loop, RandomGraph, plain_loops
+from tests.properties.random_flows import Program
+
+__all__ = ["FlatFlow", "Wire", "flat_flow"]
+
+#: Types of nodes: the ports that take one value, whether one takes many, and the ports that they give.
+SHAPES: Final[dict[str, tuple[tuple[str, ...], bool, tuple[str, ...]]]] = {
+    "t.one": (("a",), False, ("out",)),
+    "t.two": (("a", "b"), False, ("out",)),
+    "t.optional": (("a",), False, ("out",)),
+    "t.one_optional": (("a", "b"), False, ("out",)),
+    "t.two_optional": (("a", "b"), False, ("out",)),
+    "t.many": ((), True, ("out",)),
+    "t.one_many": (("a",), True, ("out",)),
+    "t.parts": (("a",), False, ("sure", "left", "right")),
+    "control.if": (("value",), False, ("yes", "no")),
+}
+#: Ports that need a value.
+REQUIRED: Final = {
+    "t.one": {"a"}, "t.two": {"a", "b"}, "t.one_optional": {"a"}, "t.one_many": {"a"},
+    "t.parts": {"a"}, "control.if": {"value"},
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """An edge; the source is the number of a node, or None for the input of the flow."""
+
+    source: int | None
+    source_port: str
+    target: int
+    port: str
+    feedback: bool = False
+    each_round: bool = False
+    leave: str = "last"
+    limit: int | None = 100
+    on_limit: str = "exit"
+
+    def written(self) -> dict[str, Any]:
+        said = {name: getattr(self, name) for name in ("feedback", "each_round") if getattr(self, name)}
+        said |= {"limit": self.limit, "on_limit": self.on_limit} if self.feedback else {}
+        said |= {"leave": "all"} if self.leave == "all" else {}
+        begins = {"source": "$in"} if self.source is None else {"source": f"n{self.source}"}
+        ends = {"target": f"n{self.target}", "target_port": self.port}
+        return {**begins, "source_port": self.source_port, **ends, **said}
+
+
+@dataclass(slots=True)
+class FlatFlow:
+    """Nodes by number, each reads those below it; `declared` is their order in the document."""
+
+    types: list[str]
+    nodes: list[dict[str, Any]]
+    wires: list[Wire]
+    declared: list[int]
+    x: Any
+    loops: list[Loop] = field(default_factory=list)
+
+    def program(self) -> Program:
+        """Write the document; every port of every node is an output."""
+        ports = [(n, port) for n, kind in enumerate(self.types) for port in SHAPES[kind][2]]
+        document = {
+            "dataflow": 1, "name": "random", "uses": {"t": "tests.properties.node_functions"},
+            "inputs": {"x": {}}, "using": {"errors": "continue"},
+            "nodes": {f"n{n}": self.nodes[n] for n in self.declared},
+            "edges": [wire.written() for wire in self.wires],
+            "outputs": {f"n{n}_{port}": f"n{n}.{port}" for n, port in ports},
+        }  # fmt: skip
+        return Program(document, {"x": self.x})
+
+
+def flat_flow(choose: random.Random) -> FlatFlow:
+    """Draw a flow of up to nine nodes and four feedback edges."""
+    types = [choose.choice(list(SHAPES)) for _ in range(choose.randint(1, 9))]
+    wires = [wire for n, kind in enumerate(types) for wire in _into(choose, types, n, kind)]
+    wires += _feedback(choose, types, wires)
+    wires = [wire for wire in wires if wire.feedback or not _is_left_to_feedback(choose, wire, wires)]
+    wires = [wire for wire in wires if not wire.feedback or wire.source in _behind(wire.target, wires)]
+    wired = {(wire.target, wire.port) for wire in wires}
+    needed = [(n, port) for n, kind in enumerate(types) for port in sorted(REQUIRED.get(kind, ()))]
+    wires += [Wire(None, "x", *place) for place in needed if place not in wired]
+    declared = [*range(len(types))]
+    if choose.random() < 0.3:
+        choose.shuffle(declared)
+    nodes = [_node(choose, kind) for kind in types]
+    flow = FlatFlow(types, nodes, wires, declared, choose.choice((0, 1, 2, 3, "", None)))
+    _say_of_rounds(choose, flow)
+    choose.shuffle(flow.wires)
+    return flow
+
+
+def _node(choose: random.Random, kind: str) -> dict[str, Any]:
+    if kind == "control.if":
+        return {"type": kind, "config": {"predicate": choose.choice(("t:is_odd", "t:is_third"))}}
+    odds = {"salt": choose.randrange(1, 10), "gap": choose.choice((0, 0, 0, 2, 3))}
+    breaks = choose.choice((0,) * 12 + (3, 7))
+    odds = {name: given for name, given in {**odds, "breaks": breaks}.items() if given}
+    if kind == "t.parts":
+        odds.pop("gap", None)
+    policy = choose.choice(({}, {}, {"on_error": "skip"}, {"default": choose.choice(CONSTANTS)}))
+    policy = {} if kind == "t.parts" else policy
+    return {"type": kind, "config": odds, **({"policy": policy} if breaks and policy else {})}
+
+
+def _into(choose: random.Random, types: list[str], target: int, kind: str) -> list[Wire]:
+    """Draw the edges into a node: one into each port that takes one value, some are left out."""
+    single, many, _ = SHAPES[kind]
+    found = [
+        Wire(*_source(choose, types, target), target, port)
+        for port in single
+        if port in REQUIRED.get(kind, ()) or choose.random() < 0.7
+    ]
+    count = choose.randint(int(not single), 3) if many else 0
+    return found + [Wire(*_source(choose, types, target), target, "xs") for _ in range(count)]
+
+
+def _source(choose: random.Random, types: list[str], below: int) -> tuple[int | None, str]:
+    if not below or choose.random() < 0.1:
+        return None, "x"
+    source = max(choose.randrange(below), choose.randrange(below))
+    return source, choose.choice(SHAPES[types[source]][2])
+
+
+def _feedback(choose: random.Random, types: list[str], wires: list[Wire]) -> list[Wire]:
+    """Draw edges back to a node from one that a path leads to."""
+    found = []
+    for _ in range(choose.randint(1, 4)):
+        head = choose.randrange(len(types))
+        single, many, _ = SHAPES[types[head]]
+        source = choose.choice(sorted(_behind(head, wires)))
+        port = choose.choice([*single, *(["xs"] if many else [])])
+        ends = choose.choice(SHAPES[types[source]][2]), head, port
+        found.append(Wire(source, *ends, True, limit=choose.randint(1, 4), on_limit=_on_limit(choose)))
+    return found
+
+
+def _behind(node: int, wires: list[Wire]) -> set[int]:
+    """Return a node and those that a path leads to from it."""
+    behind = {node}
+    for wire in sorted(wires, key=lambda wire: wire.target):
+        behind |= {wire.target} if wire.source in behind and not wire.feedback else set()
+    return behind
+
+
+def _is_left_to_feedback(choose: random.Random, wire: Wire, wires: list[Wire]) -> bool:
+    """Tell whether a port with a feedback edge goes without one from outside."""
+    back = any(one.feedback and one.target == wire.target and one.port == wire.port for one in wires)
+    return back and choose.random() < 0.2
+
+
+def _on_limit(choose: random.Random) -> str:
+    return "fail" if choose.random() < 0.1 else "exit"
+
+
+def _say_of_rounds(choose: random.Random, flow: FlatFlow) -> None:
+    """Declare some edges part of loops, and some that leave one as lists; then find the loops."""
+    into = [n for n, wire in enumerate(flow.wires) if not wire.feedback and choose.random() < 0.08]
+    while True:
+        flow.loops = _loops(flow, [flow.wires[n] for n in into])
+        outside = [n for n in into if not any(flow.wires[n].source in loop.body for loop in flow.loops)]
+        if not outside:
+            break
+        into = [n for n in into if n not in outside]
+    for number, wire in enumerate(flow.wires):
+        leaves = any(wire.source in loop.body and wire.target not in loop.body for loop in flow.loops)
+        leave = "all" if leaves and not wire.feedback and choose.random() < 0.2 else "last"
+        flow.wires[number] = Wire(
+            wire.source, wire.source_port, wire.target, wire.port, wire.feedback, number in into, leave,
+            wire.limit, wire.on_limit,
+        )  # fmt: skip
+
+
+def _loops(flow: FlatFlow, into: list[Wire]) -> list[Loop]:
+    pairs = {True: list[tuple[int, int]](), False: list[tuple[int, int]]()}
+    for wire in flow.wires:
+        if wire.source is not None:
+            pairs[wire.feedback].append((wire.source, wire.target))
+    declared = tuple((wire.source, wire.target) for wire in into if wire.source is not None)
+    graph = RandomGraph(len(flow.types), tuple(pairs[False]), tuple(pairs[True]), declared)
+    return list(plain_loops(graph, random.Random(0)))
