@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dataflow.formats.cagent.parts import AgentStep, Back, ConditionStep, ParallelStep, Step, steps_in
 from dataflow.formats.cagent.references import Unresolved, find, read_reference
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from dataflow.formats.foreign import Notes
 
 __all__ = ["arranged", "shape_of"]
+
+Ids: TypeAlias = tuple[str, ...]
 
 
 def shape_of(steps: tuple[Step, ...]) -> dict[str, Any]:
@@ -34,12 +36,12 @@ def shape_of(steps: tuple[Step, ...]) -> dict[str, Any]:
 
 
 def arranged(workflow: Workflow, notes: Notes) -> tuple[Step, ...]:
-    """Return the steps as they run: no condition before what it reads, targets as ids, nothing after a way back.
+    """Return the steps as they run: no condition before what it reads, and nothing behind a way back.
 
-    Notes references and ways back that lead nowhere as problems.
+    Ways back have ids as targets. Those that lead nowhere, and such references, are noted as problems.
     """
     ids = [step.id for step in workflow.steps]
-    return _Arranging(shape_of(workflow.steps), ids, notes).list(workflow.steps, (), ())
+    return _Arranging(shape_of(workflow.steps), ids, notes).steps(workflow.steps, (), ())
 
 
 def _ends(steps: Sequence[Step]) -> bool:
@@ -61,9 +63,7 @@ class _Arranging:
     ids: list[str]  # of the list of the workflow, in the order of the file
     notes: Notes
 
-    def list(
-        self, steps: tuple[Step, ...], around: tuple[str, ...], above: tuple[str, ...]
-    ) -> tuple[Step, ...]:
+    def steps(self, steps: tuple[Step, ...], around: Ids, above: Ids) -> tuple[Step, ...]:
         """Arrange a list; `around` are the parallel blocks around it, `above` the steps to go back to."""
         found: list[Step] = []
         for step in self._ordered(steps, around):
@@ -79,17 +79,17 @@ class _Arranging:
             if not isinstance(one, Back):
                 self.notes.remark(one.id, "stands behind a way back", "it is left out, as it can never run")
 
-    def _step(self, step: Step, around: tuple[str, ...], above: tuple[str, ...]) -> Step:
+    def _step(self, step: Step, around: Ids, above: Ids) -> Step:
         match step:
             case AgentStep():
                 return step
             case ConditionStep():
                 inner = (*above, step.id)
-                branches = [self.list(branch, around, inner) for branch in (step.yes, step.no)]
+                branches = [self.steps(branch, around, inner) for branch in (step.yes, step.no)]
                 return replace(step, yes=branches[0], no=branches[1])
             case ParallelStep():
                 within = (*around, step.id)
-                children = [self.list((child,), within, ()) for child in step.steps]
+                children = [self.steps((child,), within, ()) for child in step.steps]
                 return replace(step, steps=tuple(child for one in children for child in one))
             case Back():
                 return replace(step, target=self._target(step, above))

@@ -87,9 +87,8 @@ class _Reading:
     def _schema(self, name: str, given: Any, path: Path) -> JsonDict:
         found = given.get("schema") if isinstance(given, dict) else given
         if not isinstance(found, dict):
-            where = f"agent {name!r}, structured_output"
             self.notes.problem(
-                path, f"{where}: expected a JSON Schema under `schema`, found {described(found)}"
+                path, f"agent {name!r}, structured_output: expected `schema`, found {described(found)}"
             )
             return {}
         return found

@@ -55,7 +55,7 @@ class Order:
                 yield other
 
     def inner_loops(self, target: tuple[str, ...]) -> list[str]:
-        """List the steps behind a step that loops go back to: their loops begin afresh when it comes again."""
+        """List what loops behind a step go back to: they begin afresh when the step comes again."""
         begin = self.begins[target]
         found = [step for step, _ in self.loops if step[:-1] == target[:-1] and self.begins[step] > begin]
         return list(dict.fromkeys(step[-1] for step in found))

@@ -50,7 +50,7 @@ def _remark_on_names(everywhere: list[tuple[tuple[str, ...], Step]], notes: Note
         "/".join(path) for path, step in everywhere if isinstance(step, AgentStep) and not step.is_named
     ]
     if len(unnamed) > 1:
-        original = "steps without an id can share one, so that the output of a later one takes an earlier one's place"
+        original = "steps without an id can share one, and a later output takes an earlier one's place"
         notes.remark("", original, f"each has an id of its own: {', '.join(unnamed)}")
 
 
@@ -85,9 +85,8 @@ def _remark_on_condition(
         what = (
             f"reads {keys[0]!r} of an output of agent {agent!r}, whose structured_output does not declare it"
         )
-        notes.remark(
-            step.id, what, "an output that is no JSON object counts as a whole, a missing part is false"
-        )
+        here = "an output that is no JSON object counts as a whole, and a missing part is false"
+        notes.remark(step.id, what, here)
 
 
 def _followed(text: str, shape: dict[str, object]) -> tuple[tuple[str, ...], str, tuple[str, ...]] | None:

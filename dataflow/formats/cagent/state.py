@@ -1,8 +1,8 @@
 """What steps of cagent have given so far, as a value that goes from step to step.
 
-`prompt` is that of the run; `steps` are the outputs by id, as `{output, agent}`, of a parallel block as `{steps, order}`, with `open` as long as
-the block is not over; `last` is what the last step gave; `passes` counts the passes of loops by the step that
-each goes back to.
+`prompt` is that of the run; `steps` are the outputs by id, as `{output, agent}`, of a parallel block as
+`{steps, order}`, with `open` as long as the block is not over; `last` is what the last step gave; `passes`
+counts the passes of loops by the step that each goes back to.
 """
 
 from __future__ import annotations

@@ -49,13 +49,10 @@ def translate(data: Any, options: Options, notes: Notes) -> JsonDict:  # noqa: A
         return {}
     order = order_of(steps)
     remark_on(workflow, steps, order, notes)
-    return _document(data, workflow, steps, order, notes)
+    return _document(data, _Block(workflow, order, (), notes), steps)
 
 
-def _document(
-    data: JsonDict, workflow: Workflow, steps: tuple[Step, ...], order: Order, notes: Notes
-) -> JsonDict:
-    block = _Block(workflow, order, (), notes)
+def _document(data: JsonDict, block: _Block, steps: tuple[Step, ...]) -> JsonDict:
     begin, end = block.free("start"), block.free("end")
     block.nodes[begin] = {"type": "cagent.start", "inputs": {"prompt": "$in.prompt"}}
     ends = block.walk(steps, [(begin, "out")])
