@@ -165,7 +165,8 @@ async def test_a_row(row: Row) -> None:
     assert (row.error in played.error, bool(row.error)) == (True, bool(played.error))
     found = (played.order, played.outputs, played.prompts[-1][1])
     wanted = [
-        there if here is None else here for here, there in zip((row.order, row.outputs, row.last), found)
+        there if here is None else here
+        for here, there in zip((row.order, row.outputs, row.last), found, strict=True)
     ]
     assert [*found] == wanted
 
