@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from dataflow.formats.cagent.parts import Workflow
     from dataflow.formats.foreign import Notes
 
-__all__ = ["arranged", "shape_of"]
+__all__ = ["arranged", "ends", "shape_of"]
 
 Ids: TypeAlias = tuple[str, ...]
 
@@ -44,7 +44,7 @@ def arranged(workflow: Workflow, notes: Notes) -> tuple[Step, ...]:
     return _Arranging(shape_of(workflow.steps), ids, notes).steps(workflow.steps, (), ())
 
 
-def _ends(steps: Sequence[Step]) -> bool:
+def ends(steps: Sequence[Step]) -> bool:
     """Tell whether steps never come to their end, as the last of them leads back in any case."""
     if not steps:
         return False
@@ -52,7 +52,7 @@ def _ends(steps: Sequence[Step]) -> bool:
         case Back():
             return True
         case ConditionStep(yes=yes, no=no):
-            return _ends(yes) and _ends(no)
+            return ends(yes) and ends(no)
         case _:
             return False
 
@@ -67,7 +67,7 @@ class _Arranging:
         """Arrange a list; `around` are the parallel blocks around it, `above` the steps to go back to."""
         found: list[Step] = []
         for step in self._ordered(steps, around):
-            if _ends(found):
+            if ends(found):
                 self._tell_unreached(step)
                 continue
             found.append(self._step(step, around, above))

@@ -11,10 +11,13 @@ if TYPE_CHECKING:
     from dataflow.formats.tree import Path
 
 __all__ = [
+    "BACK",
     "DEFAULT_LIMIT", "AgentDefinition", "AgentStep", "Back", "ConditionStep", "ParallelStep", "Retry", "Step",
     "Workflow", "steps_in",
 ]  # fmt: skip
 
+#: How the id of an agent step begins that leads back to the step of the id behind it.
+BACK: Final = "back_to_"
 #: How many passes a loop may have unless the file says so.
 DEFAULT_LIMIT: Final = 100
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.formats.cagent.definitions import read_agents
 from dataflow.formats.cagent.parts import (
+    BACK,
     DEFAULT_LIMIT,
     AgentStep,
     Back,
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 __all__ = ["read_workflow"]
 
 TYPES: Final = ("agent", "condition", "parallel")
-BACK: Final = "back_to_"
 #: Files of this version have workflows of another form.
 OLD_VERSION: Final = "2"
 #: How deeply parallel blocks may stand inside each other; a native document takes more levels for each.

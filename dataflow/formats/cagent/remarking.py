@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dataflow.formats.cagent.arranging import shape_of
+from dataflow.formats.cagent.arranging import ends, shape_of
 from dataflow.formats.cagent.conditions import placeholders
-from dataflow.formats.cagent.parts import AgentStep, Back, ConditionStep, ParallelStep, Step, steps_in
+from dataflow.formats.cagent.parts import BACK, AgentStep, Back, ConditionStep, ParallelStep, Step, steps_in
 from dataflow.formats.cagent.references import Unresolved, find, read_reference
 
 if TYPE_CHECKING:
@@ -24,12 +24,17 @@ def remark_on(workflow: Workflow, steps: tuple[Step, ...], order: Order, notes: 
     everywhere = [*_all_steps(steps)]
     shape = shape_of(workflow.steps)
     _remark_on_names(everywhere, notes)
+    if ends(steps):
+        notes.remark("", "has no end", "it ends only at a limit of loops")
     for path, step in everywhere:
         match step:
             case Back():
                 _remark_on_way(step, path, everywhere, notes)
             case ConditionStep():
                 _remark_on_condition(step, path, workflow, order, shape, notes)
+            case AgentStep() if step.id.startswith(BACK):
+                here = f"it does so too, as there is no step {step.id.removeprefix(BACK)!r} to lead back to"
+                notes.remark(step.id, f"runs agent {step.agent!r}", here)
             case _:
                 pass
 
@@ -82,9 +87,7 @@ def _remark_on_condition(
         notes.remark(step.id, what, "the run fails there")
     declared = workflow.agents[agent].keys if agent in workflow.agents else None
     if keys and (declared is None or (declared and keys[0] not in declared)):
-        what = (
-            f"reads {keys[0]!r} of an output of agent {agent!r}, whose structured_output does not declare it"
-        )
+        what = f"reads {keys[0]!r}, which no structured_output of agent {agent!r} declares"
         here = "an output that is no JSON object counts as a whole, and a missing part is false"
         notes.remark(step.id, what, here)
 
