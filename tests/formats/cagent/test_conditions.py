@@ -18,7 +18,10 @@ STORE: Final[dict[str, Any]] = {
     "outer": {
         "steps": {
             "c1": {"output": "1", "agent": "x"},
-            "inner": {"steps": {"r": {"output": "R", "agent": "y"}, "s": {"output": "S", "agent": "y"}}, "order": ["r", "s"]},
+            "inner": {
+                "steps": {"r": {"output": "R", "agent": "y"}, "s": {"output": "S", "agent": "y"}},
+                "order": ["r", "s"],
+            },
             "output": {"output": "O", "agent": "x"},
         },
         "order": ["c1", "inner", "output"],

@@ -20,7 +20,7 @@ REAL: Final = ROOT.parent / "shared" / "files" / "cagent"
 
 APPROVED: Final = {"is_approved": True}
 REFUSED: Final = {"is_approved": False}
-#: What the agents of each example answer, by how their instructions begin, and what the steps give in the end.
+#: What the agents of each example answer, by how their instructions begin, and what the steps give.
 RUNS: Final[dict[str, tuple[dict[str, list[Any]], Mapping[str, str]]]] = {
     "sequential": (
         {"Write": ["G"], "Translate": ["T"], "Make": ["P"]},

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - messages are compared whole
 """What is no workflow of cagent: every problem of a file at once, each at its place."""
 
 from __future__ import annotations
@@ -34,15 +35,12 @@ def test_all_problems_of_a_file_are_told_at_once() -> None:
         "7:15 workflow.overrides.max_loop_iterations: expected a whole number, found 1.5",
         "9:5 workflow.steps[0]: step[0]: an agent step needs the `name` of an agent",
         "10:26 workflow.steps[1].name: step[1] 'a': there is no agent 'nobody'; choices: x, y, z",
-        "11:61 workflow.steps[2].extra: step[2] 'c': 'extra' is not known here; choices: condition, false, id, name, "
-        "retry, true, type",
+        "11:61 workflow.steps[2].extra: step[2] 'c': 'extra' is not known here; choices: condition, false, id, name, retry, true, type",
         "12:23 workflow.steps[3].id: step[3] 'c': there is another step of this id, step[2] 'c'; use another",
         "12:30 workflow.steps[3].condition: step[3] 'c': a condition step needs a `condition`, found ''",
         "13:6 workflow.steps[4].type: step[4]: expected a step of type agent, condition, parallel, found 'x'",
-        "14:36 workflow.steps[5].retry.max_attempts: step[5], retry, max_attempts: expected a whole number of 0 or "
-        "more, found -1",
-        "14:54 workflow.steps[5].retry.foo: step[5], retry, foo: is not known here; choices: max_attempts, backoff, "
-        "initial_delay_seconds, on",
+        "14:36 workflow.steps[5].retry.max_attempts: step[5], retry, max_attempts: expected a whole number of 0 or more, found -1",
+        "14:54 workflow.steps[5].retry.foo: step[5], retry, foo: is not known here; choices: max_attempts, backoff, initial_delay_seconds, on",
         "14:62 workflow.steps[5].retry.backoff: step[5], retry, backoff: expected fixed or exponential, found 'slow'",
         "15:5 workflow.steps[6]: step[6]: expected a step, found 'text'",
         "16:5 workflow.steps[7]: step[7] 'p': a parallel step needs a list of `steps`, found null",
@@ -65,14 +63,10 @@ def test_references_and_ways_back_that_lead_nowhere_are_told_at_once() -> None:
     assert problems(workflow, agents) == [
         "1:26 agents.x.instruction: agent 'x': {{ $steps.zz.output }}: there is no step 'zz'; choices: last",
         f"3:21 workflow[0].condition: 'condition': {ghost}",
-        "3:68 workflow[0].true[0]: 'back_to_nowhere': leads back to 'nowhere', which is no step that comes before it; "
-        "choices: condition",
-        "4:21 workflow[1].condition: 'condition_2': condition '1 > 2': expected {{ $steps.ID.output }}, with .KEY "
-        "behind it for a part of the output",
-        "4:49 workflow[1].false[0]: 'back_to_last': leads back to 'last', which is no step that comes before it; "
-        "choices: condition, condition_2",
-        "6:21 workflow[3].condition: 'condition_3': condition '$steps.last.output[0]': a part of an output is named by "
-        "a key, found the index 0",
+        "3:68 workflow[0].true[0]: 'back_to_nowhere': leads back to 'nowhere', which is no step that comes before it; choices: condition",
+        "4:21 workflow[1].condition: 'condition_2': condition '1 > 2': expected {{ $steps.ID.output }}, with .KEY behind it for a part of the output",
+        "4:49 workflow[1].false[0]: 'back_to_last': leads back to 'last', which is no step that comes before it; choices: condition, condition_2",
+        "6:21 workflow[3].condition: 'condition_3': condition '$steps.last.output[0]': a part of an output is named by a key, found the index 0",
     ]
 
 

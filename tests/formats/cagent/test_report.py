@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - messages are compared whole
 """The report of a workflow of cagent: what means something else here, and what is unsound."""
 
 from __future__ import annotations
@@ -23,24 +24,19 @@ def test_a_sound_workflow_has_no_remarks() -> None:
         ),
         (
             f"[{STEP}, {{id: c, type: condition, condition: $steps.a.output, false: [a]}}]",
-            "node 'back_to_a': originally does not lead back, and the steps behind the condition follow; here it leads "
-            "back to step 'a'",
+            "node 'back_to_a': originally does not lead back, and the steps behind the condition follow; here it leads back to step 'a'",
         ),
         (
-            f"[{STEP}, {{id: c, type: condition, condition: $steps.a.output, false: [{{id: back_to_a, type: agent, "
-            "name: y}]}]",
-            "node 'back_to_a': originally runs agent 'y' once more, and the steps behind the condition follow; here it "
-            "leads back to step 'a', which runs agent 'x'",
+            f"[{STEP}, {{id: c, type: condition, condition: $steps.a.output, false: [{{id: back_to_a, type: agent, name: y}}]}}]",
+            "node 'back_to_a': originally runs agent 'y' once more, and the steps behind the condition follow; here it leads back to step 'a', which runs agent 'x'",
         ),
         (
             f"[{STEP}, {{id: c, type: condition, condition: $steps.a.output.ok}}]",
-            "node 'c': originally reads 'ok', which no structured_output of agent 'x' declares; here an output that is "
-            "no JSON object counts as a whole, and a missing part is false",
+            "node 'c': originally reads 'ok', which no structured_output of agent 'x' declares; here an output that is no JSON object counts as a whole, and a missing part is false",
         ),
         (
             "[{type: agent, name: x}, {type: agent, name: x}]",
-            "originally steps without an id can share one, and a later output takes an earlier one's place; here each "
-            "has an id of its own: x, x_2",
+            "originally steps without an id can share one, and a later output takes an earlier one's place; here each has an id of its own: x, x_2",
         ),
         (
             f"[{STEP}, {{id: c, type: condition, condition: $steps.a.output, retry: {{max_attempts: 1}}}}]",
@@ -51,13 +47,11 @@ def test_a_sound_workflow_has_no_remarks() -> None:
             "node 'b': originally stands behind a way back; here it is left out, as it can never run",
         ),
         (
-            f"[{STEP}, {{id: c, type: condition, condition: $steps.a.output, true: [{{id: d, type: condition, "
-            "condition: $steps.b.output}]}, {id: b, type: agent, name: y}]",
+            f"[{STEP}, {{id: c, type: condition, condition: $steps.a.output, true: [{{id: d, type: condition, condition: $steps.b.output}}]}}, {{id: b, type: agent, name: y}}]",
             "node 'd': originally reads 'b', which has given nothing when it is evaluated; here the run fails there",
         ),
         (
-            "[{type: parallel, id: p, steps: [{id: a, type: agent, name: x}, {id: c, type: condition, condition: "
-            "$steps.p.outputs.a.output}]}]",
+            "[{type: parallel, id: p, steps: [{id: a, type: agent, name: x}, {id: c, type: condition, condition: $steps.p.outputs.a.output}]}]",
             "node 'c': originally reads 'p/a', which has given nothing when it is evaluated; here the run fails there",
         ),
         (

@@ -116,8 +116,7 @@ ROWS: Final = [
     Row("CA15", PAR, {"y": RateLimited("m", "busy")}, outputs={}, error="RateLimited"),
     Row(
         "CA16",
-        PAR.replace("- {id: t, type: agent, name: z}", "- type: condition\n    condition: $steps.p.outputs[0].output\n"
-        "    true: [{id: t, type: agent, name: z}]"),
+        PAR.replace("- {id: t", "- {type: condition, condition: $steps.p.outputs[0].output, true: [{id: t") + "]}",
         {"x": "yes", "y": "no"},
         outputs={"p/c1": "yes", "p/c2": "no", "t": "Z"},
     ),

@@ -1,4 +1,4 @@
-"""What workflows of cagent do besides the rows: ways back, branches, parallel blocks, instructions, agents."""
+"""What workflows of cagent do besides the rows: ways back, parallel blocks, instructions, agents."""
 
 from __future__ import annotations
 
@@ -281,9 +281,18 @@ async def test_instructions_can_refer_to_outputs() -> None:
 
 
 async def test_structured_output_is_what_the_model_is_asked_for() -> None:
-    schema = "{type: object, properties: {ok: {type: boolean}}, required: [ok]}"
-    agents = f"agents:\n  x: {{model: openai/gpt, instruction: x, structured_output: {{name: v, schema: {schema}}}}}\n"
-    workflow = "workflow: [{id: v, type: agent, name: x}, {type: condition, condition: $steps.v.output.ok, true: []}]"
+    agents = """\
+agents:
+  x:
+    model: openai/gpt
+    instruction: x
+    structured_output: {schema: {type: object, properties: {ok: {type: boolean}}, required: [ok]}}
+"""
+    workflow = """\
+workflow:
+  - {id: v, type: agent, name: x}
+  - {type: condition, condition: $steps.v.output.ok, true: []}
+"""
     flow = flow_of(workflow, agents)
     assert list(flow.report) == []
     played = await play(flow, x={"ok": True})  # type: ignore[arg-type]  # as scripts take them

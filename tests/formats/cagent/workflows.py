@@ -24,7 +24,7 @@ AGENTS: Final = "agents:\n" + "".join(
 )
 
 #: What an agent answers: always the same, one after the other, or what a function makes.
-Answers = str | Sequence[Any] | Callable[[], Awaitable[str]]
+Answers = str | Exception | Sequence[Any] | Callable[[], Awaitable[str]]
 
 
 def flow_of(workflow: str, agents: str = AGENTS) -> Flow:
