@@ -37,7 +37,6 @@ TOY: Final = "toy = tests.formats.toy:FORMAT"
 LATER: Final = {
     "AgentFlow": {"nodes": [{"id": "s"}], "connections": []},
     "Agentron Studio": {"nodes": [{"id": "a", "type": "agent"}], "edges": []},
-    "cagent": {"workflow": []},
     "Clickweave": {"nodes": [{"node_type": {}}], "edges": []},
     "HiFide": {"nodes": [{"nodeType": "x"}], "edges": []},
 }

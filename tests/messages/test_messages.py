@@ -10,6 +10,7 @@ import pytest
 from dataflow import errors
 from tests.messages import (
     asking,
+    cagent,
     conversing,
     declaring,
     digests,
@@ -38,6 +39,7 @@ TABLES = {
     module.__name__.rpartition(".")[2]: module.ROWS
     for module in (
         asking,
+        cagent,
         conversing,
         declaring,
         digests,

@@ -31,6 +31,7 @@ workflow:
       - {id: c2, type: agent, name: y}
   - {id: t, type: agent, name: z}
 """
+FIRST: Final = "$steps.p.outputs[0].output"
 NESTED: Final = """
 workflow:
   - type: parallel
@@ -116,9 +117,9 @@ ROWS: Final = [
     Row("CA15", PAR, {"y": RateLimited("m", "busy")}, outputs={}, error="RateLimited"),
     Row(
         "CA16",
-        PAR.replace("- {id: t", "- {type: condition, condition: $steps.p.outputs[0].output, true: [{id: t") + "]}",
+        f"{PAR}  - {{type: condition, condition: '{FIRST}', true: [{{type: agent, name: z}}]}}",
         {"x": "yes", "y": "no"},
-        outputs={"p/c1": "yes", "p/c2": "no", "t": "Z"},
+        outputs={"p/c1": "yes", "p/c2": "no", "t": "Z", "z": "Z"},
     ),
     Row(
         "CA17",
