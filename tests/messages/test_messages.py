@@ -11,6 +11,7 @@ from dataflow import errors
 from tests.messages import (
     agentron,
     asking,
+    cagent,
     conversing,
     declaring,
     digests,
@@ -41,6 +42,7 @@ TABLES = {
     for module in (
         agentron,
         asking,
+        cagent,
         conversing,
         declaring,
         digests,
