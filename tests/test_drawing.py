@@ -12,7 +12,7 @@ import pytest
 
 from dataflow import Flow, collect, each, fallback, flow, gather, merge, node
 from dataflow.drawing import dot, mermaid, outline
-from dataflow.wiring import Block, Edge, Literally, MapBlock, Placed, PlacedNode, Reference, Wiring
+from dataflow.wiring import Block, Edge, Every, Literally, MapBlock, Placed, PlacedNode, Reference, Wiring
 
 
 class Parts(NamedTuple):
@@ -175,6 +175,16 @@ def test_text_shows_loops_and_maps_indented() -> None:
         "  y [output]  <- m y → y\n"
     )
     assert "    carry [carry]  <- text → first, fetch → next\n" in outline(looping().wiring)
+
+
+def test_text_shows_the_edges_that_a_map_goes_over() -> None:
+    a, b = Reference("a"), Reference("b", "c")
+    nodes: dict[str, Placed] = {
+        "a": PlacedNode("a", type="t.a"),
+        "b": PlacedNode("b", type="t.b"),
+        "j": PlacedNode("j", type="t.j", inputs={"x": Every((a, b))}),
+    }
+    assert "  j [t.j]  <- a every → x, b every c → x\n" in outline(Wiring("met", block=Block(nodes)))
 
 
 def test_what_does_not_exist_is_left_out_or_shown_as_such() -> None:
