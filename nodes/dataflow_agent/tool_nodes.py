@@ -43,7 +43,9 @@ async def call_tool(arguments: dict[str, Any], tools: Tools, config: CallTool) -
     found = toolbox.tool(config.tool)
     if found is None:
         known = ", ".join(toolbox.names) or "none"
-        raise FlowInvalid("tools", [f"there is no tool {config.tool!r}; those that there are: {known}"], "input")
+        raise FlowInvalid(
+            "tools", [f"there is no tool {config.tool!r}; those that there are: {known}"], "input"
+        )
     read = found.read(arguments)
     if found.verdict(arguments) is not Verdict.ALLOW:
         server = found.at_server.server.label if found.at_server is not None else "functions"

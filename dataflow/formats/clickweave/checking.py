@@ -95,7 +95,9 @@ def _check_pairs(workflow: Workflow, notes: Notes) -> None:
             notes.problem(place, f"{node.name!r} ends {loop!r}, which is no Loop")
         for placed in workflow.leaving[id]:
             if placed.edge.target != loop:
-                told = f"{node.name!r} leads to {_named(workflow, placed.edge)}; expected its Loop, if anywhere"
+                told = (
+                    f"{node.name!r} leads to {_named(workflow, placed.edge)}; expected its Loop, if anywhere"
+                )
                 notes.problem(("edges", placed.index, "to"), told)
     for id, node in workflow.nodes.items():
         if isinstance(node.node_type, Loop) and ends[id] != 1:

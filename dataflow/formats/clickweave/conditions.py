@@ -128,7 +128,12 @@ def _equal(left: Any, right: Any) -> bool:
         return left == right
     if isinstance(left, bool) or isinstance(right, bool):
         return _boolean(left) is not None and _boolean(left) == _boolean(right)
-    if isinstance(left, str) and number_of(right) is None or isinstance(right, str) and number_of(left) is None:
+    if (
+        isinstance(left, str)
+        and number_of(right) is None
+        or isinstance(right, str)
+        and number_of(left) is None
+    ):
         return False
     first, second = number_in(left), number_in(right)
     return first is not None and second is not None and (first == second or abs(first - second) < EPSILON)

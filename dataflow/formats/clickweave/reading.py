@@ -120,7 +120,11 @@ def _has_type(index: int, given: Any, notes: Notes) -> bool:
         return False
     kind = given.get("node_type")
     if not isinstance(kind, dict):
-        told = f"expected a mapping with a `type`, found {described(kind)}" if "node_type" in given else "is missing"
+        told = (
+            f"expected a mapping with a `type`, found {described(kind)}"
+            if "node_type" in given
+            else "is missing"
+        )
         notes.problem((*path, "node_type"), f"{told}{_called(given)}")
         return False
     found = kind.get("type")
@@ -152,7 +156,9 @@ def _add_edge(workflow: Workflow, index: int, given: Any, notes: Notes) -> None:
         workflow.leaving[edge.source].append(Placed(index, edge))
 
 
-def _part(model: type[P], given: dict[str, Any], path: tuple[str | int, ...], called: str, notes: Notes) -> P | None:
+def _part(
+    model: type[P], given: dict[str, Any], path: tuple[str | int, ...], called: str, notes: Notes
+) -> P | None:
     try:
         return model.model_validate(given)
     except ValidationError as error:

@@ -72,7 +72,9 @@ def walk_of(workflow: Workflow, notes: Notes) -> Walk:
         return walk
     first = _through(workflow, entries[0])
     if first is None:
-        notes.problem(("nodes", workflow.places[entries[0]]), "the walk ends where it begins: all is disabled")
+        notes.problem(
+            ("nodes", workflow.places[entries[0]]), "the walk ends where it begins: all is disabled"
+        )
         return walk
     walk.entry, walk.others = first, entries[1:]
     _follow(workflow, walk)

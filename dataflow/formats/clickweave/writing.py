@@ -141,7 +141,9 @@ class _Writer:
         begins = [write_reference(Reference(self.start, "out"))] if id == self.walk.entry else []
         return self._sources(leading, self.walk.homes[id], begins)
 
-    def _sources(self, leading: Iterable[tuple[str, str]], home: str | None, begins: Iterable[str] = ()) -> Any:
+    def _sources(
+        self, leading: Iterable[tuple[str, str]], home: str | None, begins: Iterable[str] = ()
+    ) -> Any:
         sources = [*begins, *(self._source(id, output, home) for id, output in leading)]
         return sources[0] if len(sources) == 1 else {"merge": sources}
 

@@ -57,9 +57,7 @@ def call(f: Flow, walk: ExecutionContext, tools: Tools, *, config: Call) -> Note
     """Call a tool, and set variables of its result."""
     asked = f.add(request, walk=walk, config=config).out
     answer = call_tool(f, "call", config.tool, asked, tools)
-    noted = f.add(
-        note, walk=walk, text=answer.text, tool=config.tool, config=config
-    ).out
+    noted = f.add(note, walk=walk, text=answer.text, tool=config.tool, config=config).out
     return Noted(noted.walk, noted.variables)
 
 
@@ -70,9 +68,7 @@ async def request(walk: ExecutionContext, config: Call) -> dict[str, Any]:  # no
 
 
 @node(name="note")
-async def note(
-    walk: ExecutionContext, text: str, tool: str, config: Action
-) -> Noted:
+async def note(walk: ExecutionContext, text: str, tool: str, config: Action) -> Noted:
     """Set variables of an answer, wait for what it has changed to settle, and go on."""
     value = matches_in(text).found if tool == FIND_TEXT else value_of(text)
     if tool == FIND_TEXT and isinstance(whole := value_of(text), dict):

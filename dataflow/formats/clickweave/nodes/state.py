@@ -10,7 +10,15 @@ from typing import Any, Final
 from dataflow.context import ExecutionContext
 from dataflow.current import this_firing
 
-__all__ = ["App", "Lookups", "is_repeated", "lookups_of", "public_variables", "with_lookups", "with_variables"]
+__all__ = [
+    "App",
+    "Lookups",
+    "is_repeated",
+    "lookups_of",
+    "public_variables",
+    "with_lookups",
+    "with_variables",
+]
 
 #: Where the lookups stand among the variables; a variable of a node has a dot in its name.
 KEY: Final = "clickweave"
