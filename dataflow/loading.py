@@ -11,7 +11,7 @@ import importlib
 import importlib.util
 import sys
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from dataflow.formats.native import Nest
     from dataflow.formats.tree import Positions
     from dataflow.lookup import FindFunction, FindType
+    from dataflow.remarks import Remark
     from dataflow.wiring import Nested, Wiring
 
 __all__ = ["import_file", "read_document"]
@@ -75,7 +76,8 @@ def read_document(
     else:
         document, notes = translated(foreign, data, options, positions, str(path))
         wiring = wire(document, Origins(positions, notes.origins), str(path), nesting.nest)
-        wiring.report = tuple(notes.remarks)
+        nesting.remarks[:0] = notes.remarks
+    wiring.report = tuple(nesting.remarks)
     uses = _Uses(file.parent, wiring.uses, imports)
     return wiring, uses.find_type, uses.find_function
 
@@ -106,6 +108,7 @@ class _Nesting:
     imports: bool
     around: tuple[Path, ...]
     known: dict[tuple[Path, str], Nested]  # by place and by how a document names it
+    remarks: list[Remark] = field(default_factory=list)  # on the files in it
 
     def nest(self, given: Wiring | str) -> Nested:
         if isinstance(given, str):
@@ -121,6 +124,7 @@ class _Nesting:
                 path, self.make_flow, imports=self.imports, around=self.around, known=self.known
             )
             read[0].file = given
+            self.remarks.extend(read[0].report)
             self.known[key] = self.make_flow(*read)
         return self.known[key]
 

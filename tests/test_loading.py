@@ -103,8 +103,6 @@ def test_what_is_no_document_is_told(tmp_path: Path) -> None:
         read_document(folder, Flow.from_wiring)
     with pytest.raises(FormatError, match="cannot be read: No such file"):
         read_document(tmp_path / "nowhere.yaml", Flow.from_wiring)
-    with pytest.raises(FormatError, match="there is no format 'visio'; choices: native"):
-        read_document(binary, Flow.from_wiring, format="visio")
 
 
 def _python(folder: Path, body: str) -> str:

@@ -76,6 +76,7 @@ def test_a_check_on_json_writes_one_object(cli: Cli, document: Path) -> None:
         "nodes": 2,
         "problems": [],
         "not_looked_into": ["own.loud"],
+        "report": [],
     }
 
 

@@ -147,7 +147,7 @@ ROWS: Final = [
     Row("a device", lambda: Flow.load('/dev/zero'), "/dev/zero: cannot be read: it is no regular file"),
     Row("a name with a NUL", lambda: Flow.load('a\x00'), "a\\x00: cannot be read: embedded null byte"),
     Row("links in a circle", files(links), "DIR/a: cannot be read: a loop of symbolic links"),
-    Row("a format", loaded('dataflow: 1', format='visio'), "DIR/flow.yaml: there is no format 'visio'; choices: native"),
+    Row("a format", loaded('dataflow: 1', format='visio'), "DIR/flow.yaml: there is no format 'visio'; choices: native, agentflow, agentron, cagent, clickweave, hifide"),
     Row("a file in itself", loaded('dataflow: 1\nnodes: {a: {flow: flow.yaml}}'), "2:13 nodes.a.flow: DIR/flow.yaml: is part of itself: flow.yaml -> flow.yaml"),
     Row("a file with problems in it", loaded('dataflow: 1\nnodes: {a: {flow: {dataflow: 1, nodez: 1}}}'), "2:33 nodes.a.flow.nodez: is not known here; choices: nodes, edges, outputs, dataflow, name, uses, inputs, using, meta"),
     Row("not looked into", files(unseen), "these were not looked into, so the flow cannot run: own.f, own.g"),

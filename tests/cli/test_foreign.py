@@ -1,0 +1,74 @@
+"""Files of other systems on the command line: run, checked, converted, told in their words."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Cli
+from tests.installed import install
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    place = tmp_path / "site"
+    place.mkdir()
+    install(place, "toys", "toy = tests.formats.toy:FORMAT\n", group="dataflow.formats")
+    monkeypatch.syspath_prepend(str(place))
+    made = tmp_path / "toys.json"
+    made.write_text(json.dumps({"toy": ["a", "B"]}), encoding="utf-8")
+    return made
+
+
+def test_a_file_of_another_system_runs(cli: Cli, file: Path) -> None:
+    done = cli("run", str(file))
+    assert (done.code, done.out) == (0, "a: a\nB: B\n")
+
+
+def test_a_branch_is_named_by_an_option_or_behind_the_file(cli: Cli, file: Path) -> None:
+    assert cli("run", str(file), "--branch", "x").out == "a: x\nB: x\n"
+    assert cli("run", f"{file}#branch=y").out == "a: y\nB: y\n"
+    assert cli("run", "flow.py", "--branch", "x").err == (
+        "error: --branch x: flow.py is no file with branches\n"
+    )
+
+
+def test_a_run_keeps_the_branch_that_it_was_started_with(cli: Cli, file: Path) -> None:
+    cli("run", str(file), "--branch", "a b")
+    (run,) = cli("runs", "--json").json["runs"]
+    assert run["target"] == f"{file}#branch=a+b"
+    forked = cli("fork", run["run"], "--change", "a.config.value=z")
+    assert forked.code == 0, forked.err
+
+
+def test_a_check_tells_the_report(cli: Cli, file: Path) -> None:
+    assert cli("check", str(file)).out == "ok: 2 nodes\nnote: node 'B': originally shouts; here is quiet\n"
+    assert cli("check", str(file), "--json").json["report"] == [
+        {"node": "B", "original": "shouts", "here": "is quiet"}
+    ]
+
+
+def test_a_file_is_converted_into_a_native_document_that_runs_the_same(cli: Cli, file: Path) -> None:
+    done = cli("convert", str(file), "--to", "native")
+    assert done.err == "note: node 'B': originally shouts; here is quiet\n"
+    assert cli("convert", str(file), "--output", "native.yaml").out == ""
+    assert Path("native.yaml").read_text(encoding="utf-8") == done.out
+    assert cli("run", "native.yaml").out == cli("run", str(file)).out
+
+
+def test_a_conversion_that_cannot_be_written_is_told(cli: Cli, file: Path) -> None:
+    done = cli("convert", str(file), "--output", "nowhere/native.yaml")
+    assert (done.code, done.err.splitlines()[-1]) == (
+        1,
+        "error: nowhere/native.yaml: --output: cannot be written: No such file or directory",
+    )
+
+
+def test_progress_is_told_in_the_words_of_a_system(cli: Cli, file: Path) -> None:
+    done = cli("run", str(file), "--log-format", "toy")
+    assert done.err.splitlines()[:-1] == ["toys said a", "toys said B", "that was 2"]
+    assert cli("run", str(file), "--log-format", "hifide").err.startswith(
+        "error: --log-format hifide: there are no such words; choices: "
+    )

@@ -1,0 +1,21 @@
+"""What the tests of formats share: a format of their own, installed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.installed import install
+
+__all__ = ["toy"]
+
+
+@pytest.fixture
+def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Install the format `toy`, and return a folder for files."""
+    place = tmp_path / "site"
+    place.mkdir()
+    install(place, "toys", "toy = tests.formats.toy:FORMAT\n", group="dataflow.formats")
+    monkeypatch.syspath_prepend(str(place))
+    return tmp_path

@@ -1,0 +1,127 @@
+"""Files of other systems: found by their content, translated, with a report and the places of problems."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dataflow import Flow, FlowInvalid, FormatError
+from dataflow.formats.choosing import formats
+from dataflow.remarks import Remark
+from tests.installed import install
+
+
+def written(folder: Path, data: Any, name: str = "flow.json") -> Path:
+    file = folder / name
+    file.write_text(json.dumps(data, indent=1), encoding="utf-8")
+    return file
+
+
+def test_the_five_formats_come_with_the_engine() -> None:
+    assert [one.name for one in formats()] == ["agentflow", "agentron", "cagent", "clickweave", "hifide"]
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("agentflow", {"nodes": [{"id": "s", "type": "start"}], "connections": []}),
+        ("agentron", {"nodes": [{"id": "a", "type": "agent", "config": {}}], "edges": [], "maxRounds": 2}),
+        ("agentron", {"nodes": [{"id": "a", "type": "agent", "config": {}}], "edges": []}),
+        ("cagent", {"workflow": [{"type": "agent", "name": "writer"}]}),
+        ("clickweave", {"id": "1", "nodes": [{"id": "2", "node_type": {"type": "Click"}}], "edges": []}),
+        ("hifide", {"nodes": [{"id": "s", "nodeType": "userInput"}], "edges": []}),
+        (
+            "hifide",
+            {"nodes": [{"id": "s", "type": "chat"}], "edges": [{"source": "s", "sourceOutput": "context"}]},
+        ),
+    ],
+)
+def test_one_format_takes_a_file_for_its_own(name: str, data: Any) -> None:
+    assert [one.name for one in formats() if one.recognises(data)] == [name]
+
+
+@pytest.mark.parametrize(
+    "data", [None, 1, "x", [], {}, {"nodes": 1}, {"nodes": [1, None]}, {"nodes": [{"data": 1}], "edges": {}}]
+)
+def test_what_is_nothing_of_theirs_is_taken_by_no_format(data: Any) -> None:
+    assert [one.name for one in formats() if one.recognises(data)] == []
+
+
+def test_a_file_is_translated_and_runs(toy: Path) -> None:
+    flow = Flow.load(written(toy, {"toy": ["a", "b"]}))
+    assert flow.run_sync().outputs == {"a": "a", "b": "b"}
+    assert list(flow.report) == []
+
+
+def test_what_means_something_else_is_in_the_report(toy: Path) -> None:
+    flow = Flow.load(written(toy, {"toy": ["a", "B"]}))
+    assert flow.report == [Remark("B", "shouts", "is quiet")]
+    assert str(flow.report[0]) == "node 'B': originally shouts; here is quiet"
+    assert str(Remark("", "shouts", "is quiet")) == "originally shouts; here is quiet"
+
+
+def test_the_report_of_a_flow_is_also_that_of_the_files_in_it(toy: Path) -> None:
+    written(toy, {"toy": ["B"]}, "loud.json")
+    outer = toy / "outer.yaml"
+    outer.write_text("dataflow: 1\nnodes: {part: {flow: loud.json}}\n", encoding="utf-8")
+    assert [remark.node for remark in Flow.load(outer).report] == ["B"]
+
+
+def test_problems_of_a_file_are_told_at_once_with_their_places(toy: Path) -> None:
+    with pytest.raises(FlowInvalid) as caught:
+        Flow.load(written(toy, {"toy": [1, "a", 2]}))
+    assert list(caught.value.problems) == [
+        "3:3 toy[0]: expected a word, found 1",
+        "5:3 toy[2]: expected a word, found 2",
+    ]
+
+
+def test_a_problem_that_checking_finds_has_the_place_of_its_node(toy: Path) -> None:
+    with pytest.raises(FlowInvalid, match=r"4:3 node 'bad': control\.valu: "):
+        Flow.load(written(toy, {"toy": ["a", "bad"]}))
+
+
+def test_a_format_is_told_what_it_knows_besides(toy: Path) -> None:
+    file = written(toy, {"toy": ["a"]})
+    assert Flow.load(file, branch="x").run_sync()["a"] == "x"
+    with pytest.raises(FlowInvalid, match="a file of toy has no option 'brunch'; choices: branch"):
+        Flow.load(file, brunch="x")
+
+
+def test_a_native_document_has_no_options(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match="is a native document, which has no option 'branch'"):
+        Flow.load(written(tmp_path, {"dataflow": 1}), branch="x")
+
+
+def test_a_format_can_be_named(toy: Path) -> None:
+    file = written(toy, {"toy": ["a"]})
+    assert Flow.load(file, format="toy").run_sync()["a"] == "a"
+    with pytest.raises(FlowInvalid, match="dataflow: is missing"):
+        Flow.load(file, format="native")
+    known = "native, agentflow, agentron, cagent, clickweave, hifide, toy"
+    with pytest.raises(FormatError, match=f"there is no format 'visio'; choices: {known}"):
+        Flow.load(file, format="visio")
+
+
+def test_of_two_formats_that_take_a_file_one_has_to_be_named(toy: Path) -> None:
+    install(toy / "site", "twins", "twin = tests.formats.toy:TWIN\n", group="dataflow.formats")
+    file = written(toy, {"toy": ["a"]})
+    with pytest.raises(FormatError, match="could be of the formats 'toy' and 'twin'; say which"):
+        Flow.load(file)
+    assert Flow.load(file, format="twin").run_sync()["a"] == "a"
+
+
+def test_a_broken_format_takes_no_other_along(toy: Path) -> None:
+    install(toy / "site", "broken", "broken = tests.formats.nowhere:FORMAT\n", group="dataflow.formats")
+    assert Flow.load(written(toy, {"toy": ["a"]})).run_sync()["a"] == "a"
+    with pytest.raises(FormatError, match=r"is of no format that can be used; format broken: .*nowhere"):
+        Flow.load(written(toy, {"tay": ["a"]}))
+
+
+def test_what_is_offered_as_a_format_has_to_be_one(toy: Path) -> None:
+    install(toy / "site", "broken", "broken = tests.formats.toy:translate\n", group="dataflow.formats")
+    with pytest.raises(FormatError, match="is of type function; expected a Format"):
+        Flow.load(written(toy, {"tay": ["a"]}))

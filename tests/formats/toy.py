@@ -1,0 +1,49 @@
+"""A format for tests: words that are handed on, `{"toy": ["a", "b"]}`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from dataflow import Event, EventKind
+from dataflow.formats.foreign import Format, JsonDict, Notes, Options
+from dataflow.wiring import Wiring
+
+__all__ = ["FORMAT", "TWIN"]
+
+
+def recognises(data: Any) -> bool:
+    return isinstance(data, dict) and "toy" in data
+
+
+def translate(data: Any, options: Options, notes: Notes) -> JsonDict:
+    nodes: JsonDict = {}
+    for index, word in enumerate(data["toy"]):
+        if not isinstance(word, str):
+            notes.problem(("toy", index), f"expected a word, found {word!r}")
+            continue
+        if word.isupper():
+            notes.remark(word, "shouts", "is quiet")
+        notes.origin(word, ("toy", index))
+        nodes[word] = {"type": "control.value", "config": {"value": options.get("branch", word)}}
+        if word == "bad":
+            nodes[word]["type"] = "control.valu"
+    return {"dataflow": 1, "nodes": nodes, "outputs": {word: word for word in nodes}}
+
+
+class ToyWords:
+    """Tells each node, and how many there were."""
+
+    def __init__(self, wiring: Wiring) -> None:
+        self._name = wiring.name
+
+    def see(self, event: Event) -> Iterable[str]:
+        if event.kind is EventKind.NODE_FINISHED:
+            yield f"{self._name} said {event.path}"
+
+    def end(self, outputs: Mapping[str, Any]) -> Iterable[str]:
+        yield f"that was {len(outputs)}"
+
+
+FORMAT: Final = Format("toy", recognises, translate, frozenset({"branch"}), ToyWords)
+TWIN: Final = Format("twin", recognises, translate)
