@@ -41,7 +41,7 @@ class Invocation:
     arguments: Mapping[str, Any]
 
 
-def invocation_of(kind: NodeKind) -> Invocation | None:  # noqa: PLR0911 - a line for each type
+def invocation_of(kind: NodeKind) -> Invocation | None:
     """Return the call that a node stands for; None for an AI step and for what steers the walk.
 
     A target of a click and the app of a window are not in it: they are looked up in the run.

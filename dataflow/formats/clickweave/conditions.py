@@ -128,11 +128,8 @@ def _equal(left: Any, right: Any) -> bool:
         return left == right
     if isinstance(left, bool) or isinstance(right, bool):
         return _boolean(left) is not None and _boolean(left) == _boolean(right)
-    if (
-        isinstance(left, str)
-        and number_of(right) is None
-        or isinstance(right, str)
-        and number_of(left) is None
+    if (isinstance(left, str) and number_of(right) is None) or (
+        isinstance(right, str) and number_of(left) is None
     ):
         return False
     first, second = number_in(left), number_in(right)
@@ -149,7 +146,7 @@ def _boolean(value: Any) -> bool | None:
 def _compared(left: Any, right: Any, *signs: int) -> bool:
     """Tell whether the order of two numbers is one of some signs; false for what are no numbers."""
     first, second = number_in(left), number_in(right)
-    if first is None or second is None or first != first or second != second:  # noqa: PLR0124 - nan
+    if first is None or second is None or first != first or second != second:
         return False
     return (first > second) - (first < second) in signs
 

@@ -17,6 +17,10 @@ pack: Final = Pack(
     api=1,
     nodes={
         "call": f"{_NODES}.calling:call",
+        "app_call": f"{_NODES}.apps:app_call",
+        "find_text": f"{_NODES}.finding:find_text",
+        "click": f"{_NODES}.finding:click",
+        "ai_step": f"{_NODES}.ai_steps:ai_step",
         "if": f"{_NODES}.branching:if_",
         "switch": f"{_NODES}.branching:switch",
         "end_loop": f"{_NODES}.branching:end_loop",

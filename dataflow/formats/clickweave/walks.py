@@ -28,8 +28,8 @@ class Walk:
     """The walk through a workflow.
 
     entry: the node that it begins with
-    exits: where each node leads that it comes to, by output; None where it ends. An EndLoop leads nowhere else
-        than to its loop, and is no exit.
+    exits: where each node leads that it comes to, by output; None where it ends. An EndLoop has none: it
+        leads to its loop alone.
     bodies: the nodes of each loop that is repeated, its EndLoop with them and the loop itself not
     ends: the EndLoop of each of these loops
     homes: the innermost loop that each node is in, None outside of all
@@ -97,10 +97,11 @@ def _entries(workflow: Workflow) -> list[str]:
 def _through(workflow: Workflow, id: str | None) -> str | None:
     """Go on from a node as long as nodes are disabled: each of them falls through."""
     passed: set[str] = set()
-    while id is not None and id not in passed and _is_passed(workflow, workflow.nodes[id]):
-        passed.add(id)
-        id = _falls(workflow, id)
-    return None if id in passed else id
+    at = id
+    while at is not None and at not in passed and _is_passed(workflow, workflow.nodes[at]):
+        passed.add(at)
+        at = _falls(workflow, at)
+    return None if at in passed else at
 
 
 def _is_passed(workflow: Workflow, node: FileNode) -> bool:
@@ -186,10 +187,10 @@ def _find_bodies(workflow: Workflow, walk: Walk, notes: Notes) -> None:
 def _reached(start: str | None, onward: Mapping[str, list[str]], cut: str) -> set[str]:
     """Return the nodes that are reached from one, without passing another."""
     found: set[str] = set()
-    todo = [start] if start not in (None, cut) else []
+    todo = [] if start is None or start == cut else [start]
     while todo:
         id = todo.pop()
-        if id is not None and id not in found:
+        if id not in found:
             found.add(id)
             todo += [target for target in onward[id] if target != cut]
     return found
@@ -199,7 +200,7 @@ def _check_bodies(workflow: Workflow, walk: Walk, notes: Notes) -> None:
     """Note edges that lead into a loop past its Loop node, and say which loop each node is in."""
     by_size = sorted(walk.bodies, key=lambda loop: len(walk.bodies[loop]))
     for id in walk.exits:
-        walk.homes[id] = next((loop for loop in by_size if id in walk.bodies[loop] and id != loop), None)
+        walk.homes[id] = next((loop for loop in by_size if id in walk.bodies[loop]), None)
     for id, exits in walk.exits.items():
         for output, target in exits.items():
             for loop, body in walk.bodies.items():

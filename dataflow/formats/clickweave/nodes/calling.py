@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import anyio
 from pydantic import Field
@@ -15,12 +15,10 @@ from dataflow.flows import Flow
 from dataflow.formats.clickweave.naming import prefix_of
 from dataflow.formats.clickweave.nodes.named import Named
 from dataflow.formats.clickweave.nodes.state import is_repeated, lookups_of, with_lookups, with_variables
-from dataflow.formats.clickweave.results import matches_in, value_of, variables_of
+from dataflow.formats.clickweave.results import value_of, variables_of
 from dataflow.typed_flows import flow
 
-__all__ = ["Action", "Call", "Noted", "call", "call_tool", "note"]
-
-FIND_TEXT: Final = "find_text"
+__all__ = ["Action", "Call", "Noted", "call", "call_tool", "noted"]
 
 
 class Action(Config):
@@ -52,13 +50,21 @@ def call_tool(f: Flow, placed_as: str, tool: str, arguments: Any, tools: Any) ->
     return f.add(calling, arguments=arguments, tools=tools, config=calling.config(tool=tool)).out
 
 
+async def noted(walk: ExecutionContext, value: Any, config: Action) -> Noted:
+    """Set the variables of a result, and wait for what the node has changed to settle."""
+    variables = dict(variables_of(prefix_of(config.name), value, config.alias))
+    if config.settle:
+        await anyio.sleep(config.settle)
+    return Noted(with_variables(walk, variables), variables)
+
+
 @flow
 def call(f: Flow, walk: ExecutionContext, tools: Tools, *, config: Call) -> Noted:
     """Call a tool, and set variables of its result."""
     asked = f.add(request, walk=walk, config=config).out
-    answer = call_tool(f, "call", config.tool, asked, tools)
-    noted = f.add(note, walk=walk, text=answer.text, tool=config.tool, config=config).out
-    return Noted(noted.walk, noted.variables)
+    called = call_tool(f, "call", config.tool, asked, tools)
+    done = f.add(note, walk=walk, text=called.text, config=config).out
+    return Noted(done.walk, done.variables)
 
 
 @node(name="request")
@@ -68,15 +74,8 @@ async def request(walk: ExecutionContext, config: Call) -> dict[str, Any]:  # no
 
 
 @node(name="note")
-async def note(walk: ExecutionContext, text: str, tool: str, config: Action) -> Noted:
-    """Set variables of an answer, wait for what it has changed to settle, and go on."""
-    value = matches_in(text).found if tool == FIND_TEXT else value_of(text)
-    if tool == FIND_TEXT and isinstance(whole := value_of(text), dict):
-        value = whole
-    variables = dict(variables_of(prefix_of(config.name), value, config.alias))
-    if isinstance(config, Call) and config.unfocuses and is_repeated():
-        lookups = lookups_of(walk)
-        walk = with_lookups(walk, replace(lookups, focused=""))
-    if config.settle:
-        await anyio.sleep(config.settle)
-    return Noted(with_variables(walk, variables), variables)
+async def note(walk: ExecutionContext, text: str, config: Call) -> Noted:
+    """Set variables of the answer, and go on."""
+    if config.unfocuses and is_repeated():
+        walk = with_lookups(walk, replace(lookups_of(walk), focused=""))
+    return await noted(walk, value_of(text), config)
