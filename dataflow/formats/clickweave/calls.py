@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, assert_never
+from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from dataflow.formats.clickweave.files import (
     AiStep,
@@ -26,6 +25,9 @@ from dataflow.formats.clickweave.files import (
     TypeText,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 __all__ = ["ALIASES", "Invocation", "invocation_of"]
 
 #: What the whole list is called besides `result`, by the type of the node.
@@ -41,7 +43,7 @@ class Invocation:
     arguments: Mapping[str, Any]
 
 
-def invocation_of(kind: NodeKind) -> Invocation | None:
+def invocation_of(kind: NodeKind) -> Invocation | None:  # noqa: C901 - a line for each type
     """Return the call that a node stands for; None for an AI step and for what steers the walk.
 
     A target of a click and the app of a window are not in it: they are looked up in the run.

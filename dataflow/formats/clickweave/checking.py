@@ -135,11 +135,11 @@ def _check_cycles(workflow: Workflow, notes: Notes) -> None:
 def _closing(forward: dict[str, list[Placed]]) -> Iterable[Placed]:
     """Return the edges that lead back, of a walk in depth from each node that has not been met."""
     seen: set[str] = set()
-    for first in forward:
+    for first, leaving in forward.items():
         if first in seen:
             continue
         seen.add(first)
-        path = {first: iter(forward[first])}
+        path = {first: iter(leaving)}
         while path:
             id, edges = path.popitem()
             placed = next(edges, None)

@@ -1,4 +1,4 @@
-"""The walk through a workflow: where each node leads, which nodes it comes to, and the bodies of its loops."""
+"""The walk through a workflow: where each node leads, what it comes to, and the bodies of its loops."""
 
 from __future__ import annotations
 

@@ -90,9 +90,8 @@ class _Writer:
                 return {"type": "clickweave.if", "config": config, **inputs, **meta}
             case Switch():
                 cases = [{"name": case.name, "condition": _json(case.condition)} for case in kind.cases]
-                return {
-                    "type": "clickweave.switch", "config": {"name": node.name, "cases": cases}, **inputs, **meta
-                }  # fmt: skip
+                config = {"name": node.name, "cases": cases}
+                return {"type": "clickweave.switch", "config": config, **inputs, **meta}
             case Loop():
                 return {"loop": self._loop(id, kind), **meta}
             case EndLoop():

@@ -1,7 +1,7 @@
 """A tool server that stands for a desktop: it answers as it is told, and writes down what it is asked.
 
-python desk.py SCRIPT LOG: the script is JSON, the answers of each tool in their order, the last of them again
-and again. An answer is a text, `{"error": text}`, `{"text": text, "images": number}`, or else written as JSON.
+python desk.py SCRIPT LOG: the script is JSON, the answers of each tool in their order, the last of them again and
+again. An answer is a text, `{"error": text}`, `{"text": text, "images": number}`, or else written as JSON.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, Final
 
 TOOLS: Final = [
-    "take_screenshot", "list_windows", "list_apps", "focus_window", "click", "scroll", "type_text", "press_key",
-    "find_text", "find_image", "launch_app",
+    "take_screenshot", "list_windows", "list_apps", "focus_window", "click", "scroll", "type_text",
+    "press_key", "find_text", "find_image", "launch_app",
 ]  # fmt: skip
 PIXEL: Final = base64.b64encode(b"\x89PNG pixel").decode()
 SCRIPT: Final[dict[str, list[Any]]] = json.loads(sys.argv[1])

@@ -92,7 +92,8 @@ def cw04(folder: Path) -> None:
 def cw05(folder: Path) -> None:
     nodes = [*loop("outer", never, 2), *loop("l", never, 2), typing("n")]
     edges = [
-        edge("outer l", "LoopBody"), edge("l n", "LoopBody"), edge("n l_end"), edge("l outer_end", "LoopDone"),
+        edge("outer l", "LoopBody"), edge("l n", "LoopBody"), edge("n l_end"),
+        edge("l outer_end", "LoopDone"),
     ]  # fmt: skip
     done = run(folder, workflow(nodes, *edges))
     assert (done.typed, loops(done)) == ("n n n n", [("max_iterations", 2), ("max_iterations", 2)])
@@ -174,7 +175,8 @@ def found(folder: Path, answer: Any) -> dict[str, Any]:
 def cw12(folder: Path) -> None:
     matches = [{"text": "Login", "x": 1}, {"text": "L2", "x": 2}]
     expected = {
-        "success": True, "found": True, "count": 2, "text": "Login", "x": 1, "matches": matches, "result": matches
+        "success": True, "found": True, "count": 2, "text": "Login", "x": 1, "matches": matches,
+        "result": matches,
     }  # fmt: skip
     assert found(folder, matches) == expected
 
@@ -210,8 +212,8 @@ def cw16(folder: Path) -> None:
 def cw17(folder: Path) -> None:
     off = {"enabled": False}
     nodes = [
-        node("i", "i", "If", condition=always, _=off), typing("yes"), *loop("l", never, 3, **off), typing("n"),
-        typing("done"),
+        node("i", "i", "If", condition=always, _=off), typing("yes"), *loop("l", never, 3, **off),
+        typing("n"), typing("done"),
     ]  # fmt: skip
     edges = [
         edge("i yes", "IfTrue"), edge("i l", "IfFalse"), edge("l n", "LoopBody"), edge("n l_end"),

@@ -6,6 +6,7 @@ import json
 import shlex
 import sys
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,8 +16,8 @@ from dataflow import Event, Flow, Result, RunFailed
 from dataflow_agent import scripted
 
 __all__ = [
-    "Done", "always", "condition", "edge", "literal", "loop", "never", "node", "press", "run", "saved", "typing",
-    "variable", "workflow",
+    "Done", "always", "condition", "edge", "literal", "loop", "never", "node", "press", "run", "saved",
+    "server", "typing", "variable", "workflow",
 ]  # fmt: skip
 
 DESK: Final = Path(__file__).with_name("desk.py")
@@ -74,7 +75,7 @@ never: Final = condition(literal(True), "Equals", literal(False))
 def workflow(nodes: list[dict[str, Any]], *edges: dict[str, Any], name: str = "My Flow") -> dict[str, Any]:
     """Write a workflow; without edges its nodes stand one behind the other."""
     ids = [one["id"] for one in nodes]
-    in_line = [edge(f"{a} {b}") for a, b in zip(ids, ids[1:], strict=False)]
+    in_line = [edge(f"{a} {b}") for a, b in pairwise(ids)]
     return {"id": "w", "name": name, "nodes": nodes, "edges": [*edges] or in_line}
 
 

@@ -19,8 +19,9 @@ __all__ = ["AiStep"]
 
 AGENT: Final = "agent.agent"
 SYSTEM: Final = (
-    "You carry out one step of a workflow on a computer. Use the tools that you have to do what the user asks, "
-    "look at what they answer, and stop calling tools when the step is done. Then say shortly what came of it."
+    "You carry out one step of a workflow on a computer. Use the tools that you have to do what the user "
+    "asks, look at what they answer, and stop calling tools when the step is done. Then say shortly what "
+    "came of it."
 )
 
 

@@ -1,4 +1,4 @@
-"""`clickweave.find_text` and `clickweave.click`: text on the screen, which a model finds under another name."""
+"""`clickweave.find_text` and `clickweave.click`: text on the screen, or what a model says is meant by it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Searched(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """The arguments of one more search and the name in them, or the first answer, if there is no better one."""
+    """The arguments of one more search and the name in them, or the first answer where nothing is chosen."""
 
     again: Maybe[dict[str, Any]]
     name: Maybe[str]
