@@ -101,8 +101,8 @@ def _check_pairs(workflow: Workflow, notes: Notes) -> None:
                 notes.problem(("edges", placed.index, "to"), told)
     for id, node in workflow.nodes.items():
         if isinstance(node.node_type, Loop) and ends[id] != 1:
-            place = ("nodes", workflow.places[id])
-            notes.problem(place, f"{node.name!r} needs one EndLoop, found {ends[id]}")
+            loop_place = ("nodes", workflow.places[id])
+            notes.problem(loop_place, f"{node.name!r} needs one EndLoop, found {ends[id]}")
 
 
 def _named(workflow: Workflow, edge: Edge) -> str:

@@ -9,6 +9,7 @@ from dataflow.formats.clickweave.reading import is_older, read_workflow
 from dataflow.formats.clickweave.remarking import remark_on
 from dataflow.formats.clickweave.settings import OPTIONS, settings_of
 from dataflow.formats.clickweave.walks import walk_of
+from dataflow.formats.clickweave.words import ClickweaveWords
 from dataflow.formats.clickweave.writing import write_document
 from dataflow.formats.foreign import Format
 from dataflow.formats.shapes import entries_of
@@ -40,4 +41,4 @@ def translate(data: Any, options: Options, notes: Notes) -> JsonDict:
     return write_document(workflow, walk, settings, notes)
 
 
-FORMAT: Final = Format("clickweave", recognises, translate, OPTIONS)
+FORMAT: Final = Format("clickweave", recognises, translate, OPTIONS, ClickweaveWords)

@@ -171,17 +171,17 @@ def _find_bodies(workflow: Workflow, walk: Walk, notes: Notes) -> None:
     for id, targets in onward.items():
         for target in targets:
             back[target].append(id)
-    for id in walk.exits:
-        if not isinstance(workflow.nodes[id].node_type, Loop):
+    for loop, exits in walk.exits.items():
+        if not isinstance(workflow.nodes[loop].node_type, Loop):
             continue
-        first, end = walk.exits[id][BODY], walk.ends.get(id)
-        within = _reached(first, onward, id)
-        if end is None or end not in within:
-            place = ("nodes", workflow.places[id])
-            name = workflow.nodes[id].name
+        closing = walk.ends.get(loop)
+        within = _reached(exits[BODY], onward, loop)
+        if closing is None or closing not in within:
+            place = ("nodes", workflow.places[loop])
+            name = workflow.nodes[loop].name
             notes.problem(place, f"the body of {name!r} never comes to its EndLoop, so nothing is repeated")
             continue
-        walk.bodies[id] = within & _reached(end, back, id)
+        walk.bodies[loop] = within & _reached(closing, back, loop)
 
 
 def _reached(start: str | None, onward: Mapping[str, list[str]], cut: str) -> set[str]:

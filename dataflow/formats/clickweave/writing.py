@@ -86,7 +86,7 @@ class _Writer:
         inputs = {} if isinstance(kind, Loop) else {"inputs": {WALK: self._sources_of(id)}}
         match kind:
             case If():
-                config = {"name": node.name, "condition": _json(kind.condition)}
+                config: JsonDict = {"name": node.name, "condition": _json(kind.condition)}
                 return {"type": "clickweave.if", "config": config, **inputs, **meta}
             case Switch():
                 cases = [{"name": case.name, "condition": _json(case.condition)} for case in kind.cases]
