@@ -128,6 +128,8 @@ class Trace:
                 yield "tool_result", _result("", "\n".join(texts), len(parts) - len(texts))
             case "describe":
                 yield "vision_summary", {"text": str(values["result"].message.content)}
+            case _:
+                return
 
     def _next(self, node: Known) -> int:
         self.calls[node.id] += 1

@@ -17,7 +17,7 @@ from dataflow_agent import scripted
 
 __all__ = [
     "Done", "always", "condition", "edge", "literal", "loop", "never", "node", "press", "run", "saved",
-    "server", "typing", "variable", "workflow",
+    "server", "typed_by", "typing", "variable", "workflow",
 ]  # fmt: skip
 
 DESK: Final = Path(__file__).with_name("desk.py")
@@ -123,9 +123,9 @@ async def _run(flow: Flow) -> tuple[list[Event], Result | RunFailed]:
             return events, failed
 
 
-def run(folder: Path, data: Any, *says: Any, model: str = "openai/gpt-5", **answers: list[Any]) -> Done:
+def run(folder: Path, data: Any, *says: Any, **answers: list[Any]) -> Done:
     """Load a workflow and run it: `answers` are those of the tools, `says` those of the models."""
-    flow = Flow.load(saved(folder, data), server=server(folder, **answers), model=model)
+    flow = Flow.load(saved(folder, data), server=server(folder, **answers), model="openai/gpt-5")
     with scripted(*says) as script:
         events, outcome = anyio.run(_run, flow)
     variables = {} if isinstance(outcome, RunFailed) else outcome["variables"]
@@ -134,3 +134,12 @@ def run(folder: Path, data: Any, *says: Any, model: str = "openai/gpt-5", **answ
     lines = log.read_text(encoding="utf-8").splitlines() if log.is_file() else []
     log.unlink(missing_ok=True)
     return Done([tuple(json.loads(line)) for line in lines], variables, events, script.requests, error)
+
+
+def typed_by(folder: Path, flow: Flow) -> str:
+    """Run a flow, and return what it has typed."""
+    flow.run_sync()
+    log = folder / "calls.jsonl"
+    lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    log.unlink()
+    return " ".join(given.get("text", given.get("key")) for _, given in lines)
