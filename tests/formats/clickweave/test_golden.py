@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,6 +26,7 @@ from tests.formats.clickweave.workflows import (
     variable,
     workflow,
 )
+from tests.properties.fuzz_formats import files_of
 from tests.properties.mutating import spoilt
 
 GOLDEN: Final = Path(__file__).parents[2] / "golden" / "formats" / "clickweave"
@@ -34,12 +36,14 @@ NAMES: Final = sorted(path.stem for path in GOLDEN.glob("*.json"))
 @pytest.mark.parametrize("name", NAMES)
 def test_a_workflow_converts_to_its_golden_document(name: str) -> None:
     flow = Flow.load(GOLDEN / f"{name}.json")
-    assert dump_yaml(flow.wiring) == (GOLDEN / f"{name}.yaml").read_text(encoding="utf-8")
+    assert dump_yaml(flow.wiring) == (GOLDEN / f"{name}.native.yaml").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_golden_document_loads_as_the_same_flow(name: str) -> None:
-    assert dump(Flow.load(GOLDEN / f"{name}.yaml").wiring) == dump(Flow.load(GOLDEN / f"{name}.json").wiring)
+    assert dump(Flow.load(GOLDEN / f"{name}.native.yaml").wiring) == dump(
+        Flow.load(GOLDEN / f"{name}.json").wiring
+    )
 
 
 @pytest.mark.timeout(60)
@@ -123,12 +127,9 @@ def test_any_workflow_is_the_same_flow_again_once_it_is_converted(
 def test_a_spoilt_workflow_is_a_flow_or_a_clear_error(
     seed: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    import random
-
-    source = random.Random(seed)
-    text = (GOLDEN / f"{source.choice(NAMES)}.json").read_text(encoding="utf-8")
-    file = tmp_path_factory.mktemp("spoilt") / "flow.json"
-    file.write_bytes(spoilt(source, text))
+    name, text = spoilt(random.Random(seed), documents=files_of("clickweave"))
+    file = tmp_path_factory.mktemp("spoilt") / name
+    file.write_bytes(text.encode(errors="surrogatepass"))
     try:
         Flow.load(file)
     except (FlowInvalid, FormatError) as error:
