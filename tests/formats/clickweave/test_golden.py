@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from dataflow import Flow, FlowInvalid, FormatError
@@ -109,6 +109,7 @@ def workflows(draw: some.DrawFn) -> dict[str, Any]:
     return workflow(nodes, name=draw(names)) | {"edges": edges}
 
 
+@settings(max_examples=25)
 @given(data=workflows())
 def test_any_workflow_is_the_same_flow_again_once_it_is_converted(
     data: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
@@ -123,6 +124,7 @@ def test_any_workflow_is_the_same_flow_again_once_it_is_converted(
     assert dump(Flow.load(folder / "flow.yaml").wiring) == dump(flow.wiring)
 
 
+@settings(max_examples=25)
 @given(seed=some.integers(0, 2**32))
 def test_a_spoilt_workflow_is_a_flow_or_a_clear_error(
     seed: int, tmp_path_factory: pytest.TempPathFactory
