@@ -38,7 +38,6 @@ LATER: Final = {
     "AgentFlow": {"nodes": [{"id": "s"}], "connections": []},
     "Agentron Studio": {"nodes": [{"id": "a", "type": "agent"}], "edges": []},
     "cagent": {"workflow": []},
-    "Clickweave": {"nodes": [{"node_type": {}}], "edges": []},
     "HiFide": {"nodes": [{"nodeType": "x"}], "edges": []},
 }
 

@@ -10,6 +10,7 @@ import pytest
 from dataflow import errors
 from tests.messages import (
     asking,
+    clickweave,
     conversing,
     declaring,
     digests,
@@ -37,6 +38,7 @@ TABLES = {
     module.__name__.rpartition(".")[2]: module.ROWS
     for module in (
         asking,
+        clickweave,
         conversing,
         declaring,
         digests,

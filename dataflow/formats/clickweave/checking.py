@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dataflow.formats.clickweave.reading import Placed, Workflow
     from dataflow.formats.foreign import Notes
 
-__all__ = ["check_workflow", "label_of"]
+__all__ = ["check_workflow", "entries_of", "label_of"]
 
 UNLABELLED: Final = "no output"
 
@@ -33,6 +33,8 @@ def check_workflow(workflow: Workflow, notes: Notes) -> None:
     """Note what is wrong with a workflow whose nodes and edges have been read."""
     for id, node in workflow.nodes.items():
         _check_leaving(workflow, id, node, notes)
+    if workflow.nodes and not entries_of(workflow):
+        notes.problem(("nodes",), "there is no entry point: an edge leads to each of the nodes")
     _check_pairs(workflow, notes)
     _check_cycles(workflow, notes)
     _check_names(workflow, notes)
@@ -152,6 +154,17 @@ def _closing(forward: dict[str, list[Placed]]) -> Iterable[Placed]:
             elif target in forward and target not in seen:
                 seen.add(target)
                 path[target] = iter(forward[target])
+
+
+def entries_of(workflow: Workflow) -> list[str]:
+    """Return the nodes that no edge leads to, those of EndLoops aside."""
+    reached = {
+        placed.edge.target
+        for id, edges in workflow.leaving.items()
+        if not isinstance(workflow.nodes[id].node_type, EndLoop)
+        for placed in edges
+    }
+    return [id for id in workflow.nodes if id not in reached]
 
 
 def _check_names(workflow: Workflow, notes: Notes) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from dataflow.formats.clickweave.checking import label_of
+from dataflow.formats.clickweave.checking import entries_of, label_of
 from dataflow.formats.clickweave.files import EndLoop, If, Loop, Switch
 
 if TYPE_CHECKING:
@@ -66,10 +66,7 @@ class Walk:
 def walk_of(workflow: Workflow, notes: Notes) -> Walk:
     """Find the walk through a workflow that has been checked; further problems are noted."""
     walk = Walk()
-    entries = _entries(workflow)
-    if not entries:
-        notes.problem(("nodes",), "there is no entry point: an edge leads to each of the nodes")
-        return walk
+    entries = entries_of(workflow)
     first = _through(workflow, entries[0])
     if first is None:
         notes.problem(
@@ -82,16 +79,6 @@ def walk_of(workflow: Workflow, notes: Notes) -> Walk:
     if not notes.problems:
         _check_bodies(workflow, walk, notes)
     return walk
-
-
-def _entries(workflow: Workflow) -> list[str]:
-    reached = {
-        placed.edge.target
-        for id, edges in workflow.leaving.items()
-        if not isinstance(workflow.nodes[id].node_type, EndLoop)
-        for placed in edges
-    }
-    return [id for id in workflow.nodes if id not in reached]
 
 
 def _through(workflow: Workflow, id: str | None) -> str | None:

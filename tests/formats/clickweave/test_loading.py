@@ -76,9 +76,27 @@ REFUSED: Final[dict[str, tuple[Any, list[str]]]] = {
         workflow([typing("a")], edge("a b")),
         ["edges[0].to: leads to a node 'b', which is not there"],
     ),
+    "no nodes and edges": (
+        {"id": "w", "name": "x", "nodes": {}, "edges": 1},
+        ["nodes: expected a list, found an empty mapping", "edges: expected a list, found 1"],
+    ),
+    "nodes and edges that are none": (
+        {"id": "w", "name": "x", "nodes": [1], "edges": [2]},
+        ["nodes[0]: expected a node, found 1", "edges[0]: expected an edge, found 2"],
+    ),
+    "loops that overlap": (
+        workflow([*loop("l", never, 2), *loop("m", never, 2), IF], edge("l m", "LoopBody"), edge("m i", "LoopBody"), edge("i l_end", "IfTrue"), edge("i m_end", "IfFalse"), edge("l m_end", "LoopDone")),
+        [
+            "nodes[0]: 'l' leads into the body of 'l', past it; expected the Loop itself",
+            "nodes[2]: the bodies of 'm' and 'l' overlap; expected one inside the other",
+        ],
+    ),
     "no entry point": (
         workflow([typing("a"), press("b")], edge("a b"), edge("b a")),
-        ["edges[1]: 'b' leads back to 'a', which no Loop repeats"],
+        [
+            "nodes: there is no entry point: an edge leads to each of the nodes",
+            "edges[1]: 'b' leads back to 'a', which no Loop repeats",
+        ],
     ),
     "an If with one branch": (
         workflow([IF, typing("a")], edge("i a", "IfTrue")),

@@ -74,8 +74,12 @@ async def ask_for_app(apps: str, windows: str, config: AppCall) -> str:
     """Ask which of the running apps is meant; raises AppNotFound where there are none."""
     if not _names_in(apps):
         raise AppNotFound(config.app, "no apps are running")
+    return _question(apps, windows, config.app)
+
+
+def _question(apps: str, windows: str, app: str) -> str:
     return (
-        f"Which of the running apps does the user mean by {config.app!r}?\n\n"
+        f"Which of the running apps does the user mean by {app!r}?\n\n"
         f"Running apps:\n{apps}\n\nOpen windows:\n{windows}\n\n"
         'Answer with JSON alone, {"name": ..., "pid": ...} as in the list, or null if it is none of them.'
     )
