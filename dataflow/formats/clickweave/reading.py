@@ -70,7 +70,7 @@ def read_workflow(data: Any, notes: Notes) -> Workflow | None:
         return None
     workflow = Workflow(_text(data, "name", notes), _text(data, "id", notes))
     nodes, edges = _list(data, "nodes", notes), _list(data, "edges", notes)
-    if "nodes" in data and nodes == []:
+    if data.get("nodes") == []:
         notes.problem(("nodes",), "the workflow is empty; expected one node or more")
     workflow.known = {
         id for node in nodes if isinstance(node, dict) and isinstance(id := node.get("id"), str)

@@ -195,9 +195,9 @@ def _check_bodies(workflow: Workflow, walk: Walk, notes: Notes) -> None:
                     source, inner = workflow.nodes[id].name, workflow.nodes[loop].name
                     told = f"{source!r} leads into the body of {inner!r}, past it; expected the Loop itself"
                     notes.problem(("nodes", workflow.places[id]), told)
-    for loop, body in walk.bodies.items():
-        for other in walk.bodies:
-            if loop in walk.bodies[other] and not body <= walk.bodies[other]:
+    for place, (loop, body) in enumerate(walk.bodies.items()):
+        for other in [*walk.bodies][:place]:
+            if body & walk.bodies[other] and not (body < walk.bodies[other] or walk.bodies[other] < body):
                 names = f"{workflow.nodes[loop].name!r} and {workflow.nodes[other].name!r}"
                 told = f"the bodies of {names} overlap; expected one inside the other"
                 notes.problem(("nodes", workflow.places[loop]), told)
