@@ -29,6 +29,8 @@ def action_of(node: FileNode, settings: Settings) -> Action:
     shared: dict[str, Any] = {"name": node.name}
     if kind.type in ALIASES:
         shared["alias"] = ALIASES[kind.type]
+    if node.checks or node.expected_outcome:
+        shared["checked"] = True
     if node.settle_ms:
         shared["settle"] = node.settle_ms / 1000
     match kind:

@@ -24,6 +24,7 @@ pack: Final = Pack(
         "if": f"{_NODES}.branching:if_",
         "switch": f"{_NODES}.branching:switch",
         "end_loop": f"{_NODES}.branching:end_loop",
+        "checks": f"{_NODES}.checks:checks",
         "end": f"{_NODES}.ending:end",
         "unused": f"{_NODES}.ending:unused",
     },

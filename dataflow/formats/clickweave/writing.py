@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.formats.clickweave.actions import action_of
-from dataflow.formats.clickweave.files import EndLoop, If, Loop, Switch
+from dataflow.formats.clickweave.files import ACTIONS, EndLoop, If, Loop, Switch
 from dataflow.formats.clickweave.walks import BODY, DONE, ON
 from dataflow.names import write_reference
 from dataflow.wiring import CARRY, Reference
@@ -51,13 +51,18 @@ class _Writer:
         for id, node in written.items():
             self.blocks[self.walk.homes.get(id)]["nodes"][id] = node
             notes.origin(id, ("nodes", self.workflow.places[id]))
-        end = {"type": "clickweave.end", "inputs": {WALK: self._sources(self.walk.ending, None)}}
-        nodes[self.end] = end
+        ending = {"inputs": {WALK: self._sources(self.walk.ending, None)}}
+        nodes[self.end] = {"type": "clickweave.end", **ending}
+        outputs = {"variables": write_reference(Reference(self.end, "variables"))}
+        if checked := [node for id, node in self.workflow.nodes.items() if self._is_checked(id, node)]:
+            config = {"nodes": [_checks(node) for node in checked]}
+            nodes[self.checks] = {"type": "clickweave.checks", "config": config, **ending}
+            outputs["checks"] = write_reference(Reference(self.checks, "verdicts"))
         return {
             "dataflow": 1,
             **({"name": self.workflow.name} if self.workflow.name else {}),
             "nodes": nodes,
-            "outputs": {"variables": write_reference(Reference(self.end, "variables"))},
+            "outputs": outputs,
             "meta": {"format": "clickweave", "id": self.workflow.id},
         }
 
@@ -72,6 +77,14 @@ class _Writer:
     @property
     def end(self) -> str:
         return self._free("end")
+
+    @property
+    def checks(self) -> str:
+        return self._free("checks")
+
+    def _is_checked(self, id: str, node: FileNode) -> bool:
+        has_any = bool(node.checks or node.expected_outcome)
+        return has_any and id in self.walk.exits and node.node_type.type in ACTIONS
 
     def _free(self, name: str) -> str:
         while name in self.workflow.nodes:
@@ -197,3 +210,9 @@ def _meta(node: FileNode) -> JsonDict:
     kept = node.model_dump(mode="json", include={"position", "trace_level", "settle_ms", "timeout_ms"})
     kept = {key: value for key, value in kept.items() if value is not None}
     return {"name": node.name, "node_type": _json(node.node_type), **kept}
+
+
+def _checks(node: FileNode) -> JsonDict:
+    """Write what is judged of a node."""
+    written = {"id": node.id, "name": node.name, "checks": [_json(check) for check in node.checks]}
+    return written | ({"expected_outcome": node.expected_outcome} if node.expected_outcome else {})

@@ -87,13 +87,18 @@ def saved(folder: Path, data: Any) -> Path:
 
 @dataclass(frozen=True)
 class Done:
-    """A run that has ended: the calls of tools, the variables, the events, the requests to models."""
+    """A run that has ended: the calls of tools, the outputs, the events, the requests to models."""
 
     calls: list[tuple[str, dict[str, Any]]]
-    variables: dict[str, Any]
+    outputs: dict[str, Any]
     events: list[Event]
     requests: list[Any]
     error: RunFailed | None
+
+    @property
+    def variables(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.outputs.get("variables", {})
+        return found
 
     @property
     def tools(self) -> list[str]:
@@ -128,12 +133,12 @@ def run(folder: Path, data: Any, *says: Any, **answers: list[Any]) -> Done:
     flow = Flow.load(saved(folder, data), server=server(folder, **answers), model="openai/gpt-5")
     with scripted(*says) as script:
         events, outcome = anyio.run(_run, flow)
-    variables = {} if isinstance(outcome, RunFailed) else outcome["variables"]
+    outputs = {} if isinstance(outcome, RunFailed) else dict(outcome.outputs)
     error = outcome if isinstance(outcome, RunFailed) else None
     log = folder / "calls.jsonl"
     lines = log.read_text(encoding="utf-8").splitlines() if log.is_file() else []
     log.unlink(missing_ok=True)
-    return Done([tuple(json.loads(line)) for line in lines], variables, events, script.requests, error)
+    return Done([tuple(json.loads(line)) for line in lines], outputs, events, script.requests, error)
 
 
 def typed_by(folder: Path, flow: Flow) -> str:

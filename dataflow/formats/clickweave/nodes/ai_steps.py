@@ -10,7 +10,8 @@ from pydantic import Field
 from dataflow.context import ExecutionContext
 from dataflow.declare import node
 from dataflow.flows import Flow
-from dataflow.formats.clickweave.nodes.calling import Action, Noted, noted
+from dataflow.formats.clickweave.nodes.action import Action, Noted, noted
+from dataflow.formats.clickweave.nodes.evidence import watched
 from dataflow.formats.clickweave.nodes.named import Named
 from dataflow.registry import find_type
 from dataflow.typed_flows import TypedFlow, flow
@@ -47,7 +48,7 @@ def _wired(f: Flow, walk: ExecutionContext, tools: Any, *, config: AiStep) -> No
     prompt = f.add(ask_for_step, walk=walk, config=config).out
     said = f.add(agent, prompt=prompt, context=walk, tools=tools, config=settings).out
     done = f.add(note_step, walk=walk, text=said.text, config=config).out
-    return Noted(done.walk, done.variables)
+    return watched(f, done, tools, config, said.text)
 
 
 @cache

@@ -11,8 +11,9 @@ from dataflow.context import ExecutionContext, Tools
 from dataflow.declare import node
 from dataflow.flows import Flow
 from dataflow.formats.clickweave.nodes.answers import object_in
-from dataflow.formats.clickweave.nodes.calling import Action, Noted, call_tool, noted
+from dataflow.formats.clickweave.nodes.action import Action, Noted, call_tool, noted
 from dataflow.formats.clickweave.nodes.errors import AppNotFound
+from dataflow.formats.clickweave.nodes.evidence import watched
 from dataflow.formats.clickweave.nodes.named import Named
 from dataflow.formats.clickweave.nodes.state import App, is_repeated, lookups_of, with_lookups
 from dataflow.formats.clickweave.results import value_of
@@ -57,7 +58,7 @@ def app_call(f: Flow, walk: ExecutionContext, tools: Tools, *, config: AppCall) 
     asked = f.add(address, app=app, config=config).out
     called = call_tool(f, "call", config.tool, asked, tools)
     done = f.add(note_app, walk=walk, text=called.text, app=app, config=config).out
-    return Noted(done.walk, done.variables)
+    return watched(f, done, tools, config, called.text)
 
 
 @node(name="look_up")

@@ -10,8 +10,9 @@ from dataflow.context import ExecutionContext, Tools
 from dataflow.declare import node
 from dataflow.flows import Flow
 from dataflow.formats.clickweave.nodes.answers import object_in
-from dataflow.formats.clickweave.nodes.calling import Action, Noted, call_tool, noted
+from dataflow.formats.clickweave.nodes.action import Action, Noted, call_tool, noted
 from dataflow.formats.clickweave.nodes.errors import ElementNotFound
+from dataflow.formats.clickweave.nodes.evidence import watched
 from dataflow.formats.clickweave.nodes.named import Named
 from dataflow.formats.clickweave.nodes.state import is_repeated, lookups_of, with_lookups
 from dataflow.formats.clickweave.results import matches_in, value_of
@@ -74,7 +75,7 @@ def find_text(f: Flow, walk: ExecutionContext, tools: Tools, *, config: FindText
     """Find text on the screen, and set variables of what was found."""
     found = wire_search(f, walk, tools, config)
     done = f.add(note_search, walk=walk, text=found.answer, name=found.name, config=config).out
-    return Noted(done.walk, done.variables)
+    return watched(f, done, tools, config, found.answer)
 
 
 @flow
@@ -87,7 +88,7 @@ def click(f: Flow, walk: ExecutionContext, tools: Tools, *, config: Click) -> No
     aimed = f.add(aim, text=found.answer, config=config).out
     clicked = call_tool(f, "click", "click", aimed, tools)
     done = f.add(note_click, walk=walk, text=clicked.text, name=found.name, config=config).out
-    return Noted(done.walk, done.variables)
+    return watched(f, done, tools, config, found.answer, clicked.text)
 
 
 @node(name="look_up")
