@@ -1,7 +1,7 @@
 """Fuzz the loader of a foreign format: whatever stands in a file, it becomes a flow or a clear error.
 
-`python -m tests.properties.fuzz_formats --format cagent [--seconds 60] [--seed 1]` spoils the golden files of the format
-as `fuzz_native` spoils documents, and ends as that does. `--first N --count 1` replays input N of a seed.
+`python -m tests.properties.fuzz_formats --format cagent [--seconds 60] [--seed 1]` spoils the golden files of
+the format as `fuzz_native` spoils documents, and ends as that does. `--first N --count 1` replays input N.
 """
 
 from __future__ import annotations

@@ -157,7 +157,7 @@ def _text(value: Any) -> str:
 
 
 def _json(value: Any) -> str:
-    """Write JSON with the numbers as Rust writes them; a value is no deeper than the JSON that it came from."""
+    """Write JSON with numbers as Rust writes them; a value is no deeper than the JSON that it came from."""
     match value:
         case bool() | None | str():
             return json.dumps(value, ensure_ascii=False)

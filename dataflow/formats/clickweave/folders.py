@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from uuid import NAMESPACE_URL, uuid5
 
@@ -13,6 +12,8 @@ from dataflow.formats.clickweave.tracing import Trace
 from dataflow.formats.clickweave.words import line_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from dataflow.events import Event
     from dataflow.formats.clickweave.tracing import Known, Traced
     from dataflow.wiring import Wiring

@@ -84,20 +84,20 @@ class Trace:
         place = next((place for place in range(len(steps), 0, -1) if steps[place - 1] in self.nodes), 0)
         if place:
             node = self.nodes[steps[place - 1]]
-            for is_own, type, payload in self._told(node, steps[place:], event):
+            for is_own, kind, payload in self._told(node, steps[place:], event):
                 about = {} if is_own else {"node_id": node.id, "node_name": node.name}
-                yield Traced(node if is_own else None, when, type, {**about, **payload})
+                yield Traced(node if is_own else None, when, kind, {**about, **payload})
 
     def _told(
         self, node: Known, within: Sequence[str], event: Event
     ) -> Iterator[tuple[bool, str, dict[str, Any]]]:
         """Tell what an event of a node comes to, and whether it stands with the node."""
         if node.kind["type"] in ("If", "Switch", "Loop", "EndLoop"):
-            yield from ((False, type, payload) for type, payload in _steering(node, event))
+            yield from ((False, kind, payload) for kind, payload in _steering(node, event))
         elif within:
-            yield from ((True, type, payload) for type, payload in self._within(node, within, event))
+            yield from ((True, kind, payload) for kind, payload in self._within(node, within, event))
         else:
-            yield from ((True, type, payload) for type, payload in _acting(event))
+            yield from ((True, kind, payload) for kind, payload in _acting(event))
 
     def _within(
         self, node: Known, within: Sequence[str], event: Event

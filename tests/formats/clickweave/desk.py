@@ -1,7 +1,9 @@
 """A tool server that stands for a desktop: it answers as it is told, and writes down what it is asked.
 
-python desk.py SCRIPT LOG: the script is JSON, the answers of each tool in their order, the last of them again and
-again. An answer is a text, `{"error": text}`, `{"text": text, "images": number}`, or else written as JSON.
+python desk.py SCRIPT LOG
+
+The script is JSON: the answers of each tool in their order, the last of them again and again. An answer is
+a text, `{"error": text}`, `{"text": text, "images": number}`, or else written as JSON.
 """
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - a row is a line, and messages are compared whole
 """What each type of node does: its call, what it looks up, its AI step, its caches."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# ruff: noqa: E501, ISC004 - a row is a line, and messages are compared whole
 """Loading workflows of Clickweave: what is refused, with all its places, and what the report says."""
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ from pydantic import Field
 from dataflow.context import ExecutionContext, Tools
 from dataflow.declare import node
 from dataflow.flows import Flow
-from dataflow.formats.clickweave.nodes.answers import object_in
 from dataflow.formats.clickweave.nodes.action import Action, Noted, call_tool, noted
+from dataflow.formats.clickweave.nodes.answers import object_in
 from dataflow.formats.clickweave.nodes.errors import ElementNotFound
 from dataflow.formats.clickweave.nodes.evidence import watched
 from dataflow.formats.clickweave.nodes.named import Named
