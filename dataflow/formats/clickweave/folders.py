@@ -12,10 +12,12 @@ from dataflow.formats.clickweave.tracing import Trace
 from dataflow.formats.clickweave.words import line_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from dataflow.events import Event
     from dataflow.formats.clickweave.tracing import Known, Traced
+    from dataflow.messages import Image
     from dataflow.wiring import Wiring
 
 __all__ = ["RunFolder"]
@@ -28,20 +30,28 @@ CHARACTERS: Final = 12
 
 @dataclass(slots=True)
 class _Visit:
-    """A pass through a node: where it is kept, when it began and ended, and how it went."""
+    """A pass through a node: where it is kept, when it began and ended, how it went, and its images."""
 
     folder: Path
     node: Known
     started: int
     ended: int | None = None
     status: str = "Running"
+    artifacts: list[str] = field(default_factory=list)
+
+    def keep(self, images: Iterable[Image]) -> None:
+        """Write the images of a tool, unless the node is to leave none behind."""
+        for image in images if self.node.trace_level != "Off" else ():
+            name = f"artifacts/image-{len(self.artifacts) + 1}.{image.media_type.partition('/')[2]}"
+            (self.folder / name).write_bytes(image.data)
+            self.artifacts.append(name)
 
     def write(self, run: str, execution: Path) -> None:
         """Write what is known of it."""
         told: dict[str, Any] = {
             "run_id": run, "node_id": self.node.id, "node_name": self.node.name,
             "execution_dir": execution.name, "started_at": self.started, "ended_at": self.ended,
-            "status": self.status, "trace_level": self.node.trace_level, "artifacts": [],
+            "status": self.status, "trace_level": self.node.trace_level, "artifacts": self.artifacts,
         }  # fmt: skip
         (self.folder / "run.json").write_text(json.dumps(told, indent=2), encoding="utf-8")
 
@@ -84,6 +94,7 @@ class RunFolder:
             visit.ended = traced.timestamp
             is_stopped = traced.payload.get("state") == "cancelled"
             visit.status = "Ok" if traced.type == "node_completed" else "Stopped" if is_stopped else "Failed"
+        visit.keep(traced.images)
         visit.write(run, execution)
         _append(visit.folder / EVENTS, traced)
 

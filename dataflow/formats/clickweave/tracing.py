@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
 
 from dataflow.events import EventKind
+from dataflow.messages import Image
 from dataflow.wiring import LoopBlock, MapBlock
 
 if TYPE_CHECKING:
@@ -37,12 +38,16 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Traced:
-    """An event: the node that it is of, None for the execution; when, in milliseconds; what it tells."""
+    """An event: the node that it is of, None for the execution; when, in milliseconds; what it tells.
+
+    `images` are those that a tool has given.
+    """
 
     node: Known | None
     timestamp: int
     type: str
     payload: Mapping[str, Any]
+    images: Sequence[Image] = ()
 
     @property
     def written(self) -> dict[str, Any]:
@@ -86,7 +91,8 @@ class Trace:
             node = self.nodes[steps[place - 1]]
             for is_own, kind, payload in self._told(node, steps[place:], event):
                 about = {} if is_own else {"node_id": node.id, "node_name": node.name}
-                yield Traced(node if is_own else None, when, kind, {**about, **payload})
+                images = _images_in(event) if kind == "tool_result" else ()
+                yield Traced(node if is_own else None, when, kind, {**about, **payload}, images)
 
     def _told(
         self, node: Known, within: Sequence[str], event: Event
@@ -134,6 +140,13 @@ class Trace:
     def _next(self, node: Known) -> int:
         self.calls[node.id] += 1
         return self.calls[node.id] - 1
+
+
+def _images_in(event: Event) -> Sequence[Image]:
+    """Return the images that a call of a tool has given."""
+    values = {name: told["value"] for name, told in event.data["ports"].items() if "value" in told}
+    content = values["result"].message.content if "result" in values else values["images"]
+    return [] if isinstance(content, str) else [part for part in content if isinstance(part, Image)]
 
 
 def _result(name: str, text: str, images: int) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
 from dataflow import Flow
@@ -14,10 +15,12 @@ from dataflow.cli import main
 from dataflow.formats.clickweave.folders import RunFolder
 from dataflow.formats.clickweave.words import ClickweaveWords
 from dataflow.formats.native_dump import dump_yaml
+from dataflow_agent import ScriptedAnswer, ScriptedCall, scripted
 from tests.formats.clickweave.workflows import (
     Done,
     always,
     edge,
+    listened,
     loop,
     never,
     node,
@@ -163,6 +166,37 @@ def test_events_stand_with_their_node_or_with_the_execution(tmp_path: Path) -> N
 def test_a_second_pass_through_a_node_has_a_record_of_its_own(tmp_path: Path) -> None:
     execution, _ = kept(tmp_path, looping(never))
     assert json.loads((execution / "n" / "2" / "run.json").read_text(encoding="utf-8"))["status"] == "Ok"
+
+
+@pytest.mark.parametrize(("level", "images"), [("Minimal", ["artifacts/image-1.png"]), ("Off", [])])
+def test_the_images_of_tools_are_kept_unless_the_trace_is_off(
+    level: str, images: list[str], tmp_path: Path
+) -> None:
+    data = workflow([typing("a", trace_level=level)])
+    execution, _ = kept(tmp_path, data, type_text=[{"text": "", "images": 1}])
+    record = json.loads((execution / "a" / "run.json").read_text(encoding="utf-8"))
+    assert record["artifacts"] == images
+    assert [f"artifacts/{path.name}" for path in (execution / "a" / "artifacts").iterdir()] == images
+
+
+def test_the_description_of_an_image_is_told(tmp_path: Path) -> None:
+    pressing = ScriptedAnswer(tool_calls=(ScriptedCall(name="press_key", arguments={"key": "a"}),))
+    data = workflow([node("a", "a", "AiStep", prompt="Look.")])
+    flow = Flow.load(
+        saved(tmp_path, data),
+        server=server(tmp_path, press_key=[{"text": "look", "images": 1}]),
+        model="openai/gpt-5",
+        vision_model="openai/eyes",
+    )
+    words = ClickweaveWords(flow.wiring)
+    with scripted(pressing, "a red square", "seen") as script:
+        events, _ = anyio.run(listened, flow)
+    lines = [json.loads(line) for event in events for line in words.see(event)]
+    (summary,) = payloads(lines, "vision_summary")
+    assert "a red square" in summary["text"]
+    assert [request.model for request in script.requests] == ["openai/gpt-5", "openai/eyes", "openai/gpt-5"]
+    assert payloads(lines, "tool_call")[0]["name"] == "press_key"
+    assert payloads(lines, "tool_result")[0]["image_count"] in (0, 1)
 
 
 def test_a_node_that_has_failed_is_kept_as_failed(tmp_path: Path) -> None:

@@ -16,8 +16,8 @@ from dataflow import Event, Flow, Result, RunFailed
 from dataflow_agent import scripted
 
 __all__ = [
-    "Done", "always", "condition", "edge", "literal", "loop", "never", "node", "press", "run", "saved",
-    "server", "typed_by", "typing", "variable", "workflow",
+    "Done", "always", "condition", "edge", "listened", "literal", "loop", "never", "node", "press", "run",
+    "saved", "server", "typed_by", "typing", "variable", "workflow",
 ]  # fmt: skip
 
 DESK: Final = Path(__file__).with_name("desk.py")
@@ -119,7 +119,8 @@ def server(folder: Path, **answers: list[Any]) -> str:
     return shlex.join(command)
 
 
-async def _run(flow: Flow) -> tuple[list[Event], Result | RunFailed]:
+async def listened(flow: Flow) -> tuple[list[Event], Result | RunFailed]:
+    """Run a flow, and return its events and what has come of it."""
     async with flow.start() as started:
         events = [event async for event in started.events()]
         try:
@@ -132,7 +133,7 @@ def run(folder: Path, data: Any, *says: Any, **answers: list[Any]) -> Done:
     """Load a workflow and run it: `answers` are those of the tools, `says` those of the models."""
     flow = Flow.load(saved(folder, data), server=server(folder, **answers), model="openai/gpt-5")
     with scripted(*says) as script:
-        events, outcome = anyio.run(_run, flow)
+        events, outcome = anyio.run(listened, flow)
     outputs = {} if isinstance(outcome, RunFailed) else dict(outcome.outputs)
     error = outcome if isinstance(outcome, RunFailed) else None
     log = folder / "calls.jsonl"
