@@ -36,6 +36,8 @@ class FilePart(BaseModel):
 
 
 class AiStep(FilePart):
+    """A model that works with the tools."""
+
     type: Literal["AiStep"]
     prompt: str
     button_text: str | None = None
@@ -46,6 +48,8 @@ class AiStep(FilePart):
 
 
 class TakeScreenshot(FilePart):
+    """An image of the screen, of a window or of a region."""
+
     type: Literal["TakeScreenshot"]
     mode: Literal["Screen", "Window", "Region"]
     target: str | None = None
@@ -53,6 +57,8 @@ class TakeScreenshot(FilePart):
 
 
 class FindText(FilePart):
+    """A search for text on the screen."""
+
     type: Literal["FindText"]
     search_text: str
     match_mode: Literal["Contains", "Exact"] = "Contains"
@@ -61,6 +67,8 @@ class FindText(FilePart):
 
 
 class FindImage(FilePart):
+    """A search for an image on the screen."""
+
     type: Literal["FindImage"]
     template_image: str | None = None
     threshold: float = 0.88
@@ -68,6 +76,8 @@ class FindImage(FilePart):
 
 
 class Click(FilePart):
+    """A click, at a place or on a target."""
+
     type: Literal["Click"]
     target: str | None = None
     x: float | None = None
@@ -77,17 +87,23 @@ class Click(FilePart):
 
 
 class TypeText(FilePart):
+    """Text that is typed."""
+
     type: Literal["TypeText"]
     text: str
 
 
 class PressKey(FilePart):
+    """A key that is pressed."""
+
     type: Literal["PressKey"]
     key: str
     modifiers: list[str] = []
 
 
 class Scroll(FilePart):
+    """A turn of the wheel."""
+
     type: Literal["Scroll"]
     delta_y: int
     x: float | None = None
@@ -95,11 +111,15 @@ class Scroll(FilePart):
 
 
 class ListWindows(FilePart):
+    """A look at the windows."""
+
     type: Literal["ListWindows"]
     app_name: str | None = None
 
 
 class FocusWindow(FilePart):
+    """A window that gets the focus."""
+
     type: Literal["FocusWindow"]
     method: Literal["WindowId", "AppName", "Pid"]
     value: str | None = None
@@ -107,39 +127,53 @@ class FocusWindow(FilePart):
 
 
 class McpToolCall(FilePart):
+    """A call of any tool."""
+
     type: Literal["McpToolCall"]
     tool_name: str
     arguments: dict[str, Any] | None = None
 
 
 class AppDebugKitOp(FilePart):
+    """An operation of the debug kit, which is a tool too."""
+
     type: Literal["AppDebugKitOp"]
     operation_name: str
     parameters: dict[str, Any] | None = None
 
 
 class If(FilePart):
+    """A way for a condition that holds, and one else."""
+
     type: Literal["If"]
     condition: Condition
 
 
 class Case(FilePart):
+    """One case of a switch."""
+
     name: str
     condition: Condition
 
 
 class Switch(FilePart):
+    """A way for the first case whose condition holds."""
+
     type: Literal["Switch"]
     cases: list[Case]
 
 
 class Loop(FilePart):
+    """What begins a loop."""
+
     type: Literal["Loop"]
     exit_condition: Condition
     max_iterations: int = Field(default=100, ge=1)
 
 
 class EndLoop(FilePart):
+    """What ends the body of a loop."""
+
     type: Literal["EndLoop"]
     loop_id: str
 
@@ -167,6 +201,8 @@ class Check(FilePart):
 
 
 class Position(FilePart):
+    """Where a node is drawn."""
+
     x: float
     y: float
 
@@ -188,10 +224,14 @@ class FileNode(FilePart):
 
 
 class Label(FilePart):
+    """An output of an If, a Switch or a Loop."""
+
     type: Literal["IfTrue", "IfFalse", "SwitchDefault", "LoopBody", "LoopDone"]
 
 
 class CaseLabel(FilePart):
+    """The output of a case."""
+
     type: Literal["SwitchCase"]
     name: str
 
