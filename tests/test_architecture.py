@@ -20,6 +20,7 @@ ROWS: Final[list[set[str]]] = [
     {"__main__", "cli", "testing"},
     {"targets"},
     {""},
+    {"formats.clickweave.nodes"},
     {"typed_flows"},
     {"flows"},
     {"forkable"},

@@ -15,7 +15,7 @@ from dataflow_agent.server_results import Content, joined, shown
 from dataflow_agent.server_sessions import called, listed
 from dataflow_agent.toolboxes import Tool, Toolbox
 
-__all__ = ["CallUnfit", "ReadCall", "read_call", "result_of"]
+__all__ = ["CallUnfit", "ReadCall", "content_of_call", "read_call", "result_of"]
 
 
 class CallUnfit(Exception):
@@ -56,7 +56,7 @@ async def result_of(call: ToolCall, tool: Tool, arguments: Mapping[str, Any]) ->
     """
     try:
         with tool_span(call, tool.spec(call.name).description) as span:
-            content = await _content_of(tool, arguments)
+            content = await content_of_call(tool, arguments)
             if span.tells_content:
                 span.note({"gen_ai.tool.call.result": shown(content)})
     except (ServerDied, ToolFailed) as error:
@@ -70,7 +70,8 @@ async def result_of(call: ToolCall, tool: Tool, arguments: Mapping[str, Any]) ->
     return content
 
 
-async def _content_of(tool: Tool, arguments: Mapping[str, Any]) -> Content:
+async def content_of_call(tool: Tool, arguments: Mapping[str, Any]) -> Content:
+    """Call a tool and return what it says; raises what it raises."""
     if tool.at_server is not None:
         return await called(tool.at_server, arguments)
     value = await tool_of(tool.reference).node(**arguments)
