@@ -50,8 +50,8 @@ async def _found(tools: Tools, name: str) -> Tool:
         raise FlowInvalid("tools", [f"expected a Toolbox, found {type(tools).__name__}"], "input")
     toolbox = await listed(tools)
     found = toolbox.tool(name)
-    if found is None or found.delegate is not None:
-        known = ", ".join(one for one in toolbox.names if (tool := toolbox.tool(one)) and not tool.delegate)
+    if found is None or found.subagent is not None:
+        known = ", ".join(one for one in toolbox.names if (tool := toolbox.tool(one)) and not tool.subagent)
         raise FlowInvalid(
             "tools", [f"there is no tool {name!r}; those that there are: {known or 'none'}"], "input"
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping  # noqa: TC003 - read when ports are made
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from pydantic import ConfigDict, Field
