@@ -1,4 +1,4 @@
-"""What a chat costs beside the bare call of litellm, with a server on the loopback for a provider.
+"""What a chat costs beside the call of litellm that it makes, with a server on the loopback for a provider.
 
 The server runs in a thread of the same process, so each call takes its share of the same interpreter.
 """
@@ -6,12 +6,14 @@ The server runs in a thread of the same process, so each call takes its share of
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
+import statistics
 import warnings
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
+from time import perf_counter
 from typing import Any, Final
 
 from benchmarks.question import Question, Way
@@ -22,9 +24,10 @@ from dataflow_agent.litellm_loading import load
 from dataflow_agent.litellm_requests import arguments_of
 from tests.agent.fake_openai import KEY, TEXT, FakeServer, serving
 
-__all__ = ["AT_ONCE", "QUESTIONS", "at_once", "at_once_bare", "in_series", "in_series_bare"]
+__all__ = ["AT_ONCE", "QUESTIONS", "at_once", "at_once_bare", "in_series"]
 
 AT_ONCE: Final = 50
+TIMES: Final = 9
 VARIABLE: Final = "KEY_OF_THE_BENCHMARK"
 #: What litellm knows of most models; it takes long to find out that it knows no price.
 PRICED: Final = {"litellm_provider": "openai", "mode": "chat", "input_cost_per_token": 1e-6,
@@ -36,11 +39,11 @@ def config(server: FakeServer, model: str) -> Chat:
     return Chat(model=f"openai/{model}", base_url=server.url, key=Secret(VARIABLE), stream=False)
 
 
-async def call(server: FakeServer, model: str, prompt: str) -> str:
+async def call(config: Chat, prompt: str) -> str:
     """Make the same call without the engine."""
     import litellm  # the others do without it
 
-    asked = ModelRequest(f"openai/{model}", (Message("user", prompt),), options=config(server, model).options)
+    asked = ModelRequest(config.model, (Message("user", prompt),), options=config.options)
     response: Any = await litellm.acompletion(**arguments_of(asked), api_key=KEY)
     return str(response.choices[0].message.content)
 
@@ -55,18 +58,6 @@ def in_series(server: FakeServer, chats: int) -> Work:
 
     async def run() -> str:
         return str((await flow.run(text="hi"))["text"])
-
-    return Work(run, TEXT, chats)
-
-
-def in_series_bare(server: FakeServer, chats: int) -> Work:
-    """Call one after the other."""
-
-    async def run() -> str:
-        text = "hi"
-        for _ in range(chats):
-            text = await call(server, "plain", text)
-        return text
 
     return Work(run, TEXT, chats)
 
@@ -88,13 +79,14 @@ def at_once(server: FakeServer, chats: int) -> Work:
 
 def at_once_bare(server: FakeServer, chats: int) -> Work:
     """Call at once, at most so many at a time."""
+    asked = config(server, "gated")
 
     async def run() -> tuple[int, int]:
         slots = asyncio.Semaphore(AT_ONCE)
 
         async def limited(number: int) -> str:
             async with slots:
-                return await call(server, "gated", f"number {number}")
+                return await call(asked, f"number {number}")
 
         return len(await asyncio.gather(*map(limited, range(chats)))), server.peak
 
@@ -118,36 +110,48 @@ def provided() -> Iterator[tuple[Any, FakeServer]]:
         yield litellm, server
 
 
-def without_calls(litellm: Any, work: Work, answer: Any) -> Work:
-    """Do a work while litellm gives an answer that it gave before, at once and without a call."""
-    call = litellm.acompletion
+class Clock:
+    """Calls litellm in the place of itself, and adds up how long its calls take."""
 
-    async def answers(**given: Any) -> Any:  # noqa: ARG001 - whatever is asked
-        return answer
+    def __init__(self, call: Callable[..., Awaitable[Any]]) -> None:
+        self.seconds = 0.0
+        self._call = call
 
-    async def run() -> object:
-        litellm.acompletion = answers
+    async def acompletion(self, **given: Any) -> Any:
+        """Make a call."""
+        begun = perf_counter()
         try:
-            return await work.run()
+            return await self._call(**given)
         finally:
-            litellm.acompletion = call
-
-    return replace(work, run=run)
+            self.seconds += perf_counter() - begun
 
 
 def own_share(chats: int) -> float:
-    """Return what chats take beside the calls that they make, as a share of what these calls take."""
+    """Return what chats take beside the calls that they make, as a share of what these calls take.
+
+    Both are timed in the same run, where each chat comes after a call, as it does anywhere. Chats whose
+    answers were there beforehand take a third of that: the caches of the processor hold nothing but them.
+    """
     with provided() as (litellm, server):
-        request = ModelRequest(
-            "openai/plain", (Message("user", "hi"),), options=config(server, "plain").options
-        )
+        return run_on("asyncio", share_beside_calls, (litellm, in_series(server, chats)))
 
-        async def compare(_: None) -> float:
-            answer = await litellm.acompletion(**arguments_of(request), api_key=KEY)
-            ours = without_calls(litellm, in_series(server, chats), answer)
-            return await times_as_long((ours, in_series_bare(server, chats)))
 
-        return run_on("asyncio", compare, None)
+async def share_beside_calls(given: tuple[Any, Work]) -> float:
+    """Return the median of several times of what a work takes beside its calls, as a share of these."""
+    litellm, work = given
+    call = litellm.acompletion
+    await work.play()  # what is loaded on first use is loaded now
+    shares = []
+    for _ in range(TIMES):
+        clock = Clock(call)
+        litellm.acompletion = clock.acompletion
+        gc.collect()
+        begun = perf_counter()
+        await work.play()
+        seconds = perf_counter() - begun
+        shares.append((seconds - clock.seconds) / clock.seconds)
+    litellm.acompletion = call
+    return statistics.median(shares)
 
 
 def ratio_at_once(chats: int) -> float:

@@ -65,6 +65,7 @@ class CurrentFiring:
             scheduler.reporter.open_span,
             self.flow_span,
             self.worker.shared,
+            self.warn,
         )
 
     @property
@@ -86,6 +87,14 @@ class CurrentFiring:
             )
         if reporter.is_listening:
             reporter.in_loop(partial(self._report, {"port": port, "piece": separate(piece)}))
+
+    def warn(self, code: str, text: str) -> None:
+        """Have the run warn of something at this firing, once."""
+        self._scheduler.reporter.in_loop(partial(self._warn_once, code, text))
+
+    def _warn_once(self, code: str, text: str) -> None:
+        if text not in self._scheduler.warnings:
+            self._scheduler.warn(self._path(), code, text)
 
     def _report(self, data: dict[str, Any]) -> None:
         frame, index, reporter = self.frame, self.index, self._scheduler.reporter
@@ -197,7 +206,8 @@ def _record(current: CurrentFiring, result: Any) -> None:
     """Keep a copy of the metadata of a raw node's firing, whatever its status (S3.2); raises ValueRefused."""
     if isinstance(result, NodeOutput):
         is_paused = result.status == "paused"
-        told: Any = separate(told_metadata(result.metadata) if is_paused else dict(result.metadata))
+        told: Any = told_metadata(result.metadata) if is_paused else dict(result.metadata)
+        told = separate(told) if told else told
         recording = current.worker.scheduler.recording
         if recording is not None and told:
             try:

@@ -11,11 +11,13 @@ from pydantic import PydanticUserError, TypeAdapter, ValidationError
 from pydantic.json_schema import GenerateJsonSchema
 
 from dataflow.adapters import adapter_of
+from dataflow.context import Tools
 from dataflow.errors import ValueMismatch
 from dataflow.markers import Marker
 from dataflow.mismatches import ABSENT, PREFIX, find_mismatch, requirement, step_into
 from dataflow.type_names import type_name
 from dataflow.type_shapes import STANDARD_MODULES, alternatives, bare, flattened, shape, union_of
+from dataflow.wording import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -58,7 +60,8 @@ def check_value(value: object, expected: object) -> object:
     fault = find_mismatch(value, expected)
     if fault is not None:
         named = type_name(fault.expected)
-        wanted = f"{named} ({fault.requirement})" if fault.requirement else named
+        more = fault.requirement or _made_by(fault.expected)
+        wanted = f"{named} ({more})" if more else named
         raise ValueMismatch(described(fault.value), wanted, fault.place)
     if isinstance(value, int) and _takes_float_only(value, expected):
         try:
@@ -66,6 +69,12 @@ def check_value(value: object, expected: object) -> object:
         except OverflowError as error:
             raise ValueMismatch(described(value), f"{type_name(expected)} (in its range)") from error
     return value
+
+
+def _made_by(expected: object) -> str:
+    """Return what makes a description of tools, if that is what is expected."""
+    plain = bare(expected)
+    return plain.made_by if isinstance(plain, type) and issubclass(plain, Tools) else ""
 
 
 def check_json(value: object, expected: object) -> object:
@@ -195,4 +204,4 @@ def described(value: object) -> str:
         text = _shortened.repr(redacted(value))  # before it is cut, which could leave half of a secret
     except Exception:  # noqa: BLE001 - a foreign repr may raise anything, and a message is still due
         return kind.__name__
-    return f"{kind.__name__} {text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 3] + '...'}"
+    return f"{kind.__name__} {shortened(text, MOST_CHARACTERS)}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from dataflow.errors import BudgetExceeded, ConversationInvalid
 from dataflow.history import History
@@ -44,6 +44,9 @@ class Variables(Mapping[str, Any]):
         return repr(self._values)
 
 
+NO_VARIABLES: Final = Variables({})
+
+
 @dataclass(frozen=True, slots=True)
 class ExecutionContext:
     """An immutable conversation; `append` makes a new one and leaves this one as it is.
@@ -64,7 +67,7 @@ class ExecutionContext:
     message_history: Sequence[Message] = ()
     session_id: str = ""
     current_output: str = ""
-    variables: Mapping[str, Any] = field(default_factory=dict)
+    variables: Mapping[str, Any] = field(default_factory=lambda: NO_VARIABLES)
     head: tuple[Message, ...] = ()
     left_out: int = 0
 
@@ -168,6 +171,11 @@ def history_of(context: ExecutionContext) -> History[Message]:
 
 
 class Tools:
-    """A description of tools; the base class that gives a port the kind tools, which makes it lazy (S8.3)."""
+    """A description of tools; the base class that gives a port the kind tools, which makes it lazy (S8.3).
+
+    `made_by` says what makes one, for whoever has given something else in its place.
+    """
 
     __slots__ = ()
+
+    made_by: ClassVar[str] = ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from contextlib import nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -25,6 +26,8 @@ __all__ = [
     "no_span",
     "this_firing",
 ]  # fmt: skip
+
+LOG: Final = logging.getLogger("dataflow.current")
 
 T = TypeVar("T")
 
@@ -77,6 +80,11 @@ def _drop(piece: object, port: str) -> None:
     """Outside a run nobody listens to pieces."""
 
 
+def _log(code: str, text: str) -> None:
+    """Outside a run there is only the log."""
+    LOG.warning("%s (%s)", text, code)
+
+
 def _never() -> bool:
     """Outside a run nothing is cancelled."""
     return False
@@ -106,6 +114,7 @@ class Firing:
     _open_span: OpenSpan = no_span
     _flow_span: Callable[[], Span] = no_flow_span
     _shared: Shared | None = field(default=None, compare=False, repr=False)
+    _warn: Callable[[str, str], None] = field(default=_log, compare=False, repr=False)
 
     @property
     def key(self) -> str:
@@ -122,6 +131,14 @@ class Firing:
         Any thread may call it.
         """
         self._emit(piece, port)
+
+    def warn(self, code: str, text: str) -> None:
+        """Warn of something, in the result of the run and as an event of this firing (S19).
+
+        The code tells programs what it is. A text that the run has warned of already is not repeated, so that
+        all firings may tell the same. Outside a run it is logged. Any thread may call it.
+        """
+        self._warn(code, text)
 
     def span(
         self, name: str, attributes: Mapping[str, object] | None = None, *, is_client: bool = False

@@ -80,7 +80,7 @@ def decide(feeds: Sequence[Feed], values: Sequence[Any]) -> Decision:
             live += [] if feed.is_constant else [feed.port]
             if len(alive) > 1 and not feed.many and conflict is None:
                 conflict = Conflict(feed.port, tuple(alive))
-        elif feed.required or any(token is not NO_EDGE for token in tokens):
+        elif tokens and (feed.required or any(token is not NO_EDGE for token in tokens)):
             dead.append((feed, next((token for token in tokens if token is not NO_EDGE), NO_EDGE)))
     if conflict is not None:
         return conflict

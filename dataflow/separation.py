@@ -34,6 +34,7 @@ ATOMIC: frozenset[type] = frozenset(
 
 # What can be hashed is shared, so the items of sets and the keys of dicts are not looked into.
 CONTAINERS = (list, dict, set, bytearray)
+COPIED = (*CONTAINERS, tuple)
 
 
 def separate(value: object) -> object:
@@ -42,10 +43,13 @@ def separate(value: object) -> object:
     Containers inside tuples are copied, inside other objects not. A value without any is returned itself.
     What refers twice to one container, or to itself, does so in the copy.
     """
+    kind = type(value)
     try:
-        if type(value) in ATOMIC:
+        if kind in ATOMIC:
             return value
     except TypeError:  # the class has no hash, so it is none of ours
+        return value
+    if not issubclass(kind, COPIED):
         return value
     copies = _Copies()
     result = copies.of(value)

@@ -117,7 +117,9 @@ def estimated_tokens(message: Message) -> int:
 
 def fault_in(messages: Sequence[Message]) -> Fault | None:
     """Find the first message that breaks a rule of S10.2: each call has exactly one result, behind it."""
-    calling, waiting, answered = 0, dict[str, None](), set[str]()
+    waiting: dict[str, None] = {}
+    answered: set[str] = set()
+    calling = 0
     for position, message in enumerate(messages):
         if message.role == "tool":
             if message.tool_call_id not in waiting:

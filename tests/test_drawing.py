@@ -12,7 +12,7 @@ import pytest
 
 from dataflow import Flow, collect, each, fallback, flow, gather, merge, node
 from dataflow.drawing import dot, mermaid, outline
-from dataflow.wiring import Block, Edge, Literally, MapBlock, Placed, PlacedNode, Reference, Wiring
+from dataflow.wiring import Block, Edge, Every, Literally, MapBlock, Placed, PlacedNode, Reference, Wiring
 
 
 class Parts(NamedTuple):
@@ -190,6 +190,16 @@ def test_edges_say_what_they_have_to_do_with_rounds() -> None:
         f"  fetch_2 [{__name__}:fetch]  <- fetch → url (each round)",
         f"  join [{__name__}:join]  <- fetch_2 → parts (all)",
     ]
+
+
+def test_text_shows_the_edges_that_a_map_goes_over() -> None:
+    a, b = Reference("a"), Reference("b", "c")
+    nodes: dict[str, Placed] = {
+        "a": PlacedNode("a", type="t.a"),
+        "b": PlacedNode("b", type="t.b"),
+        "j": PlacedNode("j", type="t.j", inputs={"x": Every((a, b))}),
+    }
+    assert "  j [t.j]  <- a every → x, b every c → x\n" in outline(Wiring("met", block=Block(nodes)))
 
 
 def test_what_does_not_exist_is_left_out_or_shown_as_such() -> None:

@@ -133,7 +133,8 @@ def test_a_loop_of_nodes_that_read_an_item_is_in_the_map() -> None:
 def test_a_port_in_a_loop_is_known_to_the_result_by_its_own_name() -> None:
     f = looping()
     result = f.run_sync(x=0)
-    assert (result.get("inc.out"), result.get("below.out")) == (5, 4)
+    told: list[Any] = [result.get("inc.out"), result.get("below.out")]
+    assert told == [5, 4]
     assert result.why("below.out") == "'below.out' has a value"
 
 
@@ -163,7 +164,7 @@ def test_a_node_of_a_loop_and_one_inside_the_flow_that_names_it_have_two_paths(n
     f = Flow("f")
     f.input("x", int)
     f.add(inner)
-    f.add(below if name == "below" else inc)  # type: ignore[arg-type, call-arg]
+    f.add(below if name == "below" else inc)  # type: ignore[call-arg]
     f.connect("$in.x", "inner.x")
     f.connect("inner", f"{name}.x")
     f.connect(name, "inner.x", feedback=True)

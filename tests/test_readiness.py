@@ -9,7 +9,7 @@ import pytest
 from dataflow import Failure
 from dataflow.plan import Feed
 from dataflow.readiness import Conflict, Decision, Fires, Poisoned, Skipped, decide, first_live, live_values
-from dataflow.tokens import UNSETTLED, Errored, Skip
+from dataflow.tokens import NO_EDGE, UNSETTLED, Errored, Skip
 
 SKIP_A = Skip("a", "not taken")
 SKIP_B = Skip("b", "not taken either")
@@ -50,6 +50,14 @@ CASES: list[tuple[str, list[Feed], list[Any], Decision]] = [
         Skipped("x", SKIP_A, (), ("x", "y")),
     ),
     ("a skip on an optional port takes its default", [OPTIONAL, SECOND], [SKIP_A, "w"], Fires()),
+    ("an optional port without an edge in this round is not connected", [OPTIONAL], [NO_EDGE], Fires()),
+    ("a required one is a skip", [ONE], [NO_EDGE], Skipped("x", NO_EDGE, (), ("x",))),
+    (
+        "of an optional port the edge that counts is the reason",
+        [feed("x", 0, 1, required=False)],
+        [NO_EDGE, SKIP_A],
+        Skipped("x", SKIP_A, (), ("x",)),
+    ),
     (
         "skips on all optional ports skip it",
         [OPTIONAL, OPTIONAL_SECOND],

@@ -97,7 +97,9 @@ def target_kept(target: str) -> str:
 
 def make_importable(target: str) -> None:
     """Let imports find the modules beside a file, for `module:name` those of the current folder."""
-    file = Path(target)
+    from dataflow.targets import with_options  # pulls in the formats
+
+    file = Path(with_options(target)[0])
     if is_python(target):
         file = Path(target if target.endswith(".py") else target.rpartition(":")[0])
     is_module = is_python(target) and file.suffix != ".py"

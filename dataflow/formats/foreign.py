@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path as FilePath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
@@ -44,8 +45,9 @@ class Words(Protocol):
 
 @dataclass(slots=True)
 class Notes:
-    """What translating a file finds out besides the document."""
+    """What translating a file finds out besides the document; `folder` is where the file stands."""
 
+    folder: FilePath = FilePath()
     problems: list[Problem] = field(default_factory=list)
     remarks: list[Remark] = field(default_factory=list)
     origins: dict[Path, Path] = field(default_factory=dict)  # parts of the document -> parts of the file
@@ -69,6 +71,7 @@ class Format:
 
     `recognises` looks at a file that has been read, which may hold anything, and raises nothing.
     `translate` notes every problem with its place; what it returns counts only if there is none.
+    `takes_words` says that keys may be the words `true` and `false`, which are booleans in YAML elsewhere.
     """
 
     name: str
@@ -76,6 +79,7 @@ class Format:
     translate: Callable[[Any, Options, Notes], JsonDict]
     options: frozenset[str] = frozenset()
     words: Callable[[Wiring], Words] | None = None
+    takes_words: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +98,7 @@ def translated(
     format: Format, data: Any, options: Options, places: Places, name: str
 ) -> tuple[FlowDocument, Notes]:
     """Translate a file that has been read; raises FlowInvalid with every problem and its place."""
-    notes = Notes()
+    notes = Notes(FilePath(name).parent)
     _check_options(format, options, notes)
     document = format.translate(data, options, notes)
     if notes.problems:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
 
 from dataflow.errors import FormatError
+from dataflow.wording import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -89,13 +90,17 @@ class _Marks:
 
 
 class Positions:
-    """Where each part of a document begins: an entry of a mapping at its key."""
+    """Where each part of a document begins: an entry of a mapping at its key.
 
-    __slots__ = ("_marks", "_root")
+    `refused` tells of a key that only some formats allow, the first of them.
+    """
+
+    __slots__ = ("_marks", "_root", "refused")
 
     def __init__(self, root: int, marks: _Marks | None) -> None:
         self._root = root
         self._marks = marks
+        self.refused: FormatError | None = None
 
     def find(self, path: Iterable[str | int]) -> tuple[int, int]:
         """Return line and column, counted from 1, of a part, or of the nearest part around it."""
@@ -160,6 +165,8 @@ class Tree:
     anchors: dict[str, _Anchored | None] = field(default_factory=dict)  # None while it is being filled
     aliased: int = 0  # what aliases have added so far
     found: list[tuple[Any, Positions]] = field(default_factory=list)  # the whole document, once it is there
+    takes_words: bool = False  # whether keys that are booleans are read as text, and only noted
+    refused: FormatError | None = None  # the first key that was noted
 
     @property
     def innermost(self) -> list[Any] | dict[str, Any] | None:
@@ -182,6 +189,7 @@ class Tree:
         """Return the document with the positions of its parts."""
         if not self.found:
             self.fail("is empty", place_of(1, 1))
+        self.found[0][1].refused = self.refused
         return self.found[0]
 
     def number(self, text: str, read: Callable[[str], int | float], place: int) -> int | float:
@@ -227,10 +235,10 @@ class Tree:
     def alias(self, name: str, place: int) -> None:
         """Take a copy of what an anchor names."""
         if name not in self.anchors:
-            self.fail(f"alias *{_clip(name)} names no anchor that comes before it", place)
+            self.fail(f"alias *{shortened(name, MOST_SHOWN)} names no anchor that comes before it", place)
         anchored = self.anchors[name]
         if anchored is None:
-            self.fail(f"alias *{_clip(name)} stands inside its own anchor", place)
+            self.fail(f"alias *{shortened(name, MOST_SHOWN)} stands inside its own anchor", place)
         self.aliased += anchored.size
         if self.aliased > MOST_ALIASED:
             self.fail(f"the aliases up to here expand to more than {MOST_ALIASED // 1_000_000} MB", place)
@@ -246,15 +254,22 @@ class Tree:
         entries = top.marks.entries
         assert isinstance(entries, dict), "only mappings have keys"
         if not isinstance(key, str):
-            self.fail(f"a key must be text, found {_described(key)}", place)
+            key = self._key_of(key, place)
         if key in entries:
             line, _ = _line_and_column(entries[key])
-            self.fail(
-                f"key {_clip(key)!r} stands here for the second time; the first is in line {line}", place
-            )
+            shown = shortened(key, MOST_SHOWN)
+            self.fail(f"key {shown!r} stands here for the second time; the first is in line {line}", place)
         entries[key] = place
         top.key = key
         top.size += SIZE_OF_VALUE + len(key)
+
+    def _key_of(self, found: object, place: int) -> str:
+        """Return the text of a key that is none: of a boolean where that is allowed."""
+        reason = f"a key must be text, found {_described(found)}"
+        if not (self.takes_words and isinstance(found, bool)):
+            self.fail(reason, place)
+        self.refused = self.refused or FormatError(self.name, reason, *_line_and_column(place))
+        return "true" if found else "false"
 
     def _add(self, value: Any, marks: _Marks | None, place: int, size: int, levels: int) -> None:
         if not self.stack:
@@ -285,10 +300,6 @@ def _copy(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _copy(item) for key, item in value.items()}
     return value
-
-
-def _clip(text: str) -> str:
-    return text if len(text) <= MOST_SHOWN else text[: MOST_SHOWN - 3] + "..."
 
 
 def _described(key: object) -> str:

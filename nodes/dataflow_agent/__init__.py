@@ -59,6 +59,7 @@ __getattr__, __dir__, __all__ = _attach(
         ],
         "server_errors": ["ServerDied", "ServerFailed", "ToolFailed"],
         "server_sessions": ["listed", "sessions"],
+        "tool_nodes": ["CallTool", "call_tool"],
         "toolboxes": ["Toolbox", "tools"],
     },
 )

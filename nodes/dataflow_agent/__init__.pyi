@@ -42,6 +42,7 @@ from .script_errors import ScriptEnded, ScriptFailed
 from .scripts import AnswerFunction, Given, Script, ScriptedAnswer, ScriptedCall, scripted
 from .server_errors import ServerDied, ServerFailed, ToolFailed
 from .server_sessions import listed, sessions
+from .tool_nodes import CallTool, call_tool
 from .toolboxes import Toolbox, tools
 
 __all__ = [
@@ -50,6 +51,7 @@ __all__ = [
     "AnswerCut",
     "AnswerFunction",
     "AnswerUnfit",
+    "CallTool",
     "Chat",
     "ContextWindowExceeded",
     "Conversation",
@@ -93,6 +95,7 @@ __all__ = [
     "Usage",
     "agent",
     "answered_by",
+    "call_tool",
     "chat",
     "context",
     "fill_prompt",

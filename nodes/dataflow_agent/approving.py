@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, TypeAlias, assert_never
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from dataflow import NodeOutput, Ports, ToolCall, node, this_firing
+from dataflow import NodeOutput, Ports, ToolCall, node, shortened, this_firing
 from dataflow_agent.agent_configs import AgentConfig
 from dataflow_agent.agent_turns import Grant, Turn
 from dataflow_agent.policies import Verdict
@@ -60,7 +60,10 @@ AGAINST_POLICY: Final = Decision(decision="deny", reason="the policy of the tool
     ports=Ports({"call": ToolCall, "turn": Turn, "tools": Toolbox}, {"answer": Answer, "about": About}),
 )
 async def approve(inputs: Mapping[str, Any], config: AgentConfig) -> NodeOutput:
-    """Decide on a call by the policy of its tool, or ask; what cannot be made anyway is not asked about."""
+    """Decide on a call by the policy of its tool, or ask; what cannot be made anyway is not asked about.
+
+    Raises ServerFailed, and SecretMissing, for a server that is not there.
+    """
     call: ToolCall = inputs["call"]
     turn: Turn = inputs["turn"]
     try:
@@ -97,7 +100,7 @@ def agent_name(config: AgentConfig) -> str:
 def _asked(call: ToolCall, arguments: object, config: AgentConfig) -> dict[str, Any]:
     name = agent_name(config)
     written = json.dumps(arguments, ensure_ascii=False)
-    shown = written if len(written) <= MOST_SHOWN else f"{written[:MOST_SHOWN]}…"
+    shown = shortened(written, MOST_SHOWN)
     asked: dict[str, Any] = {
         "prompt": (
             f"{name} wants to call {call.name} with {shown}. Allow it, deny it, or allow {call.name} with "

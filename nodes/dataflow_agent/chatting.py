@@ -57,12 +57,12 @@ async def chat(
     Raises ModelFailed, as AnswerUnfit for an answer that is not of the type, and ConversationInvalid for a
     conversation that has calls without results.
     """
-    conversation = context or ExecutionContext(this_firing().key or "chat")
+    firing = this_firing()
+    conversation = context or ExecutionContext(firing.key or "chat")
     conversation.check()
     name = model_of(config.model, conversation)
     prompt = Message("user", inputs["prompt"])
     request = request_for(name, conversation, (prompt,), config, typed=config.typed)
-    firing = this_firing()
     provider = await provider_of(name)
     answer = await provider.answer(request, lambda piece: firing.emit(piece, port=TEXT))
     if answer.tool_calls:

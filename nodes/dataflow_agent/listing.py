@@ -17,6 +17,7 @@ pack = Pack(
         "trim_context": "dataflow_agent.conversations:trim_context",
         "agent": "dataflow_agent.agents:agent",
         "tools": "dataflow_agent.offering:tools",
+        "call_tool": "dataflow_agent.tool_nodes:call_tool",
         "chat": "dataflow_agent.chatting:chat",
         "intent_router": "dataflow_agent.routing:intent_router",
         "prior_outputs": "dataflow_agent.prior:prior_outputs",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import difflib
+import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from typing import Any, Final
@@ -23,6 +24,7 @@ __all__ = [
     "check_provider",
     "key_of",
     "key_variables",
+    "keys_of_process",
     "note_keys",
 ]
 
@@ -77,12 +79,17 @@ _KEY: Final = re.compile(r"[A-Z][A-Z0-9_]*(?:(?:_|API)KEY|_TOKEN|_SECRET|_JWT|_T
 
 def key_variables(environment: Iterable[str]) -> list[str]:
     """Return which names of variables are those of keys."""
-    return [name for name in environment if _names_key(name)]
+    return [name for name in environment if _KEY.fullmatch(name)]
 
 
-@lru_cache(maxsize=1024)  # the same names are looked at before each call
-def _names_key(variable: str) -> bool:
-    return _KEY.fullmatch(variable) is not None
+def keys_of_process() -> Sequence[str]:
+    """Return which variables of this process are those of keys, as they are now."""
+    return _keys_among(tuple(os.environb if os.supports_bytes_environ else os.environ))
+
+
+@lru_cache(maxsize=8)  # before each call the same names are looked at, which need not be decoded again
+def _keys_among(names: tuple[str | bytes, ...]) -> Sequence[str]:
+    return (*key_variables(map(os.fsdecode, names)),)
 
 
 def note_keys(variables: Iterable[str]) -> None:
@@ -94,10 +101,13 @@ def note_keys(variables: Iterable[str]) -> None:
 
 def check_options(litellm: Any, request: ModelRequest, name: ModelName) -> None:
     """Raise OptionUnsupported for what the model does not know, as far as litellm knows the model."""
+    asked = options_of(request)
+    if not asked:  # most calls: to ask what is known would take longer than all other checks
+        return
     known = litellm.get_supported_openai_params(model=name.model, custom_llm_provider=name.provider)
     if known is None:
         return
-    unknown = [option for option in options_of(request) if option not in known]
+    unknown = [option for option in asked if option not in known]
     if request.options.web_search and not unknown and not _may_search(litellm, name):
         unknown = ["web_search_options"]
     if unknown:

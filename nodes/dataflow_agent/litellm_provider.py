@@ -17,7 +17,7 @@ from dataflow_agent.litellm_checks import (
     check_options,
     check_provider,
     key_of,
-    key_variables,
+    keys_of_process,
     note_keys,
 )
 from dataflow_agent.litellm_errors import translated
@@ -50,7 +50,7 @@ class Litellm:
         check_provider(litellm, name)
         check_options(litellm, request, name)
         check_key(litellm, request)
-        note_keys(key_variables(os.environ))
+        note_keys(keys_of_process())
         session = session_of(request, name, os.environ)
         arguments = {**arguments_of(request), **session, "api_key": key_of(request)}
         has_begun = False

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
 
 from dataflow import FlowInvalid, Secret
 from dataflow_agent.policies import policy_of
+from dataflow_agent.server_headers import headers_of
 from dataflow_agent.servers import CALL_SECONDS, CONNECT_SECONDS, Server, problems_of, secrets_of
 from dataflow_agent.toolboxes import Toolbox
 
 __all__ = ["mcp"]
+
+NO_HEADERS: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 def mcp(
@@ -19,6 +24,7 @@ def mcp(
     ask: Sequence[str] = (),
     deny: Sequence[str] = (),
     env: Mapping[str, str | Secret] | Sequence[str] = (),
+    headers: Mapping[str, str | Secret] = NO_HEADERS,
     name: str = "",
     deadline: float = CALL_SECONDS,
     connect_deadline: float = CONNECT_SECONDS,
@@ -27,16 +33,19 @@ def mcp(
 
     `allow`, `ask` and `deny` are patterns of its tools, by their names there, as in a `Policy`. `env` are the
     variables of its process besides the few that each has: a mapping to secrets, or to the names of variables
-    of this process, or only names. `name` is what errors call the server, and what tells its tools from those
-    of others. A call has `deadline` seconds, the start `connect_deadline`. Nothing is started here.
+    of this process, or only names. `headers` go to an address with each request: each is a secret, or a text
+    in which `${NAME}` stands for the secret of that name, such as `Bearer ${TOKEN}`. `name` is what errors
+    call the server, and what tells its tools from those of others. A call has `deadline` seconds, the start
+    `connect_deadline`. Nothing is started here.
 
     Raises FlowInvalid for what describes no server, and ValueError for a pattern that cannot be read.
     """
     policy = policy_of(allow, ask, deny)
     try:
-        server = Server(command, url, secrets_of(env), name, policy, deadline, connect_deadline)
+        sent = headers_of(headers)
+        server = Server(command, url, secrets_of(env), name, policy, deadline, connect_deadline, sent)
     except ValueError as error:
-        raise FlowInvalid(name or "env", [str(error)], "tool server") from None
+        raise FlowInvalid(name or ("headers" if url else "env"), [str(error)], "tool server") from None
     problems = problems_of(server)
     if problems:
         told = name or " ".join(map(str, command)) or "url"  # not all of the address: it may have a key

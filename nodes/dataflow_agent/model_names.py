@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from dataflow import ExecutionContext
@@ -23,6 +24,7 @@ class ModelName(NamedTuple):
         return f"{self.provider}/{self.model}"
 
 
+@lru_cache(maxsize=256)  # the same few models are named in each call
 def model_name(text: str) -> ModelName:
     """Read `provider/model` or `provider:model`, which is the same (S10.2); raises ValueError."""
     found = _NAME.fullmatch(text)

@@ -8,13 +8,14 @@ from typing import Annotated, Literal, NamedTuple
 
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
-from dataflow import Secret
+from dataflow import FlowInvalid, Secret
 from dataflow_agent.configs import Patterns, StrictConfig
-from dataflow_agent.policies import Policy, exactly, policy_of
+from dataflow_agent.policies import Policy, arguments_named, exactly, policy_of
 from dataflow_agent.python_tools import tool_of
+from dataflow_agent.server_headers import headers_of
 from dataflow_agent.server_sessions import listed
 from dataflow_agent.servers import CALL_SECONDS, CONNECT_SECONDS, Server, problems_of
-from dataflow_agent.toolboxes import Functions, Source, Tool, Toolbox, misspelt
+from dataflow_agent.toolboxes import Functions, Source, Tool, Toolbox, misspelt, without_arguments
 
 __all__ = ["Offer", "Offered", "OfferedServer", "tools"]
 
@@ -37,6 +38,9 @@ class OfferedServer(StrictConfig):
     env: dict[str, Secret] = Field(
         default={}, description="variables of its process, each with the name of one that is set here"
     )
+    headers: dict[str, str] = Field(
+        default={}, description="headers of each request, in which `${NAME}` is a variable that is set here"
+    )
     name: str = Field(default="", description="what errors call it, and what tells its tools from others")
     allow: Patterns | None = Field(default=None, description="patterns of the calls that are made")
     ask: Patterns = Field(default=[], description="patterns of the calls that somebody is asked about")
@@ -57,6 +61,7 @@ class OfferedServer(StrictConfig):
         return Server(
             (*self.command,), self.url, (*self.env.items(),), self.name,
             policy_of(self.allow, self.ask, self.deny), self.deadline, self.connect_deadline,
+            headers_of(self.headers),
         )  # fmt: skip
 
 
@@ -76,10 +81,19 @@ class Offer(StrictConfig):
 
     @model_validator(mode="after")
     def _check(self) -> Offer:
-        problems = misspelt(self.policy, self.functions)
+        problems = misspelt(self.policy, self.functions) or self._without_arguments()
         if problems:
             raise ValueError("; ".join(problems))
         return self
+
+    def _without_arguments(self) -> Sequence[str]:
+        """Tell of patterns that fit no call; only for these the functions are imported already."""
+        if not arguments_named(self.policy):
+            return []
+        try:
+            return without_arguments(self.policy, self.functions)
+        except FlowInvalid as invalid:
+            return [f"function {invalid.flow}: {problem}" for problem in invalid.problems]
 
     @property
     def policy(self) -> Policy:

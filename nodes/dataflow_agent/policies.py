@@ -12,7 +12,17 @@ from functools import cache
 from glob import escape
 from typing import Any, Final, NamedTuple
 
-__all__ = ["Policy", "Verdict", "exactly", "is_hidden", "policy_of", "unmet", "unmet_arguments", "verdict"]
+__all__ = [
+    "Policy",
+    "Verdict",
+    "arguments_named",
+    "exactly",
+    "is_hidden",
+    "policy_of",
+    "unmet",
+    "unmet_arguments",
+    "verdict",
+]
 
 EXPECTED: Final = (
     'expected `name` or `name(argument=glob, …)`, with globs that have any of , ( ) " in double quotes'
@@ -99,6 +109,12 @@ def is_hidden(policy: Policy, name: str) -> bool:
     if not policy.denies_others:
         return False
     return not any(fnmatchcase(name, _read(pattern).name) for pattern in (*policy.ask, *(policy.allow or ())))
+
+
+def arguments_named(policy: Policy) -> frozenset[str]:
+    """Return the arguments that patterns name, of whatever tools."""
+    patterns = (*(policy.allow or ()), *policy.ask, *policy.deny)
+    return frozenset(argument for one in patterns for argument in _read(one).arguments)
 
 
 def unmet(policy: Policy, names: Sequence[str]) -> list[str]:

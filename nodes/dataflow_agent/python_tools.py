@@ -79,6 +79,8 @@ def _is_deep(given: object) -> bool:
     level = [given]
     for _ in range(MOST_LEVELS):
         level = [one for value in level for one in _within(value)]
+        if not level:  # as of most calls after a level or two
+            return False
     return any(isinstance(one, dict | list) for one in level)
 
 

@@ -8,7 +8,7 @@ __all__ = ["ServerDied", "ServerFailed", "ToolFailed"]
 
 
 class ServerFailed(DataflowError):
-    """Raised when a tool server cannot be started or reached, or does not do its part.
+    """Raised when a tool server cannot be started or reached, lets nobody in, or does not do its part.
 
     `text` says what has gone wrong, without the name of the server; `is_lasting` that a further start would
     come to the same.

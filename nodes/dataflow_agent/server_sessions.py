@@ -15,6 +15,7 @@ from anyio.lowlevel import checkpoint, current_token
 from dataflow import DataflowError, Shared, sharing, this_firing
 from dataflow_agent.server_connections import Connection, connected
 from dataflow_agent.server_errors import ServerFailed, ToolFailed
+from dataflow_agent.server_patterns import UNMET, unmet_of
 from dataflow_agent.server_results import Content, content_of
 from dataflow_agent.servers import Server, ServerTool
 from dataflow_agent.toolboxes import Listed, Toolbox
@@ -44,16 +45,18 @@ async def sessions(*toolboxes: Toolbox) -> AsyncIterator[None]:
     """
     keys = frozenset(server.key for box in toolboxes for server in box.servers)
     async with sharing() as shared:
-        token = _BLOCKS.set((_Block(keys, shared, current_token()), *_BLOCKS.get()))
+        block = _Block(keys, shared, current_token())
+        _BLOCKS.set((block, *_BLOCKS.get()))
         try:
             yield
-        finally:
-            _BLOCKS.reset(token)
+        finally:  # another task may leave the block, which has a context of its own
+            _BLOCKS.set(tuple(one for one in _BLOCKS.get() if one is not block))
 
 
 async def listed(toolbox: Toolbox) -> Toolbox:
     """Return the toolbox with the tools of its servers; each is asked for them once in its session.
 
+    Warns (`unmet_pattern`) of patterns that fit no call of these tools: the run, and outside of one the log.
     Raises ServerFailed for a server that does not start or does not answer, and SecretMissing.
     """
     servers = [source for source in toolbox.sources if isinstance(source, Server)]
@@ -74,6 +77,10 @@ async def listed(toolbox: Toolbox) -> Toolbox:
     for server in servers:
         if server in failed:
             raise failed[server]
+    firing = this_firing()
+    for server in dict.fromkeys(servers):
+        for text in unmet_of(server, found[server]):
+            firing.warn(UNMET, text)
     return replace(
         toolbox,
         sources=tuple(Listed(one, found[one]) if isinstance(one, Server) else one for one in toolbox.sources),

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from dataflow import Secret, SecretMissing
 from dataflow_agent.policies import Policy
 from dataflow_agent.requests import ToolSpec
+from dataflow_agent.server_headers import Header, problems_of_headers
 
 __all__ = [
     "CALL_SECONDS",
@@ -44,7 +45,7 @@ class Server:
 
     `env` are pairs of a variable of the server's process and the secret that it is set to; in JSON, and in
     what is stored, a secret is its name. `name` is what errors call it. `deadline` bounds each call,
-    `connect_deadline` the start, in seconds.
+    `connect_deadline` the start, in seconds. `headers` are sent to its address with each request.
     """
 
     command: tuple[str, ...] = ()
@@ -54,11 +55,12 @@ class Server:
     policy: Policy = Policy()
     deadline: float = CALL_SECONDS
     connect_deadline: float = CONNECT_SECONDS
+    headers: tuple[Header, ...] = ()
 
     @property
     def key(self) -> tuple[object, ...]:
         """What two descriptions have in common that share a session."""
-        return ("dataflow_agent.servers", self.command, self.url, self.env)
+        return ("dataflow_agent.servers", self.command, self.url, self.env, self.headers)
 
     @property
     def label(self) -> str:
@@ -81,7 +83,9 @@ class Server:
     def digest(self) -> str:
         """Tell it from other servers, the same in each process."""
         named = [(variable, secret.name) for variable, secret in self.env]
-        return sha256(repr((self.command, self.url, named)).encode()).hexdigest()[:DIGITS]
+        sent = [(header.name.lower(), header.text) for header in self.headers]
+        told = (self.command, self.url, named, *([sent] if sent else []))
+        return sha256(repr(told).encode()).hexdigest()[:DIGITS]
 
     @property
     def place(self) -> str:
@@ -122,6 +126,9 @@ def problems_of(server: Server) -> list[str]:
     problems += _problems_of_address(server.url) if server.url else []
     if server.url and server.env:
         problems.append("it has an address and env; variables are for a command")
+    if server.command and server.headers:
+        problems.append("it has a command and headers; headers are for an address")
+    problems += problems_of_headers(server.headers)
     problems += [
         f"the variable {variable!r} is set to no name; expected the name of a variable of this process"
         for variable, secret in server.env

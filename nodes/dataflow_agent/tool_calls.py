@@ -10,12 +10,12 @@ from pydantic_core import PydanticSerializationError, to_json
 from dataflow import Image, SecretMissing, ToolCall
 from dataflow_agent.agent_spans import tool_span
 from dataflow_agent.python_tools import ArgumentsInvalid, arguments_in, tool_of
-from dataflow_agent.server_errors import ServerFailed, ToolFailed
+from dataflow_agent.server_errors import ServerDied, ServerFailed, ToolFailed
 from dataflow_agent.server_results import Content, joined, shown
 from dataflow_agent.server_sessions import called, listed
 from dataflow_agent.toolboxes import Tool, Toolbox
 
-__all__ = ["CallUnfit", "ReadCall", "read_call", "result_of"]
+__all__ = ["CallUnfit", "ReadCall", "content_of_call", "read_call", "result_of"]
 
 
 class CallUnfit(Exception):
@@ -33,12 +33,10 @@ class ReadCall(NamedTuple):
 async def read_call(call: ToolCall, toolbox: Toolbox, allowed: list[str] | None) -> ReadCall:
     """Find the tool that a call is of, and read its arguments; raises CallUnfit.
 
-    `allowed` are the names of the tools that may be called, None stands for all.
+    `allowed` are the names of the tools that may be called, None stands for all. Raises ServerFailed, and
+    SecretMissing, for a server that is not there: what it has is not known, and nothing was called.
     """
-    try:
-        tools = await listed(toolbox)
-    except (ServerFailed, SecretMissing) as error:
-        raise CallUnfit(f"error: {error}; {call.name} was not called") from None
+    tools = await listed(toolbox)
     found = tools.tool(call.name)
     if found is None or (allowed is not None and call.name not in allowed):
         known = [name for name in tools.names if allowed is None or name in allowed]
@@ -52,20 +50,28 @@ async def read_call(call: ToolCall, toolbox: Toolbox, allowed: list[str] | None)
 
 
 async def result_of(call: ToolCall, tool: Tool, arguments: Mapping[str, Any]) -> Content:
-    """Call a tool and return what the model is told: texts and images, else JSON, or what went wrong."""
+    """Call a tool and return what the model is told: texts and images, else JSON, or what went wrong.
+
+    Raises ServerFailed, and SecretMissing, for a server that is not there: the call was not sent.
+    """
     try:
         with tool_span(call, tool.spec(call.name).description) as span:
-            content = await _content_of(tool, arguments)
+            content = await content_of_call(tool, arguments)
             if span.tells_content:
                 span.note({"gen_ai.tool.call.result": shown(content)})
-    except (ServerFailed, ToolFailed, SecretMissing) as error:
+    except (ServerDied, ToolFailed) as error:
+        return f"error: {error}"
+    except (ServerFailed, SecretMissing) as error:
+        if tool.at_server is not None:
+            raise
         return f"error: {error}"
     except Exception as error:  # noqa: BLE001 - a tool may raise anything, and the model is to know
         return f"error: {type(error).__name__}: {error}".removesuffix(": ")
     return content
 
 
-async def _content_of(tool: Tool, arguments: Mapping[str, Any]) -> Content:
+async def content_of_call(tool: Tool, arguments: Mapping[str, Any]) -> Content:
+    """Call a tool and return what it says; raises what it raises."""
     if tool.at_server is not None:
         return await called(tool.at_server, arguments)
     value = await tool_of(tool.reference).node(**arguments)

@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from tests.agent.listening import listening
+
 __all__ = ["KEY", "FakeServer", "serving"]
 
 KEY: Final = "sk-right-key-of-the-test"
@@ -168,27 +170,7 @@ async def send(writer: asyncio.StreamWriter, status: int, found: dict[str, Any],
 @contextmanager
 def serving() -> Iterator[FakeServer]:
     """Serve in a thread, at an address that is free."""
-    server, ready = FakeServer(), threading.Event()
-    loop = asyncio.new_event_loop()
-
-    async def main() -> None:
-        listening = await asyncio.start_server(server.serve, "127.0.0.1", 0)
-        server.url = f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}/v1"
-        ready.set()
-        async with listening:
-            await over.wait()
-
-    over = asyncio.Event()
-
-    def work() -> None:
-        with asyncio.Runner(loop_factory=lambda: loop) as runner:
-            runner.run(main())
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    ready.wait()
-    try:
+    server = FakeServer()
+    with listening(server.serve) as port:
+        server.url = f"http://127.0.0.1:{port}/v1"
         yield server
-    finally:
-        loop.call_soon_threadsafe(over.set)
-        thread.join()

@@ -2,6 +2,8 @@
 """A tool server for the tests: over standard input and output, or over HTTP on the loopback.
 
 python mcp_server.py [--rubbish] [--exit] [--many] [PORT]
+
+With a port and the variable WANTS, only those are let in whose header `authorization` is what it says.
 """
 
 from __future__ import annotations
@@ -148,6 +150,19 @@ def more_tools() -> None:
         served.add_tool(search, name=name)
 
 
+def guarded(app: Any, wants: bytes) -> Any:
+    """Let in who has the header."""
+
+    async def serve(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "http" or dict(scope["headers"]).get(b"authorization") == wants:
+            await app(scope, receive, send)
+            return
+        await send({"type": "http.response.start", "status": 403, "headers": []})
+        await send({"type": "http.response.body", "body": b"only for readers"})
+
+    return serve
+
+
 if __name__ == "__main__":
     if "--exit" in sys.argv:
         sys.stderr.write("no library found\n")
@@ -158,7 +173,12 @@ if __name__ == "__main__":
         more_tools()
     if "--rubbish" in sys.argv:
         print("A banner", "of several", "lines", sep="\n", flush=True)
-    if sys.argv[-1].isdigit():
+    if sys.argv[-1].isdigit() and "WANTS" in os.environ:
+        import uvicorn
+
+        wanted = guarded(served.streamable_http_app(), os.environ["WANTS"].encode())
+        uvicorn.run(wanted, port=int(sys.argv[-1]), log_level="error")
+    elif sys.argv[-1].isdigit():
         served.run("streamable-http", host="127.0.0.1", port=int(sys.argv[-1]))
     else:
         served.run("stdio")

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import anyio
 import pytest
 
+from dataflow import Secret
 from dataflow_agent import (
     ServerFailed,
     listed,
@@ -33,17 +36,23 @@ pytestmark = pytest.mark.timeout(60)
 @pytest.fixture
 def address() -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """Serve over HTTP on the loopback."""
+    with serving_http() as found:
+        yield found
+
+
+@contextmanager
+def serving_http(**env: str) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    process = start_http(port)
+    process = start_http(port, **env)
     yield f"http://127.0.0.1:{port}/mcp", process
     process.kill()
     process.wait()
 
 
-def start_http(port: int) -> subprocess.Popen[bytes]:
-    process = subprocess.Popen([sys.executable, SERVER, str(port)])
+def start_http(port: int, **env: str) -> subprocess.Popen[bytes]:
+    process = subprocess.Popen([sys.executable, SERVER, str(port)], env={**os.environ, **env})
     until = time.monotonic() + 30
     while time.monotonic() < until:
         try:
@@ -98,6 +107,14 @@ class TestHttp:
         box = mcp(url=address[0], name="far")
         async with sessions(box):
             await hang_until_cancelled(box)
+
+    async def test_one_that_wants_a_header_is_sent_it(self) -> None:
+        right, wrong = (Secret(f"{kind.upper()}_KEY", f"Bearer {kind}-key") for kind in ("right", "wrong"))
+        with serving_http(WANTS=right.reveal()) as (url, _):
+            async with sessions(box := mcp(url=url, headers={"Authorization": right})):
+                assert await call(box, "echo", text="hi") == "hi"
+            with pytest.raises(ServerFailed, match=r"'far' answers 403 Forbidden at .*: Authorization$"):
+                await listed(mcp(url=url, headers={"Authorization": wrong}, name="far"))
 
     async def test_one_that_is_not_there_fails_after_three_tries(self) -> None:
         box = mcp(url="http://127.0.0.1:9/mcp", name="far")

@@ -244,7 +244,7 @@ async def test_a_node_offers_functions_by_their_names() -> None:
     assert result.outputs == {"tools": tools(add), "names": ["add"]}
 
 
-def test_a_document_with_a_pattern_that_means_no_function_does_not_pass_the_check(tmp_path: Path) -> None:
+def test_a_document_with_a_pattern_that_means_no_call_does_not_pass_the_check(tmp_path: Path) -> None:
     def offering_without(pattern: str) -> Flow:
         config = {"functions": [f"{MODULE}:add"], "deny": [pattern]}
         file = tmp_path / "offer.json"
@@ -254,6 +254,8 @@ def test_a_document_with_a_pattern_that_means_no_function_does_not_pass_the_chec
 
     with pytest.raises(FlowInvalid, match="the pattern 'weahter' means none of the functions"):
         offering_without("weahter").check()
+    with pytest.raises(FlowInvalid, match=r"has arguments that no function of its name has; .*: add\(a, b\)"):
+        offering_without("add(c=1)").check()
     assert offering_without("add(a=1)").check() == []
 
 

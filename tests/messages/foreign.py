@@ -36,9 +36,6 @@ TOY: Final = "toy = tests.formats.toy:FORMAT"
 #: By name, what is told of a file that is only recognised.
 LATER: Final = {
     "AgentFlow": {"nodes": [{"id": "s"}], "connections": []},
-    "Agentron Studio": {"nodes": [{"id": "a", "type": "agent"}], "edges": []},
-    "cagent": {"workflow": []},
-    "Clickweave": {"nodes": [{"node_type": {}}], "edges": []},
     "HiFide": {"nodes": [{"nodeType": "x"}], "edges": []},
 }
 

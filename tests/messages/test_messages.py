@@ -9,7 +9,10 @@ import pytest
 
 from dataflow import errors
 from tests.messages import (
+    agentron,
     asking,
+    cagent,
+    clickweave,
     conversing,
     declaring,
     digests,
@@ -28,6 +31,7 @@ from tests.messages import (
     stored_values,
     stores,
     storing,
+    tool_servers,
     tooling,
     wiring,
 )
@@ -37,7 +41,10 @@ from tests.messages.texts import EXEMPT, texts_of_messages
 TABLES = {
     module.__name__.rpartition(".")[2]: module.ROWS
     for module in (
+        agentron,
         asking,
+        cagent,
+        clickweave,
         conversing,
         declaring,
         digests,
@@ -56,6 +63,7 @@ TABLES = {
         stored_values,
         stores,
         storing,
+        tool_servers,
         tooling,
         wiring,
     )

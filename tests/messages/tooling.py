@@ -4,17 +4,17 @@
 
 from __future__ import annotations
 
-import sys
+from functools import partial
 from typing import Any, Final
 
 import anyio
 
-from dataflow import ExecutionContext, ToolCall, Tools
-from dataflow_agent import Agent, AgentConfig, Toolbox, agent, listed, mcp, offering, tools
+from dataflow import ExecutionContext, Flow, ToolCall, Tools
+from dataflow_agent import Agent, AgentConfig, Toolbox, agent, mcp, offering, tools
 from dataflow_agent.offering import Offer
 from dataflow_agent.policies import Policy
 from tests.agent import agent_tools
-from tests.messages.telling import Row, Stimulus
+from tests.messages.telling import Row, Stimulus, wired
 
 __all__ = ["ROWS"]
 
@@ -36,71 +36,11 @@ def calling(name: str, arguments: str, box: Toolbox = BOX) -> Stimulus:
     return lambda: anyio.run(agent_tools.told_of, ToolCall("c", name, arguments), box, None)
 
 
-def listing(**server: Any) -> Stimulus:
-    return lambda: anyio.run(listed, mcp(*server.pop("command", ()), **server))
+def having(given: Any, flow: Flow) -> None:
+    flow.add(Agent("lead", model="openai/gpt"), prompt="hi", tools=given)
 
 
 ROWS: Final = [
-    Row(
-        "a server of nothing",
-        lambda: mcp(),
-        "it has neither a command nor an address; expected one of them",
-    ),
-    Row(
-        "a server with all that it may not have",
-        lambda: mcp("serve", url="ftp://here", env={"KEY": "sk-12"}, deadline=0),
-        "it has both a command and an address; expected one of them\n"
-        "its address begins with 'ftp'; expected http or https\n"
-        "it has an address and env; variables are for a command\n"
-        "the variable 'KEY' is set to no name; expected the name of a variable of this process\n"
-        "its deadline is 0; expected seconds above 0",
-    ),
-    Row(
-        "a server whose command is one list",
-        lambda: mcp(["serve", "here"]),
-        "its command has ['serve', 'here']; expected words, each an argument of its own, as in mcp(*command)",
-    ),
-    Row(
-        "an address without a protocol",
-        lambda: mcp(url="127.0.0.1:8765/mcp"),
-        "its address has no protocol; expected http:// or https:// before it",
-    ),
-    Row(
-        "an address without a host",
-        lambda: mcp(url="http:///mcp"),
-        "its address has no host; expected one behind //",
-    ),
-    Row("an address that is none", lambda: mcp(url="http://[::1"), "its address cannot be read: …"),
-    Row(
-        "a value in place of a variable",
-        listing(command=("serve",), name="files", env={"TOKEN": "sk_live"}),
-        "secret 'TOKEN' of tool server 'files' has no value; expected in `env` the name of a variable that is set in this process, or a Secret of at least 8 characters",
-    ),
-    Row(
-        "a server that is not there",
-        listing(url="http://127.0.0.1:9/mcp", name="far"),
-        "tool server 'far' could not be reached at http://127.0.0.1:9/mcp: … (3 starts)",
-    ),
-    Row(
-        "variables in a text",
-        lambda: mcp("serve", env="HOME"),
-        "expected the names of variables in a list or a mapping, found a text",
-    ),
-    Row(
-        "a server whose command is not there",
-        listing(command=("no-such-command",), name="files"),
-        "tool server 'files' cannot be started: No such file or directory: 'no-such-command'",
-    ),
-    Row(
-        "a server that ends at once",
-        listing(command=(sys.executable, "-c", "import sys; sys.exit('no library')"), name="files"),
-        "tool server 'files' could not be started: exit code 1; its last lines: no library (3 starts)",
-    ),
-    Row(
-        "a server that does not answer",
-        listing(command=("sleep", "60"), name="files", connect_deadline=0.2),
-        "tool server 'files' has not answered within 0.2 s",
-    ),
     Row(
         "a lambda",
         describing(lambda: 1),
@@ -209,6 +149,18 @@ ROWS: Final = [
         lambda: Agent("lead", tools=[agent_tools.add]),
         "expected a Toolbox, found list; make one with tools(...), or of an agent with .as_tool(...)",
     ),
+    *(
+        Row(
+            f"{name} for the tools of an agent in a flow",
+            wired(partial(having, given)),
+            f"port 'lead.tools': expected Toolbox (made by tools(...) of functions, mcp(...) of a server, as_tool(...) of an agent), found {found}",
+        )
+        for name, given, found in (
+            ("a function", agent_tools.weather, "function …"),
+            ("a list", [agent_tools.weather], "list …"),
+            ("an agent", AGENT, "Agent <flow helper>"),
+        )
+    ),
     Row(
         "a pattern that is not closed",
         lambda: Policy(deny=("add(a=1",)),
@@ -238,6 +190,16 @@ ROWS: Final = [
         "a pattern of an argument that is not there",
         lambda: tools(agent_tools.add, agent_tools.blocking, deny=["add(c=1)", "*(text=x)"]),
         "the pattern 'add(c=1)' has arguments that no function of its name has; those there are: add(a, b), blocking(text)",
+    ),
+    Row(
+        "a pattern of an argument that is not there in the config of a node",
+        lambda: Offer(functions=[f"{agent_tools.__name__}:add"], deny=["add(c=1)"]),
+        "…the pattern 'add(c=1)' has arguments that no function of its name has; those there are: add(a, b)…",
+    ),
+    Row(
+        "a pattern of an argument of a function that is not there",
+        lambda: Offer(functions=["no_such_module:add"], deny=["add(c=1)"]),
+        "…function no_such_module:add: it cannot be imported: No module named 'no_such_module'…",
     ),
     Row(
         "patterns in a text",

@@ -20,10 +20,12 @@ OPEN: Final = {
     "agent.intent_router": "`prompt`, `context = null`",
     "agent.prior_outputs": '`prompt = ""`, its steps',
     "agent.fill_prompt": "its placeholders",
+    "agent.call_tool": "`arguments`, `tools`",
     "agent.agent": "`prompt`, `context`, `tools`, of which only the first has to be wired",
 }
-#: As do the outputs of these: tests/agent/test_chat.py, tests/agent/test_routing.py.
+#: As do the outputs of these: test_chat.py, test_routing.py and test_call_tool.py in tests/agent.
 OUTPUTS: Final = {
+    "agent.call_tool": "`text: str`, `images: list[Image]`",
     "agent.chat": "`text: str`, `context: ExecutionContext`, `answer` of its `answer`",
     "agent.intent_router": "`context: ExecutionContext`, two of each of its `routes`",
 }

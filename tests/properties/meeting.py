@@ -93,7 +93,7 @@ def _step(
     def recent() -> str:
         return [*scopes][-1 - min(below(len(scopes)), below(len(scopes)))]
 
-    kind = below(8)
+    kind, sources = below(8), tuple[str, ...]()
     if kind == 7 and lists:
         opens, sources = "each", (lists[below(len(lists))],)
     elif kind > 3:

@@ -262,6 +262,7 @@ def values(context: ExecutionContext) -> None:
     assert_type(firing, Firing)
     assert_type(firing.attempt, int)
     assert_type(firing.emit("piece", port="out"), None)
+    assert_type(firing.warn("odd_value", "a value is odd"), None)
     failure = Failure("a", "a", 1, "ValueError", "text", "trace")
     assert_type(failure.message, str)
     assert_type(Ports(inputs={"a": str, "b": Port(int, default=3, many=True)}, outputs={"c": Port(str, conditional=True)}), Ports)

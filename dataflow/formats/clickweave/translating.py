@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from dataflow.formats.clickweave.checking import check_workflow
+from dataflow.formats.clickweave.reading import is_older, read_workflow
+from dataflow.formats.clickweave.remarking import remark_on
+from dataflow.formats.clickweave.settings import OPTIONS, settings_of
+from dataflow.formats.clickweave.walks import walk_of
+from dataflow.formats.clickweave.words import ClickweaveWords
+from dataflow.formats.clickweave.writing import write_document
 from dataflow.formats.foreign import Format
 from dataflow.formats.shapes import entries_of
 
@@ -14,14 +21,24 @@ __all__ = ["FORMAT"]
 
 
 def recognises(data: Any) -> bool:
-    """Tell whether what a file holds is a workflow of Clickweave."""
-    return any("node_type" in node for node in entries_of(data, "nodes"))
+    """Tell whether what a file holds is a workflow of Clickweave, of the present form or the older one."""
+    return any("node_type" in node for node in entries_of(data, "nodes")) or is_older(data)
 
 
-def translate(data: Any, options: Options, notes: Notes) -> JsonDict:  # noqa: ARG001 - refuses all
+def translate(data: Any, options: Options, notes: Notes) -> JsonDict:
     """Translate a file that has been read into a native document."""
-    notes.problem((), "is a file of Clickweave, which cannot be loaded yet")
-    return {}
+    settings = settings_of(options, notes)
+    workflow = read_workflow(data, notes)
+    if workflow is None:
+        return {}
+    check_workflow(workflow, notes)
+    if notes.problems:
+        return {}
+    walk = walk_of(workflow, notes)
+    if notes.problems:
+        return {}
+    remark_on(workflow, walk, notes)
+    return write_document(workflow, walk, settings, notes)
 
 
-FORMAT: Final = Format("clickweave", recognises, translate)
+FORMAT: Final = Format("clickweave", recognises, translate, OPTIONS, ClickweaveWords)

@@ -1,0 +1,132 @@
+"""The node types of a walk: it begins, an agent is told its text, the next node is chosen, and it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from pydantic import Field
+
+from dataflow.config import Config
+from dataflow.context import ExecutionContext
+from dataflow.declare import node
+from dataflow.formats.agentron.conditions import Condition, first_that_holds
+from dataflow.formats.agentron.helping import Reply
+from dataflow.formats.agentron.telling import filled, told
+from dataflow.formats.agentron.walks import Turn, Walk
+from dataflow.node_output import NodeOutput
+from dataflow.ports import Port, Ports
+
+__all__ = ["WALK", "Exit", "Loop", "Next", "Tell", "Told", "loop", "next_node", "result", "start", "tell"]
+
+#: The port with the walk, whichever way it goes on.
+WALK: Final = "walk"
+
+
+@node
+async def start(inputs: dict[str, Any]) -> Walk:
+    """Begin a walk with the inputs of the run."""
+    return Walk(inputs)
+
+
+class Tell(Config):
+    """Config of `agentron.tell`."""
+
+    turn_instruction: str = ""
+    instructions: str = ""
+    parameters: dict[str, Any] = Field(default={})
+
+
+class Told(NamedTuple):
+    """The text of a turn, and the conversation that it begins, which has the instructions of the agent."""
+
+    prompt: str
+    context: ExecutionContext
+
+
+@node
+async def tell(walk: Walk, config: Tell) -> Told:
+    """Write what an agent is told in its turn."""
+    prompt = told(walk, config.turn_instruction, config.parameters)
+    instructions = filled(config.instructions, walk.parameters(config.parameters), prompt)
+    return Told(prompt, ExecutionContext("", system_instructions=instructions or None))
+
+
+class Exit(Config):
+    """An edge to another node: the port that leads to it, and who is there."""
+
+    port: str
+    to: str
+    agent: str = ""
+    condition: Condition | None = None
+
+
+class Next(Config):
+    """Config of `agentron.next`: whose turn it was, and the edges from there in their order."""
+
+    node: str
+    agent: str
+    agent_id: str = ""
+    exits: list[Exit] = Field(default=[])
+
+
+def _ports(config: Next) -> Ports:
+    exits = {one.port: Port(Walk, exit=one.port) for one in config.exits}
+    texts = {"text": Port(str, default=""), "told": Port(str, default="")}
+    inputs = {"walk": Walk, **texts, "reply": Port(Reply | None, default=None)}
+    return Ports(inputs, {WALK: Walk, **exits})
+
+
+@node(ports=_ports)
+async def next_node(inputs: Mapping[str, Any], config: Next) -> NodeOutput:
+    """Go to the first node whose condition holds after the text, and if none does to the first of all.
+
+    A reply takes the place of the text. The metadata have the step, and `unrouted` where no condition held.
+    """
+    walk: Walk = inputs["walk"]
+    reply: Reply | None = inputs["reply"]
+    is_reply = reply is not None
+    text: str = inputs["text"] if reply is None else reply.root
+    after = walk.after(Turn("user" if is_reply else config.agent, text, is_reply))
+    number = first_that_holds([one.condition for one in config.exits], text)
+    taken = config.exits[number or 0] if config.exits else None
+    step = {
+        "node": config.node,
+        "agent_id": config.agent_id,
+        "agent": config.agent,
+        "order": walk.count,
+        "input": inputs["told"],
+        "output": text,
+        "is_reply": is_reply,
+        "follows_reply": walk.last is not None and walk.last.is_reply,
+        "to": taken.to if taken else None,
+        "to_agent": taken.agent if taken else None,
+    }
+    metadata: dict[str, Any] = {"step": step}
+    if taken is not None and number is None:
+        metadata["unrouted"] = True
+    return NodeOutput({WALK: after, **({taken.port: after} if taken else {})}, metadata=metadata)
+
+
+class Loop(Config):
+    """Config of `agentron.loop`: a port for each node at which its loop is entered."""
+
+    heads: list[str]
+
+
+def _heads(config: Loop) -> Ports:
+    inputs = {head: Port(Walk | None, default=None) for head in config.heads}
+    return Ports(inputs, {head: Port(Walk, exit=head) for head in config.heads})
+
+
+@node(ports=_heads)
+async def loop(inputs: Mapping[str, Any], config: Loop) -> NodeOutput:
+    """Begin a round of a loop at the node that the walk comes to; such a loop is entered at several."""
+    return NodeOutput({head: inputs[head] for head in config.heads if inputs[head] is not None})
+
+
+@node(ports=Ports({"walks": Port(Walk, many=True)}, {"output": Port(str, conditional=True)}))
+async def result(inputs: Mapping[str, Any]) -> NodeOutput:
+    """Give what the last node gave that ran; nothing where none has."""
+    last = max(inputs["walks"], key=lambda walk: walk.count).last
+    return NodeOutput({} if last is None else {"output": last.text})

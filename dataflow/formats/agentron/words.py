@@ -1,0 +1,107 @@
+"""A run in the words of Agentron Studio: its events as they come, and at the end the record of the run."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from dataflow.events import EventKind
+from dataflow.names import node_of_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from dataflow.events import Event
+    from dataflow.wiring import Wiring
+
+__all__ = ["META", "AgentronWords"]
+
+#: Where the meta of a document have what the workflow was.
+META: Final = "agentron"
+#: The part of a node that begins its turn.
+TURN: Final = "/tell"
+#: What the steps of a trail are called, by what steps are called here.
+STEP: Final = {
+    "node": "nodeId",
+    "agent_id": "agentId",
+    "agent": "agentName",
+    "order": "order",
+    "input": "input",
+    "output": "output",
+    "follows_reply": "inputIsUserReply",
+    "to": "sentToNodeId",
+    "to_agent": "sentToAgentName",
+}
+STATUSES: Final = {"paused": "waiting_for_user"}
+
+
+class AgentronWords:
+    """Tells `RunStarted`, `NodeRequested`, `NodeCompleted`, `UserResponded`, and the record with its trail.
+
+    Of a run that goes on the trail has the steps since then.
+    """
+
+    def __init__(self, wiring: Wiring) -> None:
+        kept = wiring.meta.get(META)
+        about: Mapping[str, Any] = kept if isinstance(kept, dict) else {}
+        self._target = about.get("id") or wiring.name
+        self._branch = about.get("branch")
+        self._trail: list[dict[str, Any]] = []
+        self._record: dict[str, Any] = {}
+        self._asked: dict[str, Any] = {}
+        self._error = ""
+
+    def see(self, event: Event) -> Iterator[str]:
+        """Return the lines that an event comes to."""
+        data = event.data
+        match event.kind:
+            case EventKind.RUN_STARTED | EventKind.RUN_RESUMED:
+                self._begin(event)
+                yield _line("RunStarted", {"workflowId": self._target})
+            case EventKind.NODE_STARTED if event.path.endswith(TURN):
+                yield _line("NodeRequested", {"nodeId": node_of_path(event.path.removesuffix(TURN))})
+            case EventKind.NODE_FINISHED:
+                self._error = self._error or getattr(data.get("failure"), "message", "")
+                if step := data["metadata"].get("step"):
+                    yield self._step(step)
+            case EventKind.ASK_OPENED:
+                shown = data["show"] if isinstance(data["show"], dict) else {}
+                self._asked = self._asked or {"question": data["prompt"], **shown}
+            case EventKind.RUN_PAUSED | EventKind.RUN_FINISHED:
+                status = str(data.get("status", "paused"))
+                self._record["status"] = STATUSES.get(status, status)
+                self._record["finishedAt"] = event.time.isoformat()
+            case _:
+                pass  # the system has no word for it
+
+    def end(self, outputs: Mapping[str, Any]) -> Iterator[str]:
+        """Return the record of the run, in JSON."""
+        match self._record.get("status"):
+            case "completed":
+                output = {"success": True, "output": outputs.get("output"), "trail": self._trail}
+            case "waiting_for_user":
+                output = {**self._asked, "trail": self._trail}
+            case _:
+                output = {"success": False, "error": self._error, "trail": self._trail}
+        yield json.dumps({**self._record, "output": output}, ensure_ascii=False, default=str)
+
+    def _begin(self, event: Event) -> None:
+        self._record = {"id": event.run, "targetType": "workflow", "targetId": self._target}
+        if self._branch is not None:
+            self._record["targetBranchId"] = self._branch
+        self._record |= {"status": "running", "startedAt": event.time.isoformat()}
+
+    def _step(self, step: Mapping[str, Any]) -> str:
+        told = {STEP[name]: value for name, value in step.items() if name in STEP and _is_said(value)}
+        self._trail.append(told)
+        if step["is_reply"]:
+            return _line("UserResponded", {"content": step["output"]})
+        return _line("NodeCompleted", {"nodeId": step["node"], "output": step["output"]})
+
+
+def _line(word: str, told: Mapping[str, Any]) -> str:
+    return f"{word} {json.dumps(told, ensure_ascii=False)}"
+
+
+def _is_said(value: object) -> bool:
+    return value is not None and value is not False and value != ""

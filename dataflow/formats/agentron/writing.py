@@ -1,0 +1,241 @@
+"""Writing a graph of a workflow as a native document: each node a flow of its own, and what leads on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from dataflow.formats.agentron.agents import HELP
+from dataflow.formats.agentron.nesting import closing, reached
+from dataflow.formats.agentron.parts import EdgePart
+from dataflow.formats.agentron.reading import WAIT
+from dataflow.names import write_reference
+from dataflow.wiring import Reference
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from dataflow.formats.agentron.agents import Agent
+    from dataflow.formats.agentron.parts import Graph, NodePart
+    from dataflow.formats.foreign import JsonDict
+
+__all__ = ["DEFAULT_ROUNDS", "USER", "Laid", "document", "laid_out"]
+
+#: How often a loop is gone through where the workflow does not say.
+DEFAULT_ROUNDS: Final = 100
+#: What is asked by a node that says no more.
+QUESTION: Final = "The workflow waits for you."
+USER: Final = "user"
+WALK: Final = "walk"
+HELP_TOOL: Final = f"dataflow.formats.agentron.helping:{HELP}"
+
+_PLAIN: Final = re.compile(r"[^\W\d][\w-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Laid:
+    """How a graph is walked: its edges, which of them begin a new round, and which nodes are never come to.
+
+    `heads` are by the number of the edge those of its loop.
+    """
+
+    edges: tuple[EdgePart, ...]
+    heads: Mapping[int, frozenset[str]]
+    unreached: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """The node where the rounds of a loop begin that a walk comes into at several nodes."""
+
+    id: str
+    heads: tuple[str, ...]
+
+    def port(self, head: str) -> str:
+        """Return the port that leads to a head."""
+        return f"head_{self.heads.index(head) + 1}"
+
+    @property
+    def ports(self) -> list[str]:
+        """The ports of all heads."""
+        return [self.port(head) for head in self.heads]
+
+
+def laid_out(graph: Graph) -> Laid:
+    """Find the way through a graph; without any edges its nodes follow each other as they are listed."""
+    pairs = zip(graph.nodes, graph.nodes[1:], strict=False)
+    edges = graph.edges or tuple(EdgePart("", one.id, other.id, other.path) for one, other in pairs)
+    if not graph.nodes:
+        return Laid((), {}, frozenset())
+    first = graph.nodes[0].id
+    ends = [(edge.source, edge.target) for edge in edges]
+    come_to = reached(first, ends)
+    numbers = [number for number, (source, _) in enumerate(ends) if source in come_to]
+    heads = closing(first, [ends[number] for number in numbers])
+    unreached = frozenset(node.id for node in graph.nodes) - come_to
+    return Laid(edges, {numbers[number]: found for number, found in heads.items()}, unreached)
+
+
+def document(graph: Graph, agents: Mapping[str, Agent], laid: Laid) -> JsonDict:
+    """Write a graph; `agents` are those of its nodes."""
+    taken = {node.id for node in graph.nodes}
+    start, result = _free("start", taken), _free("result", taken)
+    ports = _ports(laid.edges)
+    gates = _gates(laid, taken | {start, result})
+    writing = _Writing(graph, agents, laid, ports, {head: gate for gate in gates for head in gate.heads})
+    nodes = {node.id: writing.node(node, start) for node in graph.nodes}
+    edges = [_edge(start, "out", *writing.way_to(graph.nodes[0].id))] if graph.nodes else []
+    edges += [
+        writing.edge(number) for number, edge in enumerate(laid.edges) if edge.source not in laid.unreached
+    ]
+    edges += [_edge(gate.id, gate.port(head), head, WALK) for gate in gates for head in gate.heads]
+    edges.append(_edge(start, "out", result, "walks"))
+    edges += [_edge(node.id, WALK, result, "walks") for node in graph.nodes if node.id not in laid.unreached]
+    return {
+        "inputs": {"inputs": {"type": "object", "default": {}}},
+        "nodes": {
+            start: {"type": "agentron.start", "inputs": {"inputs": "$in.inputs"}},
+            **nodes,
+            **{gate.id: {"type": "agentron.loop", "config": {"heads": gate.ports}} for gate in gates},
+            result: {"type": "agentron.result"},
+        },
+        "edges": edges,
+        "outputs": {"output": write_reference(Reference(result, "output"))},
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Writing:
+    """Writes the parts of one graph."""
+
+    graph: Graph
+    agents: Mapping[str, Agent]
+    laid: Laid
+    ports: Sequence[str]  # of the edges, by number
+    gates: Mapping[str, Gate]  # by the nodes behind them
+
+    def way_to(self, node: str) -> tuple[str, str]:
+        """Return the port that leads to a node: its own, or that of the gate before it."""
+        gate = self.gates.get(node)
+        return (node, WALK) if gate is None else (gate.id, gate.port(node))
+
+    def edge(self, number: int) -> JsonDict:
+        edge = self.laid.edges[number]
+        written = _edge(edge.source, self.ports[number], *self.way_to(edge.target))
+        if edge.id:
+            written["id"] = edge.id
+        if heads := self.laid.heads.get(number):
+            limit = (self.graph.max_rounds or DEFAULT_ROUNDS) * len(heads)
+            written |= {"feedback": True, "limit": limit, "on_limit": "exit"}
+        return written
+
+    def node(self, node: NodePart, start: str) -> JsonDict:
+        exits = [number for number, edge in enumerate(self.laid.edges) if edge.source == node.id]
+        inner, comes = self._turn(node)
+        inner["next"] = {
+            "type": "agentron.next",
+            "config": self._next(node, exits),
+            "inputs": {"walk": "$in.walk", "told": "tell.prompt", **comes},
+        }
+        ports = [WALK, *(self.ports[number] for number in exits)]
+        outputs = {port: write_reference(Reference("next", port)) for port in ports}
+        flow = {"dataflow": 1, "inputs": {WALK: {}}, "nodes": inner, "outputs": outputs}
+        written: JsonDict = {"flow": flow, "meta": dict(node.meta)}
+        if node.id in self.laid.unreached:
+            written |= {
+                "policy": {"enabled": False},
+                "inputs": {WALK: write_reference(Reference(start, "out"))},
+            }
+        return written
+
+    def _turn(self, node: NodePart) -> tuple[JsonDict, JsonDict]:
+        """Write the turn of a node, and tell where its text and the reply of a user come from."""
+        nodes: JsonDict = {
+            "tell": {"type": "agentron.tell", "config": self._tell(node), "inputs": {"walk": "$in.walk"}}
+        }
+        if node.kind == WAIT:
+            nodes["wait"] = {"type": "agentron.wait", "config": {"question": _question(node)}}
+            return nodes, {"reply": "wait.reply"}
+        agent = self.agents[node.id]
+        reads: JsonDict = {"prompt": "tell.prompt", "context": "tell.context"}
+        config: JsonDict = {"name": agent.name, "model": agent.model}
+        functions = [*agent.tools, *([HELP_TOOL] if agent.may_ask else [])]
+        if agent.servers:
+            offered = {"functions": functions, "servers": [*agent.servers]}
+            nodes["tools"] = {"type": "agent.tools", "config": offered}
+            reads["tools"] = "tools.tools"
+        elif functions:
+            config["tools"] = functions
+        nodes["agent"] = {"type": "agent.agent", "config": config, "inputs": reads}
+        if not agent.may_ask:
+            return nodes, {"text": "agent.text"}
+        nodes["wait"] = {"type": "agentron.wait", "inputs": {"context": "agent.context"}}
+        return nodes, {"text": "agent.text", "reply": "wait.reply"}
+
+    def _tell(self, node: NodePart) -> JsonDict:
+        agent = self.agents.get(node.id)
+        config = {
+            "turn_instruction": self.graph.turn_instruction,
+            "instructions": agent.instructions if agent else "",
+            "parameters": dict(node.parameters),
+        }
+        return {name: value for name, value in config.items() if value}
+
+    def _next(self, node: NodePart, exits: Sequence[int]) -> JsonDict:
+        written = []
+        for number in exits:
+            edge = self.laid.edges[number]
+            one: JsonDict = {"port": self.ports[number], "to": edge.target, "agent": self._name(edge.target)}
+            if edge.condition is not None:
+                one["condition"] = {"type": edge.condition.type, "value": edge.condition.value}
+            written.append(one)
+        agent = self.agents.get(node.id)
+        config: JsonDict = {"node": node.id, "agent": self._name(node.id)}
+        if agent and agent.id:
+            config["agent_id"] = agent.id
+        return {**config, "exits": written}
+
+    def _name(self, id: str) -> str:
+        return self.agents[id].name if id in self.agents else USER
+
+
+def _gates(laid: Laid, taken: Collection[str]) -> list[Gate]:
+    """Make a gate for each loop with several heads."""
+    gates: list[Gate] = []
+    for heads in dict.fromkeys(laid.heads.values()):
+        if len(heads) > 1:
+            id = _free("loop", {*taken, *(gate.id for gate in gates)})
+            gates.append(Gate(id, tuple(sorted(heads))))
+    return gates
+
+
+def _question(node: NodePart) -> str:
+    found = (node.parameters.get(key) for key in ("question", "message", "prompt"))
+    return next((text for text in found if isinstance(text, str) and text), QUESTION)
+
+
+def _edge(source: str, source_port: str, target: str, target_port: str) -> JsonDict:
+    ends: dict[str, Any] = {"source": source, "source_port": source_port}
+    return {**ends, "target": target, "target_port": target_port}
+
+
+def _ports(edges: Sequence[EdgePart]) -> list[str]:
+    """Name the port that each edge leaves from: by its id, if that can be the name of a port."""
+    taken = {WALK}
+    ports = []
+    for edge in edges:
+        name = edge.id if _PLAIN.fullmatch(edge.id) else f"to_{edge.target}"
+        ports.append(_free(name if _PLAIN.fullmatch(name) else "edge", taken))
+        taken.add(ports[-1])
+    return ports
+
+
+def _free(name: str, taken: Collection[str]) -> str:
+    """Return a name that is not taken: the given one, or with a number behind it."""
+    number, found = 1, name
+    while found in taken:
+        number += 1
+        found = f"{name}_{number}"
+    return found

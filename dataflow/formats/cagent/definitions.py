@@ -1,0 +1,145 @@
+"""The agents and models of a file of cagent, as configs of model calls."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from dataflow.formats.cagent.parts import AgentDefinition
+from dataflow.formats.problems import described
+from dataflow.formats.shapes import within
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from dataflow.formats.foreign import JsonDict, Notes
+    from dataflow.formats.tree import Path
+
+__all__ = ["read_agents"]
+
+#: Fields of agents that change nothing of a workflow, or that are read here.
+KNOWN: Final = frozenset(
+    {"model", "instruction", "description", "welcome_message", "commands", "structured_output"}
+)
+#: What providers are called here, where cagent calls them otherwise.
+PROVIDERS: Final = {"google": "gemini", "amazon-bedrock": "bedrock"}
+#: Whose model it is that is named without a provider.
+DEFAULT_PROVIDER: Final = "openai"
+
+_NAME: Final = re.compile(r"([\w.-]+)[/:](\S+)")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < float("inf")
+
+
+def _is_count(value: object) -> bool:
+    return type(value) is int and value > 0
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+#: Settings of models: by their names there, what they are called here, what is expected.
+_SETTINGS: Final[dict[str, tuple[str, Callable[[object], bool], str]]] = {
+    "max_tokens": ("max_tokens", _is_count, "a whole number of 1 or more"),
+    "temperature": ("temperature", _is_number, "a number of 0 or more"),
+    "base_url": ("base_url", _is_text, "text"),
+}
+
+
+def read_agents(data: JsonDict, used: Mapping[str, Path], notes: Notes) -> dict[str, AgentDefinition]:
+    """Read the agents that steps run; `used` says by name where the first of these stands."""
+    agents = within(data, "agents")
+    reading = _Reading(data, notes)
+    return {name: reading.agent(name, agents[name]) for name in used if name in agents}
+
+
+class _Reading:
+    """Reads the definitions, and notes what is wrong with them."""
+
+    def __init__(self, data: JsonDict, notes: Notes) -> None:
+        self.models = within(data, "models")
+        self.notes = notes
+
+    def agent(self, name: str, given: Any) -> AgentDefinition:
+        path = ("agents", name)
+        if not isinstance(given, dict):
+            self.notes.problem(path, f"agent {name!r}: expected a mapping, found {described(given)}")
+            return AgentDefinition()
+        instruction = given.get("instruction", "")
+        if not isinstance(instruction, str):
+            self.notes.problem(
+                (*path, "instruction"), f"agent {name!r}: expected text, found {described(instruction)}"
+            )
+            instruction = ""
+        for field in sorted(given.keys() - KNOWN):
+            self.notes.remark("", f"agent {name!r} has {field!r}", "it has no effect")
+        config = self._model(name, given.get("model", ""), (*path, "model"))
+        keys = None
+        if given.get("structured_output") is not None:
+            schema = self._schema(name, given["structured_output"], (*path, "structured_output"))
+            keys = frozenset(within(schema, "properties"))
+            config["answer"] = schema
+        return AgentDefinition(instruction.strip(), config.pop("model", ""), config, keys)
+
+    def _schema(self, name: str, given: Any, path: Path) -> JsonDict:
+        found = given.get("schema") if isinstance(given, dict) else given
+        if not isinstance(found, dict):
+            self.notes.problem(
+                path, f"agent {name!r}, structured_output: expected `schema`, found {described(found)}"
+            )
+            return {}
+        return found
+
+    def _model(self, name: str, given: Any, path: Path) -> JsonDict:
+        """Make a config of what an agent says of its model: a name under `models`, or that of a model."""
+        if not isinstance(given, str) or not given.strip():
+            self.notes.problem(
+                path, f"agent {name!r}: expected the name of a model, found {described(given)}"
+            )
+            return {}
+        named = given.strip()
+        if named not in self.models:
+            return {"model": self._checked(name, named, path)}
+        return self._defined(name, named, self.models[named])
+
+    def _defined(self, agent: str, name: str, given: Any) -> JsonDict:
+        path = ("models", name)
+        if not isinstance(given, dict):
+            self.notes.problem(path, f"model {name!r}: expected a mapping, found {described(given)}")
+            return {}
+        config: JsonDict = {}
+        provider, model = given.get("provider", DEFAULT_PROVIDER), given.get("model")
+        if isinstance(provider, str) and isinstance(model, str):
+            config["model"] = self._checked(agent, f"{PROVIDERS.get(provider, provider)}/{model}", path)
+        else:
+            self.notes.problem(path, f"model {name!r}: expected `provider` and `model`, each a text")
+        for field, (here, fits, expected) in _SETTINGS.items():
+            value = given.get(field)
+            if value is None:
+                continue
+            if fits(value):
+                config[here] = value
+            else:
+                text = f"model {name!r}: expected {expected}, found {described(value)}"
+                self.notes.problem((*path, field), text)
+        self._tell_others(name, given)
+        return config
+
+    def _tell_others(self, name: str, given: JsonDict) -> None:
+        for field in sorted(given.keys() - _SETTINGS.keys() - {"provider", "model"}):
+            self.notes.remark("", f"model {name!r} has {field!r}", "it has no effect")
+
+    def _checked(self, agent: str, named: str, path: Path) -> str:
+        """Return a model with its provider; one without is of the default provider."""
+        if "/" not in named and ":" not in named:
+            named = f"{DEFAULT_PROVIDER}/{named}"
+        match = _NAME.fullmatch(named)
+        if match is None:
+            self.notes.problem(
+                path, f"agent {agent!r}: {described(named)} is no model; expected provider/model"
+            )
+            return named
+        return f"{PROVIDERS.get(match[1], match[1])}/{match[2]}"

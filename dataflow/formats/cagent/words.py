@@ -1,0 +1,39 @@
+"""Runs in the words of cagent: the outputs of the steps, as JSON, at the end."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from dataflow.events import EventKind
+from dataflow.formats.cagent.state import finished
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from dataflow.events import Event
+    from dataflow.wiring import Wiring
+
+__all__ = ["StepContext"]
+
+HEADING: Final = "--- Step Context ---"
+
+
+class StepContext:
+    """Writes what the steps have given, also when the workflow has failed."""
+
+    def __init__(self, wiring: Wiring) -> None:  # noqa: ARG002 - all formats are given it
+        self._steps: Mapping[str, Any] = {}
+
+    def see(self, event: Event) -> Iterable[str]:
+        """Remember what the steps have given so far; nothing is written yet."""
+        if event.kind is EventKind.NODE_FINISHED:
+            state = event.data["ports"].get("state", {}).get("value")
+            if isinstance(state, dict) and "steps" in state:
+                self._steps = finished(state)
+        return ()
+
+    def end(self, outputs: Mapping[str, Any]) -> Iterable[str]:
+        """Return the heading and the outputs of the steps."""
+        steps = outputs.get("steps", self._steps)
+        return [HEADING, json.dumps(steps, ensure_ascii=False, indent=2)]

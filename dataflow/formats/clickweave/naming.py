@@ -1,0 +1,21 @@
+"""Names that are made of the names of nodes: of variables, and of folders."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+__all__ = ["folder_name", "prefix_of"]
+
+_OTHERS: Final = re.compile(r"[^a-z0-9]+")
+UNNAMED: Final = "unnamed"
+
+
+def prefix_of(name: str) -> str:
+    """Return what the variables of a node begin with: `Click (OK)` gives `click__ok_`."""
+    return "".join(letter if letter.isalnum() or letter == "_" else "_" for letter in name.lower())
+
+
+def folder_name(name: str) -> str:
+    """Return the folder of a node or a workflow: `Click #5` gives `click-5`."""
+    return _OTHERS.sub("-", name.lower()).strip("-") or UNNAMED

@@ -1,0 +1,1 @@
+"""The node types that flows of Clickweave are made of."""

@@ -1,0 +1,50 @@
+"""What all nodes share that do something: their config, their calls of tools, and what they set."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import anyio
+from pydantic import Field
+
+from dataflow.config import Config
+from dataflow.context import ExecutionContext
+from dataflow.formats.clickweave.naming import prefix_of
+from dataflow.formats.clickweave.nodes.named import Named
+from dataflow.formats.clickweave.nodes.state import with_variables
+from dataflow.formats.clickweave.results import variables_of
+
+if TYPE_CHECKING:
+    from dataflow.flows import Flow
+
+__all__ = ["Action", "Noted", "call_tool", "noted"]
+
+
+class Action(Config):
+    """What all nodes have that do something."""
+
+    name: str = Field(description="what the node is called, which its variables begin with")
+    alias: str = Field(default="", description="what a whole list is called besides `result`")
+    settle: float = Field(default=0, ge=0, description="how many seconds it waits when it has succeeded")
+    checked: bool = Field(default=False, description="whether what it does is judged after the walk")
+
+
+class Noted(NamedTuple):
+    """The walk with what a node has found out, and the variables that it has set."""
+
+    walk: ExecutionContext
+    variables: dict[str, Any]
+
+
+def call_tool(f: Flow, placed_as: str, tool: str, arguments: Any, tools: Any, **policy: Any) -> Any:
+    """Place a call of a tool; its ports are `text` and `images`."""
+    calling = Named("agent.call_tool", placed_as, **policy)
+    return f.add(calling, arguments=arguments, tools=tools, config=calling.config(tool=tool)).out
+
+
+async def noted(walk: ExecutionContext, value: Any, config: Action) -> Noted:
+    """Set the variables of a result, and wait for what the node has changed to settle."""
+    variables = dict(variables_of(prefix_of(config.name), value, config.alias))
+    if config.settle:
+        await anyio.sleep(config.settle)
+    return Noted(with_variables(walk, variables), variables)

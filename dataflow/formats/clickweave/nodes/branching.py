@@ -1,0 +1,119 @@
+"""What steers a walk: `clickweave.if`, `clickweave.switch`, and `clickweave.end_loop`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from pydantic import Field
+
+from dataflow.config import Config
+from dataflow.context import ExecutionContext
+from dataflow.declare import node
+from dataflow.formats.clickweave.conditions import Condition, holds, side_of
+from dataflow.node_output import NodeOutput
+from dataflow.ports import Port, Ports
+
+__all__ = ["DEFAULT", "EndLoop", "If", "Switch", "case_port", "end_loop", "if_", "switch"]
+
+WALK: Final = "walk"
+TRUE: Final = "IfTrue"
+FALSE: Final = "IfFalse"
+DEFAULT: Final = "SwitchDefault"
+DONE: Final = "LoopDone"
+CASE: Final = "case "
+
+
+class If(Config):
+    """Config of `clickweave.if`."""
+
+    name: str = Field(default="", description="what the node is called")
+    condition: Condition = Field(description="what decides")
+
+
+class Case(Config):
+    """One case of a switch."""
+
+    name: str
+    condition: Condition
+
+
+class Switch(Config):
+    """Config of `clickweave.switch`."""
+
+    name: str = Field(default="", description="what the node is called")
+    cases: list[Case] = Field(description="the cases, of which the first that holds is taken")
+
+
+class EndLoop(Config):
+    """Config of `clickweave.end_loop`."""
+
+    name: str = Field(default="", description="what the loop is called")
+    exit_condition: Condition = Field(description="what ends the loop")
+    max_iterations: int = Field(default=100, ge=1, description="how often its body runs at most")
+
+
+def case_port(name: str) -> str:
+    """Return the port of a case, which has no name of its own kind: a case may be called anything."""
+    return f"{CASE}{name}"
+
+
+@node(
+    name="if",
+    ports=Ports(
+        {WALK: ExecutionContext},
+        {TRUE: Port(ExecutionContext, exit=TRUE), FALSE: Port(ExecutionContext, exit=FALSE)},
+    ),
+)
+async def if_(inputs: Mapping[str, Any], config: If) -> NodeOutput:
+    """Go on where a condition leads."""
+    walk: ExecutionContext = inputs[WALK]
+    result = holds(config.condition, walk.variables)
+    taken = TRUE if result else FALSE
+    return NodeOutput({taken: walk}, metadata=_told(config.condition, walk, result) | {"taken": taken})
+
+
+def _told(condition: Condition, walk: ExecutionContext, result: bool) -> dict[str, Any]:
+    return {
+        "left": side_of(condition.left, walk.variables),
+        "right": side_of(condition.right, walk.variables),
+        "result": result,
+    }
+
+
+def _exits(config: Switch) -> Ports:
+    names = [*(case_port(case.name) for case in config.cases), DEFAULT]
+    return Ports({WALK: ExecutionContext}, {name: Port(ExecutionContext, exit=name) for name in names})
+
+
+@node(ports=_exits)
+async def switch(inputs: Mapping[str, Any], config: Switch) -> NodeOutput:
+    """Go on where the first case leads that holds, else where `SwitchDefault` does."""
+    walk: ExecutionContext = inputs[WALK]
+    holding = (case_port(case.name) for case in config.cases if holds(case.condition, walk.variables))
+    taken = next(holding, DEFAULT)
+    return NodeOutput({taken: walk}, metadata={"taken": taken})
+
+
+@node(
+    name="end_loop",
+    ports=Ports(
+        {WALK: ExecutionContext, "round": int},
+        {
+            WALK: ExecutionContext,
+            "round": int,
+            "done": bool,
+            DONE: Port(ExecutionContext, conditional=True),
+        },
+    ),
+)
+async def end_loop(inputs: Mapping[str, Any], config: EndLoop) -> NodeOutput:
+    """End a round of a loop: `done` says whether the condition ends it, `LoopDone` goes on behind the loop.
+
+    The test comes before the limit; at the limit too the walk goes on behind the loop.
+    """
+    walk: ExecutionContext = inputs[WALK]
+    done = holds(config.exit_condition, walk.variables)
+    is_last = done or inputs["round"] >= config.max_iterations
+    outputs = {WALK: walk, "round": inputs["round"] + 1, "done": done, **({DONE: walk} if is_last else {})}
+    return NodeOutput(outputs, metadata=_told(config.exit_condition, walk, done))

@@ -1,0 +1,94 @@
+"""`clickweave.checks`: a model judges what the nodes with checks have done, after the walk."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from typing import Any, NamedTuple
+
+from pydantic import Field
+
+from dataflow.config import Config
+from dataflow.context import ExecutionContext
+from dataflow.declare import node
+from dataflow.failure import Failure
+from dataflow.flows import Flow
+from dataflow.formats.clickweave.nodes.answers import object_in
+from dataflow.formats.clickweave.nodes.evidence import evidence_of
+from dataflow.formats.clickweave.nodes.named import Named
+from dataflow.formats.clickweave.verdicts import CheckedNode, failed, judged, question_of
+from dataflow.messages import Image, Message
+from dataflow.ports import SKIP, Maybe
+from dataflow.typed_flows import flow
+
+__all__ = ["Checks", "checks"]
+
+
+class Checks(Config):
+    """Config of `clickweave.checks`."""
+
+    nodes: list[CheckedNode] = Field(
+        description="the nodes with checks, in the order in which they are judged"
+    )
+
+
+class Judging(Config):
+    """Which node is judged."""
+
+    node: CheckedNode
+
+
+class Judged(NamedTuple):
+    """The verdicts, a mapping for each node that was judged."""
+
+    verdicts: list[dict[str, Any]]
+
+
+class Asked(NamedTuple):
+    """What the model is asked, if the node has run and nothing has failed so far."""
+
+    question: Maybe[str]
+    context: Maybe[ExecutionContext]
+
+
+@flow
+def checks(f: Flow, walk: ExecutionContext, *, config: Checks) -> Judged:
+    """Judge one node after the other, up to the first of which a check has failed."""
+    verdicts = f.add(begin, walk=walk).out
+    for number, one in enumerate(config.nodes, 1):
+        judging = Judging(node=one)
+        asked = f.add(ask, walk=walk, verdicts=verdicts, config=judging).out
+        answer: Any = f.add(
+            Named("agent.chat", f"model_{number}"), prompt=asked.question, context=asked.context
+        )
+        verdicts = f.add(
+            judge, verdicts=verdicts, answer=answer.out.text, failure=answer.error, config=judging
+        ).out
+    return Judged(verdicts)
+
+
+@node(name="begin")
+async def begin(walk: ExecutionContext) -> list[dict[str, Any]]:  # noqa: ARG001 - it has ended
+    """Begin without a verdict."""
+    return []
+
+
+@node(name="ask")
+async def ask(walk: ExecutionContext, verdicts: list[dict[str, Any]], config: Judging) -> Asked:
+    """Ask for a judgement of the last time that the node has run."""
+    seen = evidence_of(walk, config.node.name)
+    if seen is None or failed(verdicts):
+        return Asked(SKIP, SKIP)
+    if seen.image:
+        picture = Image(seen.media_type, b64decode(seen.image))
+        walk = walk.append(Message("user", ("This is what the screen was like afterwards.", picture)))
+    return Asked(question_of(config.node, seen.lines), walk)
+
+
+@node(name="judge")
+async def judge(
+    verdicts: list[dict[str, Any]], config: Judging, answer: str | None = None, failure: Failure | None = None
+) -> list[dict[str, Any]]:
+    """Add the verdicts of a node; where the model has failed, so have all checks."""
+    if answer is None and failure is None:
+        return verdicts
+    return [*verdicts, judged(config.node, object_in(answer or ""))]

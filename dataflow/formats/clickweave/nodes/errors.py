@@ -1,0 +1,30 @@
+"""What can go wrong in a node besides the tools and models that it calls."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from dataflow.errors import DataflowError
+
+__all__ = ["AppNotFound", "ElementNotFound"]
+
+#: How much of an answer is quoted.
+MOST_CHARACTERS: Final = 120
+
+
+class AppNotFound(DataflowError):
+    """Raised where no running app is the one that is wanted."""
+
+    def __init__(self, wanted: str, reason: str) -> None:
+        self.wanted = wanted
+        super().__init__(f"the app {wanted!r} was not found: {reason}")
+
+
+class ElementNotFound(DataflowError):
+    """Raised where nothing on the screen is what a click aims at; quotes what the search has said."""
+
+    def __init__(self, target: str, answer: str) -> None:
+        self.target = target
+        super().__init__(
+            f"nothing to click on was found for {target!r}; find_text said: {answer[:MOST_CHARACTERS]}"
+        )

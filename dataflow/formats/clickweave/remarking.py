@@ -1,0 +1,91 @@
+"""The report of a workflow: where it means something else here, and what is unsound in it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from dataflow.formats.clickweave.conditions import VariableSide
+from dataflow.formats.clickweave.files import CONTROL, AiStep, EndLoop, If, Loop, Switch
+from dataflow.formats.clickweave.naming import prefix_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from dataflow.formats.clickweave.conditions import Condition
+    from dataflow.formats.clickweave.files import FileNode
+    from dataflow.formats.clickweave.reading import Workflow
+    from dataflow.formats.clickweave.walks import Walk
+    from dataflow.formats.foreign import Notes
+
+__all__ = ["remark_on"]
+
+MOST_RETRIES: Final = 10
+
+
+def remark_on(workflow: Workflow, walk: Walk, notes: Notes) -> None:
+    """Remark on each node what there is to say of it."""
+    setting = {
+        prefix_of(node.name) for id, node in workflow.nodes.items()
+        if id in walk.exits and node.node_type.type not in CONTROL
+    }  # fmt: skip
+    for id, node in workflow.nodes.items():
+        if id not in walk.exits:
+            _remark_unreached(id, node, walk, notes)
+            continue
+        _remark_settings(node, notes)
+        for variable in _unset(node.node_type, setting):
+            told = f"reads {variable!r}, which no node sets, as null"
+            notes.remark(node.name, told, "it is null too, so every comparison but NotEquals is false")
+    if any(node.checks or node.expected_outcome for node in workflow.nodes.values()):
+        notes.remark("", "checks are judged after a failure too", "they are judged when the walk has ended")
+
+
+def _remark_unreached(id: str, node: FileNode, walk: Walk, notes: Notes) -> None:
+    if id in walk.others:
+        notes.remark(node.name, "a second entry point, which may be refused", "the walk never comes to it")
+    elif node.enabled:
+        notes.remark(node.name, "the walk never comes to it", "it never runs either, and stands as disabled")
+
+
+def _remark_settings(node: FileNode, notes: Notes) -> None:
+    kind = node.node_type
+    if isinstance(kind, EndLoop):
+        if not node.enabled:
+            notes.remark(node.name, "a disabled EndLoop still leads to its Loop", "it is as if enabled")
+        return
+    if isinstance(kind, Loop):
+        notes.remark(
+            node.name, "tests its limit before its exit condition", "it tests the exit condition first"
+        )
+    if kind.type in CONTROL:
+        return
+    prefix = prefix_of(node.name)
+    if prefix != node.name:
+        notes.remark(node.name, f"sets variables whose names begin with {prefix}.", "the names are the same")
+    if node.retries > MOST_RETRIES:
+        notes.remark(node.name, f"offers up to {MOST_RETRIES} retries", f"it has its {node.retries}")
+    if node.timeout_ms is not None and not isinstance(kind, AiStep):
+        notes.remark(node.name, "has a timeout, which counts for AI steps alone", "it is kept, and not used")
+
+
+def _unset(kind: Any, setting: set[str]) -> Iterable[str]:
+    """Return the variables that conditions read and no node of the walk sets."""
+    read = [
+        side.name
+        for condition in _conditions(kind)
+        for side in (condition.left, condition.right)
+        if isinstance(side, VariableSide)
+    ]
+    return dict.fromkeys(name for name in read if name.partition(".")[0] not in setting)
+
+
+def _conditions(kind: Any) -> list[Condition]:
+    match kind:
+        case If():
+            return [kind.condition]
+        case Switch():
+            return [case.condition for case in kind.cases]
+        case Loop():
+            return [kind.exit_condition]
+        case _:
+            return []

@@ -1,0 +1,117 @@
+"""Workflows of Agentron Studio on the command line: branches, agents, and runs in their own words."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Cli, Done
+
+DUET: Any = {
+    "id": "wf-1",
+    "name": "duet",
+    "nodes": [
+        {"id": "p", "type": "agent", "parameters": {"agentName": "Poet"}},
+        {"id": "c", "type": "agent", "parameters": {"agentName": "Critic"}},
+    ],
+    "edges": [{"id": "e1", "source": "p", "target": "c"}],
+    "branches": [{"id": "nightly", "nodes": [{"id": "w", "type": "agent", "parameters": {"agentId": "7"}}]}],
+}
+TEAM: Any = [
+    {"id": "5", "name": "Poet", "model": "scripted/answers.json"},
+    {"id": "6", "name": "Critic", "model": "scripted/answers.json", "tools": ["request_user_help"]},
+    {"id": "7", "name": "Watcher", "model": "scripted/answers.json"},
+]
+COUNTER: Any = {"name": "Poet", "tools": ["counting_words:count_words"]}
+COUNTING: Any = {"tool_calls": [{"name": "count_words", "arguments": {"text": "a b"}}]}
+ASKING: Any = {
+    "tool_calls": [{"name": "request_user_help", "arguments": {"question": "ok?", "reason": "unsure"}}]
+}
+
+
+@pytest.fixture
+def duet(folder: Path) -> str:
+    for name, data in (("duet.json", DUET), ("team.json", TEAM), ("answers.json", ["roses", "red"])):
+        (folder / name).write_text(json.dumps(data), encoding="utf-8")
+    return "duet.json#agents=team.json"
+
+
+def record(done: Done) -> dict[str, Any]:
+    """Return the record of a run, without what differs each time."""
+    line = next(line for line in done.err.splitlines() if line.startswith("{"))
+    found: dict[str, Any] = json.loads(line)
+    assert found.pop("startedAt") <= found.pop("finishedAt")
+    found.pop("id")
+    return found
+
+
+def test_a_workflow_runs_with_the_agents_of_a_file_beside_it(cli: Cli, duet: str) -> None:
+    assert cli("run", duet).out == "output: red\n"
+
+
+def test_its_run_is_told_in_its_words(cli: Cli, duet: str) -> None:
+    done = cli("run", duet, "--log-format", "agentron")
+    assert [line for line in done.err.splitlines() if line[0] in "RNU"] == [
+        'RunStarted {"workflowId": "wf-1"}',
+        'NodeRequested {"nodeId": "p"}',
+        'NodeCompleted {"nodeId": "p", "output": "roses"}',
+        'NodeRequested {"nodeId": "c"}',
+        'NodeCompleted {"nodeId": "c", "output": "red"}',
+    ]
+    told = "Recent turns:\nPoet: roses\n\nOutput from Poet:\nroses"
+    assert record(done) == {
+        "targetType": "workflow",
+        "targetId": "wf-1",
+        "status": "completed",
+        "output": {
+            "success": True,
+            "output": "red",
+            "trail": [
+                {"nodeId": "p", "agentId": "5", "agentName": "Poet", "order": 0, "input": "Do your task.",
+                 "output": "roses", "sentToNodeId": "c", "sentToAgentName": "Critic"},
+                {"nodeId": "c", "agentId": "6", "agentName": "Critic", "order": 1, "input": told,
+                 "output": "red"},
+            ],
+        },
+    }  # fmt: skip
+
+
+def test_the_record_of_a_branch_names_it(cli: Cli, duet: str) -> None:
+    found = record(cli("run", duet, "--branch", "nightly", "--log-format", "agentron"))
+    assert (found["targetId"], found["targetBranchId"]) == ("wf-1", "nightly")
+    assert [step["nodeId"] for step in found["output"]["trail"]] == ["w"]
+
+
+def test_a_run_that_fails_keeps_its_trail(cli: Cli, duet: str) -> None:
+    Path("answers.json").write_text('["roses"]', encoding="utf-8")
+    done = cli("run", duet, "--log-format", "agentron")
+    found = record(done)
+    assert (done.code, found["status"], found["output"]["success"]) == (1, "failed", False)
+    assert [step["nodeId"] for step in found["output"]["trail"]] == ["p"]
+    assert "answers" in found["output"]["error"]
+
+
+def test_a_run_that_asks_goes_on_with_the_reply(cli: Cli, duet: str) -> None:
+    Path("answers.json").write_text(json.dumps(["roses", ASKING, "asked"]), encoding="utf-8")
+    done = cli("run", duet, "--log-format", "agentron")
+    found = record(done)
+    assert (done.code, found["status"]) == (3, "waiting_for_user")
+    trail = found["output"].pop("trail")
+    assert found["output"] == {"question": "ok?", "reason": "unsure"}
+    assert [step["nodeId"] for step in trail] == ["p"]
+    (run,) = cli("runs", "--json").json["runs"]
+    blank = cli("resume", run["run"], "c/wait= ")
+    assert (blank.code, "expected str" in blank.err) == (2, True)
+    assert cli("resume", run["run"], "c/wait=go").out == "output: go\n"
+
+
+def test_tools_are_found_beside_a_workflow_that_is_told_a_model(cli: Cli, duet: str, folder: Path) -> None:
+    code = "async def count_words(text: str) -> int:\n    return len(text.split())\n"
+    (folder / "counting_words.py").write_text(code, encoding="utf-8")
+    (folder / "flow.json").write_text(json.dumps(DUET | {"agents": [COUNTER]}), encoding="utf-8")
+    Path("answers.json").write_text(json.dumps([COUNTING, "two", "done"]), encoding="utf-8")
+    done = cli("run", "flow.json#model=scripted/answers.json")
+    assert (done.code, done.out) == (0, "output: done\n"), done.err

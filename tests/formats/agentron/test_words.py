@@ -1,0 +1,44 @@
+"""A run that goes on after a reply, in the words of Agentron Studio."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+import pytest
+
+from dataflow import Result, Run
+from dataflow.formats.agentron.words import AgentronWords
+from dataflow_agent import scripted
+from tests.formats.agentron.walking import flow_of, workflow
+
+WAITING: Final = {"id": "w", "type": "wait_for_user", "parameters": {"question": "Which one?"}}
+
+
+async def told(running: Any, words: AgentronWords) -> tuple[list[str], Result]:
+    """Return the lines that a sitting of a run comes to, the record last."""
+    async with running as run:
+        assert isinstance(run, Run)
+        lines = [line async for event in run.events() for line in words.see(event)]
+        result = await run
+    return [*lines, *words.end(result.outputs)], result
+
+
+@pytest.mark.anyio
+async def test_what_was_replied_is_told_and_the_trail_begins_anew() -> None:
+    flow = flow_of(workflow(["a", WAITING, "b"], "aw", "wb"))
+    with scripted("roses", "red"):
+        lines, paused = await told(flow.start(), AgentronWords(flow.wiring))
+        record = json.loads(lines[-1])
+        assert record["status"] == "waiting_for_user"
+        assert record["output"]["question"] == "Which one?"
+        lines, _ = await told(flow.resuming(paused, {"w/wait": "this"}), AgentronWords(flow.wiring))
+    assert lines[:-1] == [
+        'RunStarted {"workflowId": "small"}',
+        'UserResponded {"content": "this"}',
+        'NodeRequested {"nodeId": "b"}',
+        'NodeCompleted {"nodeId": "b", "output": "red"}',
+    ]
+    record = json.loads(lines[-1])
+    assert [step["nodeId"] for step in record["output"]["trail"]] == ["w", "b"]
+    assert record["output"]["trail"][1]["inputIsUserReply"] is True

@@ -1,0 +1,90 @@
+# ruff: noqa: E501 - a row is a line, and messages are compared whole
+"""What is told of workflows of Agentron Studio that cannot be read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+from dataflow import Flow
+from tests.messages.saving import files
+from tests.messages.telling import Row, Stimulus
+
+__all__ = ["ROWS"]
+
+A: Final = {"id": "a", "type": "agent", "parameters": {"agentName": "Ada"}}
+WATCH: Final = {"id": "w", "nodes": [], "executionMode": "interval", "schedule": "60"}
+
+
+def loaded(data: Any, agents: Any = None, **options: str) -> Stimulus:
+    """Load a workflow; `agents` is what a file beside it has."""
+
+    def make(folder: Path) -> object:
+        (folder / "flow.json").write_text(json.dumps(data), encoding="utf-8")
+        (folder / "agents.json").write_text(json.dumps(agents), encoding="utf-8")
+        given = {"model": "openai/gpt-5", **options} | (
+            {"agents": "agents.json"} if agents is not None else {}
+        )
+        return Flow.load(folder / "flow.json", format="agentron", **given)
+
+    return files(make)
+
+
+def nodes(*parts: Any, **more: Any) -> Stimulus:
+    return loaded({"nodes": parts, **more})
+
+
+def agents(*parts: Any, **more: Any) -> Stimulus:
+    return loaded({"nodes": [A], "agents": parts, **more})
+
+
+def with_edges(*parts: Any) -> Stimulus:
+    return nodes(A, edges=parts)
+
+
+def unmodelled(data: Any, **options: str) -> Stimulus:
+    def make(folder: Path) -> object:
+        (folder / "flow.json").write_text(json.dumps(data), encoding="utf-8")
+        return Flow.load(folder / "flow.json", **options)
+
+    return files(make)
+
+
+# fmt: off
+ROWS: Final = [
+    Row("no mapping", loaded([1]), '1:1 is no workflow: expected a mapping with `nodes`, found a list of 1'),
+    Row("nodes that are no list", loaded({"nodes": 1}), '1:2 nodes: expected a list, found 1'),
+    Row("a node that is no mapping", nodes(1), '1:12 nodes[0]: expected a mapping, found 1'),
+    Row("a node without id and type", nodes({}), "1:12 nodes[0]: the node has no `id`\n1:12 nodes[0]: node '' has no `type`; choices: agent, wait_for_user"),
+    Row("an unknown type", nodes({"id": "a", "type": "http"}), "1:12 nodes[0]: node 'a' has the unknown type 'http'; choices: agent, wait_for_user"),
+    Row("parameters that are no mapping", nodes({**A, "parameters": 1}), "1:41 nodes[0].parameters: node 'a': expected a mapping, found 1"),
+    Row("an agent that is not named", nodes({"id": "a", "type": "agent", "config": {}}), "1:12 nodes[0]: node 'a' names no agent; write `agentId` or `agentName` in `config`"),
+    Row("a node twice", nodes(A, A), "1:78 nodes[1]: node 'a' stands here for the second time"),
+    Row("an id that is no text", nodes({**A, "id": 1}), '1:13 nodes[0].id: expected a text, found 1'),
+    Row("an id that means something", nodes({**A, "id": "$in"}), "1:12 nodes.$in: no node can be called '$in', which stands for the inputs of the flow"),
+    Row("an edge without ends", with_edges({"id": "e"}), "1:89 edges[0]: edge 'e' has no `source`\n1:89 edges[0]: edge 'e' has no `target`"),
+    Row("an edge that leads nowhere", with_edges({"id": "e", "from": "x", "to": "a"}, {"id": "f", "from": "a", "to": "y"}), "1:89 edges[0]: edge 'e' leads from 'x', which is no node; choices: a\n1:126 edges[1]: edge 'f' leads to 'y', which is no node; choices: a"),
+    Row("an edge twice", with_edges({"id": "e", "from": "a", "to": "a"}, {"id": "e", "from": "a", "to": "a"}), "1:126 edges[1]: edge 'e' stands here for the second time"),
+    Row("a condition that is no mapping", with_edges({"id": "e", "from": "a", "to": "a", "condition": "yes"}), "1:125 edges[0].condition: edge 'e': expected a mapping with `type` and `value`, found 'yes'"),
+    Row("rounds that are no number", nodes(A, maxRounds="3"), "1:79 maxRounds: expected a whole number, found '3'"),
+    Row("an unknown mode", nodes(A, executionMode="manual"), "1:79 executionMode: there is no mode 'manual'; choices: one_time, interval, continuous"),
+    Row("an interval without a schedule", nodes(A, executionMode="interval"), '1:1 an interval needs a schedule: a number of seconds, as "60", "daily@09:00" or "weekly@1,3,5" with Sunday = 0'),
+    Row("a schedule that is none", nodes(A, branches=[{**WATCH, "schedule": "5s"}]), '1:146 branches[0].schedule: expected a number of seconds, as "60", "daily@09:00" or "weekly@1,3,5" with Sunday = 0, found \'5s\''),
+    Row("a delay that is none", nodes(A, branches=[{**WATCH, "executionMode": "continuous", "schedule": "daily@09:00"}]), '1:148 branches[0].schedule: expected the delay between runs as a number of seconds, as "60", found \'daily@09:00\''),
+    Row("a branch without an id", nodes(A, branches=[{"nodes": []}]), '1:92 branches[0]: the branch has no `id`'),
+    Row("a branch twice", nodes(A, branches=[WATCH, WATCH]), "1:165 branches[1]: branch 'w' stands here for the second time"),
+    Row("an unknown branch", loaded({"nodes": [A], "branches": [WATCH]}, branch="x"), "1:79 branches: there is no branch 'x'; choices: w"),
+    Row("agents that nobody defines", unmodelled({"nodes": [A, {"id": "b", "type": "agent", "config": {"agentId": "1"}}]}), "1:12 nodes[0]: agents without a model: Ada of node 'a', 1 of node 'b'; write them as `agents` into the file or into the file of the option agents=FILE, each as {id, name, model, instructions, tools}, or give one model to all with the option model=provider/name"),
+    Row("a model for all that is none", loaded({"nodes": [A]}, model="x"), "1:1 option model: expected provider/name, found 'x'"),
+    Row("agents that are no list", loaded({"nodes": [A], "agents": 1}), '1:79 agents: expected a list of agents, found 1'),
+    Row("an agent that is none", agents(1), '1:90 agents[0]: expected an agent, found 1'),
+    Row("an agent without a name", agents({}), '1:90 agents[0]: the agent has neither `id` nor `name`'),
+    Row("an agent with an unknown model", agents({"name": "Ada", "model": "house"}), "1:90 agents[0]: agent 'Ada': expected a model as provider/name, found 'house'"),
+    Row("an agent with a name that is no text", agents({"id": "1", "name": 1}), '1:90 agents[0]: `name`: expected a text, found 1'),
+    Row("tools that are no list", agents({"name": "Ada", "tools": "x"}), "1:90 agents[0]: agent 'Ada': expected a list of tools, found 'x'"),
+    Row("an unknown tool", agents({"name": "Ada", "tools": ["std-http"]}), "1:90 agents[0]: agent 'Ada' has the unknown tool 'std-http'; expected request_user_help, a function as module:name, or a server with `command` or `url`"),
+    Row("a file of agents that is none", loaded({"nodes": [A]}, agents={"agents": [1, {"name": "Ada", "model": "house"}]}), "1:1 option agents: agents.json: agents[0]: expected an agent, found 1\n1:1 option agents: agents.json: agents[1]: agent 'Ada': expected a model as provider/name, found 'house'"),
+    Row("no file of agents", unmodelled({"nodes": [A]}, agents="nowhere.json"), '1:1 option agents: DIR/nowhere.json: cannot be read: No such file or directory'),
+]
+# fmt: on

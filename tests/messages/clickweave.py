@@ -1,0 +1,51 @@
+# ruff: noqa: E501 - a row is a line, and messages are compared whole
+"""What is told of workflows of Clickweave, and of runs of them."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any, Final
+
+from dataflow import Flow
+from tests.formats.clickweave.test_loading import REFUSED, TWO
+from tests.formats.clickweave.workflows import node, run, saved, workflow
+from tests.messages.telling import Row, Stimulus
+
+__all__ = ["ROWS"]
+
+
+def loaded(data: Any, **options: str) -> Stimulus:
+    def stimulus() -> object:
+        with tempfile.TemporaryDirectory() as folder:
+            return Flow.load(saved(Path(folder), data), format="clickweave", **options)
+
+    return stimulus
+
+
+def ran(type: str, *says: str, answers: dict[str, Any], **config: Any) -> Stimulus:
+    def stimulus() -> object:
+        with tempfile.TemporaryDirectory() as folder:
+            done = run(Path(folder), workflow([node("a", "It", type, **config)]), *says, **answers)
+            assert done.error is not None
+            raise done.error
+
+    return stimulus
+
+
+FOCUS: Final[dict[str, Any]] = {"method": "AppName", "value": "calc"}
+APPS: Final = {"list_apps": [[{"name": "Calc", "pid": 7}]]}
+OLD: Final = {"id": "1", "name": "old", "nodes": [{"id": "2", "kind": "Start", "params": {}}], "edges": []}
+# fmt: off
+ROWS: Final = [
+    *(Row(name, loaded(data), "…" + "\n…".join(expected)) for name, (data, expected) in REFUSED.items()),
+    Row("the older form", loaded(OLD), "1:1 is a workflow of an older form, whose nodes have a `kind` and `params`; expected nodes with a `node_type`, which the present one writes when it saves the workflow again"),
+    Row("a server that is no command", loaded(TWO, server="'"), "1:1 the option server cannot be read: No closing quotation"),
+    Row("an empty server", loaded(TWO, server=""), "1:1 the option server is empty; expected a command, with its arguments"),
+    Row("no app runs", ran("FocusWindow", answers={"list_apps": [[]]}, **FOCUS), "the app 'calc' was not found: no apps are running"),
+    Row("an app that does not run", ran("FocusWindow", "null", answers=APPS, **FOCUS), "the app 'calc' was not found: it is not running"),
+    Row("an app that is not listed", ran("FocusWindow", '{"name": "Mail"}', answers=APPS, **FOCUS), "the app 'calc' was not found: 'Mail', which the model has chosen, is not among the running apps"),
+    Row("an app without a process", ran("FocusWindow", '{"name": "Calc"}', answers=APPS, **FOCUS), "the app 'calc' was not found: the model has given no process of 'Calc'"),
+    Row("nothing to click on", ran("Click", answers={"find_text": ["[]"]}, target="OK"), "nothing to click on was found for 'OK'; find_text said: []"),
+]
+# fmt: on
