@@ -1,4 +1,4 @@
-"""The loops of a graph: which edges lead back to where a loop was entered, so that each begins a new round."""
+"""The loops of a graph: which edges lead back to where a loop was entered, and begin a new round."""
 
 from __future__ import annotations
 

@@ -8,18 +8,20 @@ from dataflow.packs import Pack
 
 __all__ = ["pack"]
 
+_NODES: Final = "dataflow.formats.agentflow.nodes.passing"
+
 #: Found by entry point.
 pack: Final = Pack(
     "agentflow",
     version="1",
     api=1,
     nodes={
-        "start": "dataflow.formats.agentflow.passing:start",
-        "tell": "dataflow.formats.agentflow.passing:tell",
-        "pass_on": "dataflow.formats.agentflow.passing:pass_on",
-        "if": "dataflow.formats.agentflow.passing:if_",
-        "ask": "dataflow.formats.agentflow.passing:ask",
-        "decide": "dataflow.formats.agentflow.passing:decide",
-        "join": "dataflow.formats.agentflow.passing:join",
+        "start": f"{_NODES}:start",
+        "tell": f"{_NODES}:tell",
+        "pass_on": f"{_NODES}:pass_on",
+        "if": f"{_NODES}:if_",
+        "ask": f"{_NODES}:ask",
+        "decide": f"{_NODES}:decide",
+        "join": f"{_NODES}:join",
     },
 )

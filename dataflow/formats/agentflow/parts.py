@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from dataflow.formats.tree import Path
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from dataflow.formats.tree import Path
 
 __all__ = [
     "AGENT",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
 from itertools import combinations
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from dataflow.formats.nesting import Loop, loops, reached
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from dataflow.formats.agentflow.parts import EdgePart, Workflow
 
@@ -104,7 +103,7 @@ class _Planning:
         return plan
 
     def _order(self) -> list[str]:
-        """Return the nodes, each behind those that lead to it, and behind all of a loop that it is led to from."""
+        """Return the nodes, each behind those that lead to it, and behind all of a loop that leads to it."""
         plan = self._plan
         sorter: TopologicalSorter[str] = TopologicalSorter({self._workflow.start.id: ()})
         for number, edge in enumerate(plan.edges):

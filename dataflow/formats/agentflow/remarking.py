@@ -56,5 +56,5 @@ def _on_approvals(workflow: Workflow, plan: Plan, notes: Notes) -> None:
     for targets in leading.values():
         asking = [target for target in targets if workflow.nodes[target].kind == APPROVAL]
         if asking and len(targets) > 1:
-            original = "what stands beside it runs before the answer, after it, or never, by the order of connections"
+            original = "what stands beside it runs before the answer or after it, or is lost, by their order"
             notes.remark(asking[0], original, "all of it runs without waiting for the answer")

@@ -24,7 +24,7 @@ APPROVAL_NOTE: Final = "{{APPROVAL_NOTE}}"
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """What one node hands to the next: what was given before, and the note of the last approval on the way."""
+    """What one node hands to the next: what was given before, and the note of the last approval."""
 
     previous_output: Any = ""
     note: str = ""

@@ -1,0 +1,1 @@
+"""The node types that flows of AgentFlow are made of."""
