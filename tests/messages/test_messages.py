@@ -9,6 +9,7 @@ import pytest
 
 from dataflow import errors
 from tests.messages import (
+    agentflow,
     agentron,
     asking,
     cagent,
@@ -41,6 +42,7 @@ from tests.messages.texts import EXEMPT, texts_of_messages
 TABLES = {
     module.__name__.rpartition(".")[2]: module.ROWS
     for module in (
+        agentflow,
         agentron,
         asking,
         cagent,

@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 import pytest
 
 from dataflow import Result, Store
+from dataflow.errors import RunTaken
 from dataflow.formats.agentflow.words import AgentFlowWords
 from dataflow_agent import ModelFailed, ModelRequest, scripted
 from tests.formats.agentflow.flowing import (
@@ -103,12 +104,14 @@ async def two_words() -> tuple[Any, ...]:
     return record["currentNodeId"], record["state"]["__pending_approval_queue__"]
 
 
-async def ended_twice() -> str:
+async def ended_twice() -> tuple[str, bool]:
     store = Store.memory()
-    flow = flow_of(workflow([start()], "")).using(store=store)
-    result = await flow.run()
-    again = await flow.resume(result.run_id, {})
-    return f"{result.status} {again.status} {dict(again.outputs) == dict(result.outputs)}"
+    result = await flow_of(workflow([start()], "")).using(store=store).run()
+    with pytest.raises(RunTaken) as refused:
+        await flow_of(workflow([start()], "")).using(store=store).resume(result.run_id, {})
+    return str(refused.value).partition(f"{result.run_id} ")[2], store.find(
+        result.run_id
+    ).status == "completed"
 
 
 def looped() -> tuple[int, dict[str, Any]]:
@@ -169,7 +172,7 @@ ROWS: Final = [
     Row("AF10", "the word reject rejects, and what came goes on", lambda: decided("I REJECT this"), ({"decision": "reject", "note": ""}, {"b": "R[B draft]"})),
     Row("AF11", "nothing approves", lambda: decided(None), ({"decision": "approve", "note": ""}, {"a": "R[A draft]"})),
     Row("AF11", "any other decision approves", lambda: decided({"decision": "maybe", "note": "ok "}), ({"decision": "approve", "note": "ok "}, {"a": "R[A draft]"})),
-    Row("AF12", "a run that has ended stays as it is", ended_twice, "completed completed True"),
+    Row("AF12", "a run that has ended stays as it is", ended_twice, ("has completed; there is nothing to resume", True)),
     Row("AF13", "what stands beside an approval runs before the answer", lambda: sittings(workflow(SIBLING, "s>a s>p a>b p.approve>c"), {"p/ask": "approve"}), [
         (["p/ask"], {"s": None, "a": "R[A x]", "b": "R[B R[A x]]", "status": "paused"}),
         ([], {"s": None, "a": "R[A x]", "b": "R[B R[A x]]", "c": "R[C x]", "status": "completed"}),

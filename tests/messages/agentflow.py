@@ -1,0 +1,82 @@
+# ruff: noqa: E501 - a row is a line, and messages are compared whole
+"""What is told of workflows of AgentFlow that cannot be read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+from dataflow import Flow
+from tests.messages.saving import files
+from tests.messages.telling import Row, Stimulus
+
+__all__ = ["ROWS"]
+
+S: Final = {"id": "s", "type": "start"}
+A: Final = {"id": "a", "type": "agent", "data": {"tools": {"subagents": True}}}
+B: Final = {"id": "b", "type": "agent"}
+SUB: Final = {"sourceHandle": "subagent"}
+
+
+def loaded(data: Any, **options: str) -> Stimulus:
+    def make(folder: Path) -> object:
+        (folder / "flow.json").write_text(json.dumps(data), encoding="utf-8")
+        return Flow.load(folder / "flow.json", format="agentflow", **options)
+
+    return files(make)
+
+
+def nodes(*parts: Any) -> Stimulus:
+    return loaded({"connections": [], "nodes": [S, *parts]})
+
+
+def node(type: str, **data: Any) -> Stimulus:
+    return nodes({"id": "a", "type": type, "data": data})
+
+
+def edges(*parts: Any) -> Stimulus:
+    return loaded({"nodes": [S, A, B], "connections": parts})
+
+
+def below(source: str, target: str, *others: Any, **more: Any) -> Stimulus:
+    return edges({"source": source, "target": target, **SUB, **more}, *others)
+
+
+# fmt: off
+ROWS: Final = [
+    Row("no mapping", loaded([1]), ''),
+    Row("no connections", loaded({"nodes": [S]}), ''),
+    Row("a node that is no mapping", nodes(1), ''),
+    Row("a node without id and type", nodes({}), ''),
+    Row("an unknown type", nodes({"id": "a", "type": "http"}), ''),
+    Row("data that are no mapping", nodes({"id": "a", "type": "if", "data": 1}), ''),
+    Row("a node twice", nodes(A, A), ''),
+    Row("no start", loaded({"nodes": [A], "connections": []}), ''),
+    Row("two starts", nodes({"id": "t", "type": "start"}), ''),
+    Row("an id that is no text", nodes({"id": 1, "type": "agent"}), ''),
+    Row("a prompt that is no text", node("agent", userPrompt=1), ''),
+    Row("a model that nobody knows", node("agent", model="house"), ''),
+    Row("an effort that nobody knows", node("agent", reasoningEffort="most"), ''),
+    Row("tools that are no mapping", node("agent", tools=["web_search"]), ''),
+    Row("a tool that is no word", node("agent", tools={"web_search": "yes"}), ''),
+    Row("conditions that are no list", node("if", conditions={}), ''),
+    Row("a condition that is no mapping", node("if", conditions=["x"]), ''),
+    Row("an unknown operator", node("if", conditions=[{"operator": "like", "value": "x"}]), ''),
+    Row("a connection without ends", edges({}), ''),
+    Row("a connection that leads nowhere", edges({"source": "x", "target": "y"}), ''),
+    Row("an unknown way to join", loaded({"nodes": [S], "connections": []}, joins="all"), ''),
+    Row("a run for each arrival in a loop", edges({"source": "s", "target": "a"}, {"source": "a", "target": "b"}, {"source": "a", "target": "b"}, {"source": "b", "target": "a"}), ''),
+    Row("a subagent of no agent", below("s", "a"), ''),
+    Row("a subagent that is no agent", below("a", "s"), ''),
+    Row("a subagent of an agent without any", below("b", "a"), ''),
+    Row("a subagent at another handle", below("a", "b", targetHandle="tools"), ''),
+    Row("a subagent of itself", below("a", "a"), ''),
+    Row("a subagent of two", loaded({"nodes": [S, A, {**A, "id": "c"}, B], "connections": [{"source": "a", "target": "b", **SUB}, {"source": "c", "target": "b", **SUB}]}), ''),
+    Row("a subagent that runs too", below("a", "b", {"source": "s", "target": "b"}), ''),
+    Row("a subagent below itself", loaded({"nodes": [S, A, {**A, "id": "c"}], "connections": [{"source": "a", "target": "c", **SUB}, {"source": "c", "target": "a", **SUB}]}), ''),
+    Row("tangled: several begin a round", loaded({"nodes": [S, A, B, {**B, "id": "c"}], "connections": [{"source": one, "target": two} for one, two in ("sa", "ab", "ac", "ba", "ca")]}), ''),
+    Row("tangled: a loop leads to two", loaded({"nodes": [S, A, B], "connections": [{"source": one, "target": two} for one, two in ("sa", "aa", "ab", "sb")]}), ''),
+    Row("tangled: a loop for each arrival", loaded({"nodes": [S, A, {**B, "id": "c"}, {**B, "id": "j"}, {"id": "h", "type": "if"}, {"id": "i", "type": "if"}], "connections": [{"source": one, "target": two, "sourceHandle": "false"} for one, two in ("sa", "sc", "aj", "cj", "jh", "si", "hi", "ih")]}), ''),
+]
+# fmt: on
