@@ -127,7 +127,7 @@ class _Planning:
             plan.meeting.add(node)
             if any(node in members for members in self._members):
                 plan.tangled.setdefault(node, "it is part of a loop")
-            if self._each:
+            if self._each and node not in plan.tangled:
                 return self._opened(node, found)
         if any(node in loop.heads and len(loop.heads) > 1 for loop in plan.loops):
             return Known(maps=found[0].maps if found else ())

@@ -50,9 +50,9 @@ def _on_arrivals(node: str, plan: Plan, notes: Notes, *, each: bool) -> None:
 
 
 def _on_approvals(workflow: Workflow, plan: Plan, notes: Notes) -> None:
-    leading: dict[str, list[str]] = {}
+    leading: dict[tuple[str, str], list[str]] = {}
     for edge in plan.edges:
-        leading.setdefault(edge.source, []).append(edge.target)
+        leading.setdefault((edge.source, edge.port), []).append(edge.target)
     for targets in leading.values():
         asking = [target for target in targets if workflow.nodes[target].kind == APPROVAL]
         if asking and len(targets) > 1:

@@ -122,8 +122,8 @@ class AgentFlowWords:
 
     def _told_failure(self, event: Event, message: str) -> Iterator[str]:
         """Tell what fails first in a node; the nodes around it fail for the same reason."""
-        before, calls, _ = event.path.partition(CALLS)
-        node = node_of_path(before)
+        before, calls, _ = f"{event.path}/".partition(CALLS)
+        node = node_of_path(before.removesuffix("/"))
         if node not in self._failed:
             self._failed.add(node)
             yield _entry(event, node, "llm_error" if calls else "error", message)

@@ -1,0 +1,78 @@
+"""Workflows of AgentFlow on the command line: joins, approvals, and runs in their own words."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Cli
+from tests.formats.agentflow.flowing import agent, approval, if_, start, workflow
+
+ASKING = workflow([start("draft"), approval("p"), "a"], "s>p p.approve>a")
+MEETING = workflow([start(), agent("a", "a"), agent("b", "b"), "j"], "s>a s>b a>j b>j")
+
+
+@pytest.fixture
+def write(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    def write(data: Any, *answers: str) -> str:
+        (folder / "answers.json").write_text(json.dumps(answers), encoding="utf-8")
+        (folder / "flow.json").write_text(json.dumps(data), encoding="utf-8")
+        monkeypatch.setenv("DATAFLOW_SCRIPTED", "answers.json")
+        return "flow.json"
+
+    return write
+
+
+def entries(err: str) -> list[Any]:
+    return [json.loads(line) for line in err.splitlines() if line.startswith("{")]
+
+
+def test_a_run_is_told_in_the_words_of_its_system(cli: Cli, write: Any) -> None:
+    done = cli("run", write(workflow([start("hi"), "a"], "s>a"), "roses"), "--log-format", "agentflow")
+    *log, record = entries(done.err)
+    assert [(entry["nodeId"], entry["type"], entry["content"]) for entry in log] == [
+        ("s", "step_start", "start"),
+        ("a", "step_start", "agent"),
+        ("a", "start_prompt", "A hi"),
+        ("a", "llm_response", "roses"),
+    ]
+    record.pop("runId")
+    assert record == {
+        "status": "completed",
+        "state": {"s": "hi", "a": "roses", "previous_output": "roses"},
+        "currentNodeId": None,
+        "waitingForInput": False,
+    }
+
+
+def test_an_approval_is_answered(cli: Cli, write: Any) -> None:
+    done = cli("run", write(ASKING, "printed"), "--log-format", "agentflow")
+    record = entries(done.err)[-1]
+    assert (done.code, record["status"], record["currentNodeId"]) == (3, "paused", "p")
+    assert cli("resume", record["runId"], "p/ask=approve").out == "s: draft\na: printed\n"
+
+
+def test_arrivals_are_joined_as_is_told(cli: Cli, write: Any) -> None:
+    once = cli("run", f"{write(MEETING, 'one', 'two', 'three')}#joins=once")
+    assert once.out.splitlines()[-1] == "j: three", once.err
+    each = cli("run", write(MEETING, "one", "two", "three", "four"), "--json")
+    assert len(each.json["outputs"]["j"]) == len("ab")
+
+
+def test_a_start_without_an_input_gives_an_empty_text(cli: Cli, write: Any) -> None:
+    for data in ({}, {"initialInput": None}, {"initialInput": 0}, {"initialInput": False}):
+        done = cli(
+            "run", write({"nodes": [{"id": "s", "type": "start", "data": data}], "connections": []}), "--json"
+        )
+        assert done.json["outputs"] == {"s": ""}
+
+
+def test_a_failure_that_is_no_models_is_told_as_an_error(cli: Cli, write: Any) -> None:
+    endless = workflow([start(), if_("i", ("equal", "y"))], "s>i i.false>i")
+    done = cli("run", write(endless), "--log-format", "agentflow")
+    *log, record = entries(done.err)
+    assert (done.code, record["status"]) == (1, "failed")
+    assert [entry["type"] for entry in log][-1] == "error"
