@@ -12,7 +12,7 @@ REJECT: Final = "reject"
 
 
 def normalised(answer: Any) -> tuple[Decision, str]:
-    """Return decision and note: a text rejects by the word in it, a mapping by its decision; else it is yes."""
+    """Return decision and note: a text rejects by the word in it, a mapping by its decision."""
     if isinstance(answer, str):
         return (REJECT if REJECT in answer.lower() else APPROVE), ""
     if not isinstance(answer, dict):

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from pydantic import Field
 
+from dataflow.checking import json_schema
 from dataflow.config import Config
 from dataflow.context import ExecutionContext
 from dataflow.declare import node
@@ -113,9 +114,10 @@ class Question(Config):
 
 @node(ports=Ports({"input": Passed}, {"out": Any}))
 async def ask(inputs: Mapping[str, Any], config: Question) -> NodeOutput:
-    """Ask whether what came may go on; it is shown."""
+    """Ask whether what came may go on, which is shown; a text, a mapping or null answers."""
     shown = inputs["input"].previous_output
-    return NodeOutput(status="paused", metadata={"ask": {"prompt": config.prompt, "show": shown}})
+    asking = {"prompt": config.prompt, "show": shown, "schema": json_schema(str | dict[str, Any] | None)}
+    return NodeOutput(status="paused", metadata={"ask": asking})
 
 
 _DECISION: Final = Ports(
