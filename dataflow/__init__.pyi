@@ -55,6 +55,7 @@ from .steps import Step
 from .stores import Store
 from .type_fields import TypeField
 from .typed_flows import TypedFlow, flow
+from .wording import shortened
 
 __all__ = [
     "SKIP",
@@ -144,6 +145,7 @@ __all__ = [
     "race",
     "read_data",
     "sharing",
+    "shortened",
     "this_firing",
     "threaded",
 ]

@@ -16,6 +16,7 @@ from dataflow.markers import Marker
 from dataflow.mismatches import ABSENT, PREFIX, find_mismatch, requirement, step_into
 from dataflow.type_names import type_name
 from dataflow.type_shapes import STANDARD_MODULES, alternatives, bare, flattened, shape, union_of
+from dataflow.wording import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -195,4 +196,4 @@ def described(value: object) -> str:
         text = _shortened.repr(redacted(value))  # before it is cut, which could leave half of a secret
     except Exception:  # noqa: BLE001 - a foreign repr may raise anything, and a message is still due
         return kind.__name__
-    return f"{kind.__name__} {text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 3] + '...'}"
+    return f"{kind.__name__} {shortened(text, MOST_CHARACTERS)}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.values.kinds import BY_NAME
 from dataflow.values.places import step_into
-from dataflow.wording import visible
+from dataflow.wording import shortened, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -168,8 +168,7 @@ def _cut(text: str, begin: int) -> str:
 
 
 def _text(value: Any) -> str:
-    text = visible(json.dumps(value, ensure_ascii=False))
-    return text if len(text) <= MOST_SHOWN else f"{text[: MOST_SHOWN - 3]}..."
+    return shortened(visible(json.dumps(value, ensure_ascii=False)), MOST_SHOWN)
 
 
 def _readable(stored: Any) -> Any:

@@ -28,7 +28,7 @@ import inspect
 from typing import TYPE_CHECKING, Final, Literal
 
 from dataflow.failure import error_told
-from dataflow.wording import counted, on_one_line, visible
+from dataflow.wording import counted, on_one_line, shortened, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -197,8 +197,7 @@ class ExpressionError(DataflowError):
         self.source = source
         self.what = what
         self.kind = kind  # what the source is, as "expression" or "template"
-        shown = source if len(source) <= MOST_SHOWN else f"{source[: MOST_SHOWN - 3]}..."
-        super().__init__(f"{kind} {shown!r}: {what}")
+        super().__init__(f"{kind} {shortened(source, MOST_SHOWN)!r}: {what}")
 
 
 class PackError(DataflowError):

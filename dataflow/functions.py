@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.errors import PackError
 from dataflow.failure import Interruption, text_of_error
+from dataflow.wording import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -114,7 +115,7 @@ def importing(wanted_by: str, what: str) -> Iterator[None]:
 
 def _shortened(text: str) -> str:
     line = " ".join(text[: 2 * MOST_CHARACTERS].split())
-    return line if len(line) <= MOST_CHARACTERS else f"{line[: MOST_CHARACTERS - 3]}..."
+    return shortened(line, MOST_CHARACTERS)
 
 
 def import_function(name: str) -> Callable[..., Any]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextvars import copy_context
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from dataflow.context import ExecutionContext, history_of, with_pinned
 from dataflow.errors import NodeFailed
@@ -15,7 +15,7 @@ from dataflow.history import new_parts, shared_length
 from dataflow.wording import choices
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from dataflow.history import History, Part
     from dataflow.messages import Message
@@ -45,7 +45,7 @@ def _append(contexts: Sequence[ExecutionContext]) -> ExecutionContext:
             head = _with_new_pins(head, context)
         earlier[context.context_id].append(told)
         known_parts.update(told.originals())
-    return replace(first, message_history=history, head=head)
+    return replace(first, message_history=history, head=head, variables=_variables(contexts))
 
 
 def _results(contexts: Sequence[ExecutionContext]) -> ExecutionContext:
@@ -59,7 +59,9 @@ def _results(contexts: Sequence[ExecutionContext]) -> ExecutionContext:
         new = new_parts(history_of(context), known_parts if is_first else (), [common] if is_first else ())
         answers |= islice(_answers(reversed(new)), 1)
         head = _with_new_pins(head, context)
-    merged = replace(first, message_history=common.extended(answers.values()), head=head)
+    merged = replace(
+        first, message_history=common.extended(answers.values()), head=head, variables=_variables(contexts)
+    )
     if first.left_out <= len(common):
         return merged
     return replace(merged, head=tuple(message for message in head if message.pin), left_out=0)
@@ -85,6 +87,15 @@ def _with_new_pins(head: tuple[Message, ...], context: ExecutionContext) -> tupl
     """Add what a context has pinned, under names that the head does not have."""
     pins = {message.pin for message in head}
     return with_pinned(head, [message for message in context.head if message.pin and message.pin not in pins])
+
+
+def _variables(contexts: Sequence[ExecutionContext]) -> Mapping[str, Any]:
+    """Add to the variables of the first those of the others that no earlier one has."""
+    found = contexts[0].variables
+    for context in contexts[1:]:
+        new = [name for name in context.variables if name not in found]
+        found = {**found, **{name: context.variables[name] for name in new}} if new else found
+    return found
 
 
 POLICIES: Final[dict[MergePolicy, MergeFunction]] = {

@@ -186,7 +186,7 @@ class Recording:
 
     async def pause(self, data: Mapping[str, Any]) -> Sequence[Answer]:
         """Record that the run has paused, unless there are answers: then nothing was reported (S11.2)."""
-        event = self._reporter.make(EventKind.RUN_PAUSED, "", data)
+        event = self._reporter.make(EventKind.RUN_PAUSED, "", redacted(data))
         entry = self._entry(event, data)
         assert entry is not None, "names and numbers can be written"
         answers = await self.journal.pause(entry)

@@ -15,10 +15,6 @@ __all__ = ["Marked", "Secrets", "filled", "filled_bytes", "know", "known", "reda
 T = TypeVar("T")
 S = TypeVar("S", str, bytes)
 
-#: How deep a value is looked into; what lies deeper is left out, since it may hold a secret.
-MOST_LEVELS: Final = 200
-TOO_DEEP: Final = "[nested too deep]"
-
 _MARK: Final = re.compile(r"\[secret:([A-Za-z_][\w.-]*)((?::[\w.-]+)*)\]", re.ASCII)
 
 
@@ -130,54 +126,17 @@ def _filled(
 
 
 def redacted(value: T) -> T:
-    """Return the value if no secret is known, else a copy with marks in place of the secrets (S12.4).
+    """Return the value if it has no known secret, else a copy with marks in place of the secrets (S12.4).
 
-    Texts, bytes, and what lists, tuples, dicts and sets hold are looked through; other objects stay as they
-    are.
+    Texts, bytes, what lists, tuples, dicts and sets hold, and the fields of other objects are looked through.
+    What cannot be copied is told as text.
     """
-    return value if _known is None else _Redaction(_known).of(value, MOST_LEVELS)
+    if _known is None:
+        return value
+    from dataflow.redacting import Redaction  # most processes have no secret
 
-
-class _Redaction:
-    """The copies made for one value, by the id of what they stand for; the value holds all of these."""
-
-    __slots__ = ("made", "secrets")
-
-    def __init__(self, secrets: Secrets) -> None:
-        self.secrets = secrets
-        self.made: dict[int, Any] = {}
-
-    def of(self, value: Any, levels: int) -> Any:
-        if isinstance(value, str):
-            return self.secrets.without(value) if self.secrets.in_text.search(value) else value
-        if isinstance(value, bytes | bytearray):
-            clean = self.secrets.bytes_without(bytes(value))
-            return value if clean == value else type(value)(clean)
-        if not isinstance(value, list | tuple | dict | set | frozenset):
-            return value
-        if id(value) in self.made:
-            return self.made[id(value)]
-        if not levels:
-            return TOO_DEEP
-        made = self._container(value, levels - 1)
-        self.made[id(value)] = made
-        return made
-
-    def _container(self, value: Any, levels: int) -> Any:
-        if isinstance(value, dict):
-            mapping = self.made[id(value)] = {}
-            for key, item in dict.items(value):
-                mapping[self.of(key, levels)] = self.of(item, levels)
-            return mapping
-        if isinstance(value, list):
-            items = self.made[id(value)] = []
-            items.extend(self.of(item, levels) for item in list.__iter__(value))
-            return items
-        if isinstance(value, tuple):
-            parts = [self.of(item, levels) for item in tuple.__iter__(value)]
-            return tuple.__new__(type(value), parts)
-        plain = set if isinstance(value, set) else frozenset
-        return plain(self.of(item, levels) for item in plain.__iter__(value))
+    clean: T = Redaction(_known).of(value)
+    return clean
 
 
 def _marked(value: S, found: Iterable[re.Match[S]], mark_of: Callable[[S], S]) -> Marked:

@@ -33,6 +33,7 @@ class Secret:
     __slots__ = ("_value", "name")
 
     takes_only_itself: ClassVar = True  # its schema is for JSON: no value of Python is taken for a secret
+    tells_only_its_name: ClassVar = True  # so nobody has to look into it
     name: str
     _value: str | None
 

@@ -18,6 +18,7 @@ __all__ = [
     "nearest",
     "on_one_line",
     "read_place",
+    "shortened",
     "visible",
     "within_file",
     "write_place",
@@ -28,7 +29,6 @@ MOST_CHOICES: Final = 12
 
 #: How many characters of one problem a message shows: a name may be as long as a document.
 LONGEST_PROBLEM: Final = 2_000
-SLACK: Final = 100  # for what is written in place of the rest
 
 # What steers a terminal or changes how the text around it is read: controls, breaks of lines, halves of
 # surrogate pairs, and the marks that turn the direction of writing.
@@ -44,14 +44,28 @@ def visible(text: str) -> str:
 
 def on_one_line(text: str) -> str:
     """Write a problem on one line, without secrets; a very long one loses its middle. Twice is as once."""
-    from dataflow.redaction import redacted  # most flows have no problem
+    return visible(shortened(text, LONGEST_PROBLEM)).replace("\n", "\\n").replace("\t", "\\t")
 
-    text = redacted(text)  # before it is cut, which could leave half of one (S12.4)
-    rest = len(text) - LONGEST_PROBLEM
-    if rest > SLACK:
-        half = LONGEST_PROBLEM // 2
-        text = f"{text[:half]}... {rest:,} characters ...{text[-half:]}"
-    return visible(text).replace("\n", "\\n").replace("\t", "\\t")
+
+def shortened(text: str, most: int, *, in_clear: bool = False) -> str:
+    """Return a text without secrets; of more than `most` characters the middle is left out, and told as cut.
+
+    `in_clear` leaves secrets in it, for what is handed on and told to nobody. What stands in the place of the
+    rest counts as well, and is there however few `most` are.
+    """
+    if not in_clear:
+        from dataflow.redaction import redacted  # most texts are short, of flows without a problem
+
+        text = redacted(text)  # before it is cut, which could leave half of one (S12.4)
+    if len(text) <= most:
+        return text
+    kept = max(most - len(_left_out(len(text))), 0)
+    head, tail = -(-kept // 2), kept // 2
+    return f"{text[:head]}{_left_out(len(text) - kept)}{text[len(text) - tail :]}"
+
+
+def _left_out(count: int) -> str:
+    return f"... {count:,} characters ..."
 
 
 def choices(*names: Collection[str], write: Callable[[str], str] = str) -> str:

@@ -54,7 +54,7 @@ TEXTS = [
     ),
     (ExpressionError("a >", "is no expression"), "expression 'a >': is no expression"),
     (ExpressionError("{{ a", "is open", "template"), "template '{{ a': is open"),
-    (ExpressionError("a" * 101, "is long"), f"expression '{'a' * 97}...': is long"),
+    (ExpressionError("a" * 101, "long"), f"expression '{'a' * 39}... 23 characters ...{'a' * 39}': long"),
     (ConversationInvalid("c", 1, "is wrong"), "message 1 of conversation 'c' is wrong"),
     (
         BudgetExceeded("c", 2_000, 1_000),

@@ -63,10 +63,17 @@ def test_append_repeats_nothing_where_branches_go_on_from_one_another(
     assert same(merged, list(contexts[2].message_history))
 
 
-def test_what_is_merged_is_the_first_context_in_all_but_its_messages() -> None:
+def test_what_is_merged_is_the_first_context_in_all_but_messages_and_new_variables() -> None:
     start = ExecutionContext("main", model="m", variables={"a": 1})
     merged = POLICIES["append"]([start, ExecutionContext("main", model="other")])
     assert merged == start
+
+
+@pytest.mark.parametrize("how", ["append", "results"])
+def test_variables_that_the_first_does_not_have_come_from_the_others(how: Any) -> None:
+    found: list[dict[str, Any]] = [{"a": 1}, {"a": 2, "b": [3]}, {"b": 4, "c": 5}]
+    contexts = [ExecutionContext("main", variables=one) for one in found]
+    assert dict(POLICIES[how](contexts).variables) == {"a": 1, "b": [3], "c": 5}
 
 
 @pytest.mark.parametrize("how", ["append", "results"])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final, NamedTuple, TypeGuard, assert_never
 
-from dataflow.wording import MOST_CHOICES, choices
+from dataflow.wording import MOST_CHOICES, choices, shortened
 
 __all__ = [
     "LONGEST",
@@ -32,6 +32,8 @@ LONGEST: Final = 1_000_000
 MOST_STEPS: Final = 10 * LONGEST
 #: The bits of an integer, which are about 1,200 digits.
 MOST_BITS: Final = 4_096
+#: How many characters of a text a message quotes.
+MOST_QUOTED: Final = 60
 
 
 class Size(NamedTuple):
@@ -164,8 +166,8 @@ def listed(names: Iterable[object]) -> str:
 
 
 def short(text: str) -> str:
-    """Quote the begin of a text."""
-    return repr(text if len(text) <= 40 else f"{text[:37]}...")
+    """Quote a text, of a long one the ends."""
+    return repr(shortened(text, MOST_QUOTED))
 
 
 def boolean(value: object) -> bool:

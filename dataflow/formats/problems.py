@@ -11,7 +11,7 @@ from dataflow.document.parts import Part
 from dataflow.document.sources import EXPRESSIONS
 from dataflow.mismatches import requirement
 from dataflow.names import encode
-from dataflow.wording import choices, write_place
+from dataflow.wording import choices, shortened, write_place
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -89,14 +89,10 @@ def described(value: object) -> str:
     """Say what stands in a document, shortened."""
     if isinstance(value, dict):
         keys = ", ".join(list(value)[:5]) + (", ..." if len(value) > 5 else "")
-        return f"a mapping with {_clip(keys)}" if value else "an empty mapping"
+        return f"a mapping with {shortened(keys, _MOST_CHARACTERS)}" if value else "an empty mapping"
     if isinstance(value, list):
         return f"a list of {len(value)}" if value else "an empty list"
-    return _clip(repr(value) if isinstance(value, str) else json.dumps(value))
-
-
-def _clip(text: str) -> str:
-    return text if len(text) <= _MOST_CHARACTERS else text[: _MOST_CHARACTERS - 3] + "..."
+    return shortened(repr(value) if isinstance(value, str) else json.dumps(value), _MOST_CHARACTERS)
 
 
 def problems_of(error: ValidationError, data: object) -> list[Problem]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
 
 from dataflow.errors import FormatError
+from dataflow.wording import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -227,10 +228,10 @@ class Tree:
     def alias(self, name: str, place: int) -> None:
         """Take a copy of what an anchor names."""
         if name not in self.anchors:
-            self.fail(f"alias *{_clip(name)} names no anchor that comes before it", place)
+            self.fail(f"alias *{shortened(name, MOST_SHOWN)} names no anchor that comes before it", place)
         anchored = self.anchors[name]
         if anchored is None:
-            self.fail(f"alias *{_clip(name)} stands inside its own anchor", place)
+            self.fail(f"alias *{shortened(name, MOST_SHOWN)} stands inside its own anchor", place)
         self.aliased += anchored.size
         if self.aliased > MOST_ALIASED:
             self.fail(f"the aliases up to here expand to more than {MOST_ALIASED // 1_000_000} MB", place)
@@ -249,9 +250,8 @@ class Tree:
             self.fail(f"a key must be text, found {_described(key)}", place)
         if key in entries:
             line, _ = _line_and_column(entries[key])
-            self.fail(
-                f"key {_clip(key)!r} stands here for the second time; the first is in line {line}", place
-            )
+            shown = shortened(key, MOST_SHOWN)
+            self.fail(f"key {shown!r} stands here for the second time; the first is in line {line}", place)
         entries[key] = place
         top.key = key
         top.size += SIZE_OF_VALUE + len(key)
@@ -285,10 +285,6 @@ def _copy(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _copy(item) for key, item in value.items()}
     return value
-
-
-def _clip(text: str) -> str:
-    return text if len(text) <= MOST_SHOWN else text[: MOST_SHOWN - 3] + "..."
 
 
 def _described(key: object) -> str:

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, TypeAdapter, WithJs
 
 from dataflow_agent.configs import ModelConfig, Patterns, check_model
 from dataflow_agent.policies import Policy, policy_of, unmet
-from dataflow_agent.toolboxes import Delegate, Functions, Toolbox
+from dataflow_agent.toolboxes import Functions, SubagentTool, Toolbox
 
 __all__ = ["AgentConfig", "Subagent"]
 
@@ -45,6 +45,10 @@ class AgentConfig(ModelConfig):
     max_tool_calls: int = Field(
         default=MOST_CALLS, ge=0, description="the most calls of tools in one turn of the conversation"
     )
+    may_overshoot: bool = Field(
+        default=False,
+        description="whether an answer may ask for more calls than are left, of which the turn then ends",
+    )
     max_turns: int | None = Field(default=None, ge=1, description="the most calls of the model in one turn")
     time_limit: float | None = Field(
         default=None,
@@ -71,8 +75,8 @@ class AgentConfig(ModelConfig):
 
     @model_validator(mode="after")
     def _check_names(self) -> AgentConfig:
-        if self.tools is not None and self.tools.delegates:
-            found = ", ".join(one.name for one in self.tools.delegates)
+        if self.tools is not None and self.tools.subagents:
+            found = ", ".join(one.name for one in self.tools.subagents)
             raise ValueError(f"the tools have agents: {found}; expected them in `subagents`")
         names = [below.name for below in self.subagents]
         for name in names:
@@ -93,13 +97,13 @@ class AgentConfig(ModelConfig):
         if self.tools is None and not self.subagents:
             return toolbox
         own = () if self.tools is None else self.tools.sources
-        return Toolbox((*own, *toolbox.sources, *(one.as_delegate for one in self.subagents)))
+        return Toolbox((*own, *toolbox.sources, *(one.described for one in self.subagents)))
 
-    def with_delegates(self, delegates: Sequence[Delegate]) -> AgentConfig:
+    def with_subagents(self, described: Sequence[SubagentTool]) -> AgentConfig:
         """Return the config with the agents that are described further subagents."""
-        if not delegates:
+        if not described:
             return self
-        added = [Subagent.model_validate_json(one.settings) for one in delegates]
+        added = [Subagent.model_validate_json(one.settings) for one in described]
         return AgentConfig(**{**self.given, "subagents": [*self.subagents, *added]})
 
     @property
@@ -134,10 +138,10 @@ class Subagent(AgentConfig):
         return policy_of(self.allow, self.ask, self.deny)
 
     @property
-    def as_delegate(self) -> Delegate:
+    def described(self) -> SubagentTool:
         """Describe it as a tool."""
         written = self.model_dump_json(exclude_defaults=True)
-        return Delegate(self.name, self.description, written, self.policy)
+        return SubagentTool(self.name, self.description, written, self.policy)
 
 
 AgentConfig.model_rebuild()

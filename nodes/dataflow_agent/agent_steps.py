@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
@@ -23,20 +23,21 @@ from dataflow_agent.agent_configs import AgentConfig
 from dataflow_agent.agent_spans import tell_answer, tell_asked
 from dataflow_agent.agent_turns import Grant, StoppedBy, ToolResult, Turn, answered
 from dataflow_agent.approving import About, Answer, Unfit, agent_name, decision_of
-from dataflow_agent.delegating import RESULT, Begun, Delegated, conversation_id, handed_on
 from dataflow_agent.model_calls import request_for, told_of
 from dataflow_agent.model_names import model_of
 from dataflow_agent.providers import provider_of
 from dataflow_agent.server_results import Content
 from dataflow_agent.server_sessions import listed
+from dataflow_agent.subagents import RESULT, Begun, SubagentTask, conversation_id, handed_on
 from dataflow_agent.tool_calls import CallUnfit, read_call, result_of
 from dataflow_agent.toolboxes import Toolbox
 
 __all__ = ["Reply", "ask", "begin", "finish", "go_on", "make"]
 
 TEXT: Final = "text"
-#: The variable of a conversation that has the grants of its run.
-GRANTED: Final = "agent.granted"
+#: How the variables of a conversation begin that are grants: then come the run and the tool. Each grant is a
+#: variable of its own, so that a merged conversation has those of all that were merged (S10.4).
+GRANTED: Final = "agent.granted/"
 
 
 class Reply(NamedTuple):
@@ -55,16 +56,23 @@ async def begin(prompt: str, context: ExecutionContext) -> Begun:
     if not context.context_id:
         key = conversation_id()
         context = replace(context, context_id=key, session_id=context.session_id or key)
-    grants = _grants_in(context.variables.get(GRANTED), firing.run_id)
+    grants = _grants_in(context.variables, firing.run_id)
     return Begun(Turn((Message("user", prompt),), granted=grants), context)
 
 
-def _grants_in(variable: object, run: str) -> tuple[Grant, ...]:
-    """Return the grants of a run; what others have set the variable to has none."""
-    tools = variable.get(run) if isinstance(variable, Mapping) else None
-    if not isinstance(tools, list | tuple):
-        return ()
-    return tuple(Grant(run, tool) for tool in tools if isinstance(tool, str))
+def _grants_in(variables: Mapping[str, Any], run: str) -> tuple[Grant, ...]:
+    """Return the grants of a run."""
+    begin = f"{GRANTED}{run}/"
+    names = [name for name in variables if name.startswith(begin) and variables[name] is True]
+    return tuple(Grant(run, name.removeprefix(begin)) for name in names)
+
+
+def _with_grants(context: ExecutionContext, grants: Sequence[Grant]) -> ExecutionContext:
+    """Have the conversation keep grants, in the place of all that it has had."""
+    variables = context.variables
+    others = {name: variables[name] for name in variables if not name.startswith(GRANTED)}
+    granted = {f"{GRANTED}{grant.run}/{grant.tool}": True for grant in grants}
+    return replace(context, variables={**others, **granted})
 
 
 @node(
@@ -75,8 +83,9 @@ async def ask(inputs: Mapping[str, Any], context: ExecutionContext, config: Agen
     """Call the model once, with what was said so far in the turn; the metadata tell of the answer."""
     turn: Turn = inputs["turn"]
     _check(inputs["tools"])
-    if turn.left(config) <= 0:
-        return _given(turn.out_of_time(), [])
+    limit = turn.limit_reached(config)
+    if limit is not None:
+        return _given(turn.ended(limit), [])
     toolbox = await listed(config.offered(inputs["tools"]))
     name = model_of(config.model, context)
     request = request_for(name, context, turn.said, config, tools=toolbox.specs(config.allowed_tools))
@@ -87,7 +96,7 @@ async def ask(inputs: Mapping[str, Any], context: ExecutionContext, config: Agen
         answer = await provider.answer(request, lambda piece: firing.emit(piece, port=TEXT))
     turn = replace(turn, model=str(name)).longer(anyio.current_time() - begun)
     if bound.cancelled_caught:
-        return _given(turn.out_of_time(), [])
+        return _given(turn.ended("time_limit"), [])
     return _given(*answered(turn, answer, config), **told_of(answer, request))
 
 
@@ -99,14 +108,14 @@ def _check(toolbox: Toolbox) -> None:
     problems = [
         f"the agent {one.name!r} is known only now; expected the toolbox itself, and no port, where an "
         "`Agent` is placed, or its setting `subagents`"
-        for one in toolbox.delegates
+        for one in toolbox.subagents
     ]
     if problems:
         raise FlowInvalid("tools", problems, "input")
 
 
 def _made(config: AgentConfig) -> Ports:
-    below = {one.name: Port(Delegated, exit=one.name) for one in config.subagents}
+    below = {one.name: Port(SubagentTask, exit=one.name) for one in config.subagents}
     result = Port(ToolResult, exit=RESULT) if below else ToolResult
     inputs = {"call": ToolCall, "answer": Answer, "about": About, "turn": Turn, "tools": Toolbox}
     return Ports(inputs, {RESULT: result, **below})
@@ -132,10 +141,10 @@ async def make(inputs: Mapping[str, Any], config: AgentConfig) -> NodeOutput:
         return _result(call, f"error: {call.name} is another tool by now; it was not called")
     is_granted = decision.decision == "allow_for_run"
     granted = (Grant(this_firing().run_id, tool.reference),) if is_granted else ()
-    if tool.delegate is not None:
-        name, prompt = tool.delegate.name, str(arguments["prompt"])
-        delegated = handed_on(call, prompt, turn, config, agent_name(config), granted)
-        return NodeOutput({name: delegated}, metadata=delegated.event("start", name, prompt))
+    if tool.subagent is not None:
+        name, prompt = tool.subagent.name, str(arguments["prompt"])
+        task = handed_on(call, prompt, turn, config, agent_name(config), granted)
+        return NodeOutput({name: task}, metadata=task.event("start", name, prompt))
     begun = anyio.current_time()
     told: Content = "error: there was no time left for this call to end"
     with anyio.move_on_after(turn.left(config)):
@@ -161,6 +170,5 @@ async def finish(turn: Turn, context: ExecutionContext, config: AgentConfig) -> 
     text = turn.text
     tell_answer(config, turn)
     if turn.granted:
-        tools = [grant.tool for grant in turn.granted]
-        context = replace(context, variables={**context.variables, GRANTED: {this_firing().run_id: tools}})
+        context = _with_grants(context, turn.granted)
     return Reply(text, replace(context.append_turn(*turn.said), current_output=text), turn.stopped_by)

@@ -71,10 +71,18 @@ class Turn:
         """Return the turn after this much more work."""
         return replace(self, seconds=self.seconds + seconds)
 
-    def out_of_time(self) -> Turn:
-        """Return the turn as one that has no time for a further answer."""
-        notice = Message("assistant", notice_of("time_limit"))
-        return replace(self, said=(*self.said, notice), stopped_by="time_limit", has_notice=True)
+    def limit_reached(self, config: AgentConfig) -> StoppedBy | None:
+        """Return the limit that keeps the model from being called once more, None if it may be."""
+        if self.left(config) <= 0:
+            return "time_limit"
+        if config.may_overshoot and self.calls >= config.max_tool_calls:
+            return "max_tool_calls"
+        return None
+
+    def ended(self, stopped_by: StoppedBy) -> Turn:
+        """Return the turn as one that a limit has ended before a further answer."""
+        notice = Message("assistant", notice_of(stopped_by))
+        return replace(self, said=(*self.said, notice), stopped_by=stopped_by, has_notice=True)
 
     def with_results(self, results: Sequence[ToolResult]) -> Turn:
         """Return the turn with the results of all calls of its last answer, which were made at once."""
@@ -88,12 +96,13 @@ class Turn:
 def answered(turn: Turn, answer: ModelAnswer, config: AgentConfig) -> tuple[Turn, list[ToolCall]]:
     """Go on with an answer: return the turn with it, and the calls that are to be made before the next.
 
-    None are made of an answer that asks for more than are left; it ends the turn, without them.
+    None are made of an answer that asks for more than are left; it ends the turn, without them, unless it may
+    overshoot.
     """
     calls = _told_apart(answer.tool_calls)
     rounds = turn.rounds + 1
     stopped_by: StoppedBy = "answer"
-    if calls and turn.calls + len(calls) > config.max_tool_calls:
+    if calls and not config.may_overshoot and turn.calls + len(calls) > config.max_tool_calls:
         stopped_by = "max_tool_calls"
     elif calls and config.max_turns is not None and rounds >= config.max_turns:
         stopped_by = "max_turns"

@@ -7,8 +7,8 @@ from dataflow_agent.agent_configs import AgentConfig, Subagent
 from dataflow_agent.agent_steps import ask, go_on, make
 from dataflow_agent.agent_turns import Turn
 from dataflow_agent.approving import approve
-from dataflow_agent.delegating import RESULT, Begun, Delegated, begin_below, report, told
 from dataflow_agent.describing import describe
+from dataflow_agent.subagents import RESULT, Begun, SubagentTask, begin_below, report, told
 from dataflow_agent.toolboxes import Toolbox
 
 __all__ = ["call_flow", "wire_turn"]
@@ -47,9 +47,9 @@ def call_flow(config: AgentConfig) -> Flow:
             result = f.add(describing, result=result, turn=turn, config=config).out.result
         results = [result]
         handed = [(below, getattr(made.out, below.name)) for below in config.subagents]
-        steps = [f.add(_subagent_flow(below), delegated=delegated) for below, delegated in handed]
-        for (below, delegated), step in zip(handed, steps, strict=True):
-            failed = f.add(told, failure=step.error, delegated=delegated, config=below)
+        steps = [f.add(_subagent_flow(below), task=task) for below, task in handed]
+        for (below, task), step in zip(handed, steps, strict=True):
+            failed = f.add(told, failure=step.error, task=task, config=below)
             results += [step.out.result, failed.out.result]
         f.output(RESULT, merge(*results) if config.subagents else results[0])
     return f
@@ -58,8 +58,8 @@ def call_flow(config: AgentConfig) -> Flow:
 def _subagent_flow(config: Subagent) -> Flow:
     """Wire an agent as a tool; it has a conversation of its own."""
     with Flow(config.name) as f:
-        delegated = f.input("delegated", Delegated)
-        begun = f.add(begin_below, delegated=delegated)
+        task = f.input("task", SubagentTask)
+        begun = f.add(begin_below, task=task)
         whole = wire_turn(f, begun.out, Toolbox(), config)
-        f.output(RESULT, f.add(report, turn=whole, delegated=delegated, config=config).out.result)
+        f.output(RESULT, f.add(report, turn=whole, task=task, config=config).out.result)
     return f

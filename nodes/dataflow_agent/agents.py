@@ -57,11 +57,11 @@ class Agent(TypedFlow[..., Reply]):
         self, name: str, *, model: str = "", system: str = "", tools: Toolbox = NO_TOOLS, **settings: Any
     ) -> None:
         _check_toolbox(tools)
-        others = tools.without_delegates
+        others = tools.without_subagents
         own = AgentConfig(
             name=name, model=model, system=system, tools=others if others.sources else None, **settings
         )
-        self.config = own.with_delegates(tools.delegates)
+        self.config = own.with_subagents(tools.subagents)
         super().__init__(agent._fn, self.config)  # noqa: SLF001 - of its own class
         self.__name__ = self._name = name
 
@@ -70,8 +70,8 @@ class Agent(TypedFlow[..., Reply]):
     ) -> Reply:
         """Run the agent as a flow of its own; raises RunFailed, or Paused."""
         _check_toolbox(tools)
-        called = self.with_config(self.config.with_delegates(tools.delegates)) if tools.delegates else self
-        return await TypedFlow.__call__(called, prompt, context=context, tools=tools.without_delegates)
+        called = self.with_config(self.config.with_subagents(tools.subagents)) if tools.subagents else self
+        return await TypedFlow.__call__(called, prompt, context=context, tools=tools.without_subagents)
 
     def place_in(self, block: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Place `agent.agent` with these settings, so that documents, drawings and forks see them.
@@ -83,8 +83,8 @@ class Agent(TypedFlow[..., Reply]):
         given = {**dict(zip(INPUTS, args, strict=False)), **kwargs, "config": self.config}
         found = given.get("tools")
         if isinstance(found, Toolbox):
-            given["config"] = self.config.with_delegates(found.delegates)
-            given["tools"] = found.without_delegates
+            given["config"] = self.config.with_subagents(found.subagents)
+            given["tools"] = found.without_subagents
         return placing.place_in(block, args[len(INPUTS) :], given)
 
     def as_tool(
@@ -103,7 +103,7 @@ class Agent(TypedFlow[..., Reply]):
         allowed = None if policy.allow is None else [*policy.allow]
         settings: dict[str, Any] = {**self.config.given, "description": description}
         below = Subagent(**settings, allow=allowed, ask=[*ask], deny=[*deny])
-        return Toolbox((below.as_delegate,))
+        return Toolbox((below.described,))
 
 
 def _check_toolbox(given: object) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, TypeAlias, assert_never
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from dataflow import NodeOutput, Ports, ToolCall, node, this_firing
+from dataflow import NodeOutput, Ports, ToolCall, node, shortened, this_firing
 from dataflow_agent.agent_configs import AgentConfig
 from dataflow_agent.agent_turns import Grant, Turn
 from dataflow_agent.policies import Verdict
@@ -97,7 +97,7 @@ def agent_name(config: AgentConfig) -> str:
 def _asked(call: ToolCall, arguments: object, config: AgentConfig) -> dict[str, Any]:
     name = agent_name(config)
     written = json.dumps(arguments, ensure_ascii=False)
-    shown = written if len(written) <= MOST_SHOWN else f"{written[:MOST_SHOWN]}…"
+    shown = shortened(written, MOST_SHOWN)
     asked: dict[str, Any] = {
         "prompt": (
             f"{name} wants to call {call.name} with {shown}. Allow it, deny it, or allow {call.name} with "

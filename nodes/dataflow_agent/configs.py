@@ -60,6 +60,14 @@ class ModelConfig(StrictConfig):
     key: Annotated[Secret, AfterValidator(_check_key)] | None = Field(
         default=None, description="the secret in place of the provider's own variable"
     )
+    max_images: int | None = Field(
+        default=2, ge=0, description="the most images of the conversation that are sent, the newest"
+    )
+    max_result: int | None = Field(
+        default=50_000,
+        ge=100,
+        description="the most characters that are sent of a result of a tool, of a longer one its ends",
+    )
 
     @property
     def options(self) -> Options:

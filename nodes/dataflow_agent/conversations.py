@@ -19,6 +19,7 @@ from dataflow import (
 )
 from dataflow_agent.configs import StrictConfig
 from dataflow_agent.input_names import checked_names
+from dataflow_agent.tails import with_clean_tail
 
 __all__ = [
     "Conversation",
@@ -44,6 +45,9 @@ class Conversation(StrictConfig):
         default="", description="what the provider knows the conversation by; the context_id unless set"
     )
     variables: dict[str, Any] = Field(default={}, description="the variables of the conversation")
+    clean_tail: bool = Field(
+        default=False, description="whether what ends the messages and is no whole turn is left out"
+    )
 
 
 class Inject(StrictConfig):
@@ -82,12 +86,16 @@ async def context(
     it has any. Raises ValueMismatch for what is none, ConversationInvalid where calls and results do not
     belong together.
 
+    With `clean_tail` in the config what ends the messages and is no whole turn is left out: a user message
+    without an answer, a blank answer, one to no user message, calls without an answer behind them.
+
     Its id is that of the run and the path of the node, so that each round and item has one of its own; it is
     empty where the function is called outside a run.
     """
+    said = _read(messages) if messages else []
     begun = ExecutionContext(
         this_firing().key,
-        message_history=_read(messages) if messages else (),
+        message_history=with_clean_tail(said) if config.clean_tail else said,
         provider=config.provider,
         model=config.model,
         system_instructions=config.system if system is None else system,

@@ -12,9 +12,9 @@ from dataflow import Image, Message, NodeOutput, Ports, node
 from dataflow_agent.agent_configs import AgentConfig
 from dataflow_agent.agent_turns import ToolResult, Turn
 from dataflow_agent.model_calls import told_of
-from dataflow_agent.model_names import model_name
+from dataflow_agent.model_names import ModelName, model_name
 from dataflow_agent.providers import provider_of
-from dataflow_agent.requests import ModelRequest
+from dataflow_agent.requests import ModelRequest, Options
 
 __all__ = ["describe"]
 
@@ -29,7 +29,8 @@ NO_TIME: Final = "[images, for which no time was left]"
 async def describe(inputs: Mapping[str, Any], config: AgentConfig) -> NodeOutput:
     """Put a description in the place of the images of a result; without any nothing is called.
 
-    The metadata tell of the answer. Raises ModelFailed.
+    The model is asked at the server and with the key of the agent's own, if it is of the same provider. The
+    metadata tell of the answer. Raises ModelFailed.
     """
     result: ToolResult = inputs["result"]
     turn: Turn = inputs["turn"]
@@ -39,7 +40,9 @@ async def describe(inputs: Mapping[str, Any], config: AgentConfig) -> NodeOutput
         return NodeOutput({"result": result})
     name = model_name(config.vision_summary)
     request = ModelRequest(
-        str(name), (Message("system", INSTRUCTIONS), Message("user", (*_texts(content), *images)))
+        str(name),
+        (Message("system", INSTRUCTIONS), Message("user", (*_texts(content), *images))),
+        options=_options(name, turn, config),
     )
     begun, text, told = anyio.current_time(), NO_TIME, {}
     with anyio.move_on_after(turn.left(config) - result.seconds):
@@ -48,6 +51,13 @@ async def describe(inputs: Mapping[str, Any], config: AgentConfig) -> NodeOutput
     message = replace(result.message, content="\n".join((*_texts(content), text)))
     seconds = result.seconds + anyio.current_time() - begun
     return NodeOutput({"result": replace(result, message=message, seconds=seconds)}, metadata=told)
+
+
+def _options(name: ModelName, turn: Turn, config: AgentConfig) -> Options:
+    """Return the options of the describing model; no key is shown to a provider that it is not of."""
+    if name.provider != model_name(turn.model).provider:
+        return Options()
+    return Options(base_url=config.base_url, key=config.key)
 
 
 def _texts(content: Any) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter
 
-from dataflow import TypeField, ValueMismatch, check_json
+from dataflow import TypeField, ValueMismatch, check_json, shortened
 from dataflow_agent.schemas import KINDS, referred
 
 __all__ = ["check_fit"]
@@ -166,8 +166,7 @@ def _written(value: Any) -> str:
 
 
 def _found(value: Any) -> str:
-    text = repr(value)
-    return f"{type(value).__name__} {text if len(text) <= MOST_SHOWN else text[:MOST_SHOWN] + '...'}"
+    return f"{type(value).__name__} {shortened(repr(value), MOST_SHOWN)}"
 
 
 #: What looks at a value alone: the type that each keyword is about, what it expects, and whether that fits.

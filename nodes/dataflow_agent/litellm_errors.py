@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
+from dataflow import shortened
 from dataflow_agent.model_errors import (
     ContextWindowExceeded,
     KeyRefused,
@@ -60,7 +61,7 @@ def translated(model: str, error: Exception, *, has_begun: bool, now: datetime) 
     told = _PREFIX.sub("", " ".join(str(getattr(error, "message", error)).split()))
     if kind is StreamInterrupted:
         told = f"the answer broke off: {_PREFIX.sub('', told.partition(' Original exception: ')[0])}"
-    return kind(model, told[:MOST_SHOWN], retry_after(_headers(error), now))
+    return kind(model, shortened(told, MOST_SHOWN), retry_after(_headers(error), now))
 
 
 def retry_after(headers: Mapping[str, Any], now: datetime) -> float | None:

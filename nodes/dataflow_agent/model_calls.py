@@ -9,6 +9,7 @@ from typing import Any
 from dataflow import ExecutionContext, Message
 from dataflow_agent.configs import ModelConfig
 from dataflow_agent.model_names import ModelName
+from dataflow_agent.request_bounds import sent_of
 from dataflow_agent.requests import ModelAnswer, ModelRequest, ToolSpec
 from dataflow_agent.typed_answers import AnswerType
 
@@ -24,12 +25,15 @@ def request_for(
     tools: Sequence[ToolSpec] = (),
     typed: AnswerType | None = None,
 ) -> ModelRequest:
-    """Say the whole conversation and what is new, with the instructions once, at its head (S10.2)."""
+    """Say the whole conversation and what is new, with the instructions once, at its head (S10.2).
+
+    Of images and long results only so much is sent as the config allows.
+    """
     instructions = [text for text in (conversation.system_instructions, config.system) if text]
     system = [Message("system", "\n\n".join(instructions))] if instructions else []
     return ModelRequest(
         str(name),
-        (*system, *conversation.messages, *new),
+        (*system, *sent_of((*conversation.messages, *new), config)),
         tools=tuple(tools),
         schema=None if typed is None else typed.asked,
         is_wrapped=typed is not None and typed.is_wrapped,

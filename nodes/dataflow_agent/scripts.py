@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final, TypeAlias, assert_never
 from anyio.lowlevel import checkpoint
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
 
-from dataflow import Message, ToolCall
+from dataflow import Message, ToolCall, shortened
 from dataflow_agent.answering import answered_by
 from dataflow_agent.model_errors import (
     AnswerCut,
@@ -33,6 +33,8 @@ from dataflow_agent.typed_answers import FIELD
 
 __all__ = ["AnswerFunction", "Given", "Script", "ScriptedAnswer", "ScriptedCall", "scripted"]
 
+#: How many characters of a request are told to which there is no answer.
+MOST_SHOWN: Final = 100
 #: The errors that a script may name, by the names of their classes.
 ERRORS: Final[Mapping[str, type[ModelFailed]]] = {
     "answer_cut": AnswerCut,
@@ -136,7 +138,7 @@ class Script:
                     if not (isinstance(one, ScriptedAnswer) and one.repeat):
                         del self._left[position]
                     return one
-        raise ScriptEnded(request.model, f"the script has no answer left to {asked[:100]!r}")
+        raise ScriptEnded(request.model, f"the script has no answer left to {shortened(asked, MOST_SHOWN)!r}")
 
 
 @contextmanager

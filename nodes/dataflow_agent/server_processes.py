@@ -15,6 +15,7 @@ import anyio
 from anyio.abc import ByteReceiveStream, Process
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
+from dataflow import shortened
 from dataflow_agent.server_errors import ServerFailed
 
 __all__ = ["ServerProcess"]
@@ -149,7 +150,7 @@ class ServerProcess:
         text = line.decode(errors="replace")
         for hidden in sorted(self._marks, key=len, reverse=True):
             text = text.replace(hidden, self._marks[hidden])
-        return text[:LINE_CHARACTERS]
+        return shortened(text, LINE_CHARACTERS)
 
     def _keep(self, lines: list[bytes]) -> None:
         for line in lines:

@@ -44,11 +44,12 @@ async def sessions(*toolboxes: Toolbox) -> AsyncIterator[None]:
     """
     keys = frozenset(server.key for box in toolboxes for server in box.servers)
     async with sharing() as shared:
-        token = _BLOCKS.set((_Block(keys, shared, current_token()), *_BLOCKS.get()))
+        block = _Block(keys, shared, current_token())
+        _BLOCKS.set((block, *_BLOCKS.get()))
         try:
             yield
-        finally:
-            _BLOCKS.reset(token)
+        finally:  # another task may leave the block, which has a context of its own
+            _BLOCKS.set(tuple(one for one in _BLOCKS.get() if one is not block))
 
 
 async def listed(toolbox: Toolbox) -> Toolbox:

@@ -19,7 +19,7 @@ from dataflow_agent.requests import ToolSpec
 from dataflow_agent.servers import Server, ServerTool
 from dataflow_agent.tool_names import names_of, parts_of
 
-__all__ = ["Delegate", "Functions", "Listed", "Source", "Task", "Tool", "Toolbox", "misspelt", "tools"]
+__all__ = ["Functions", "Listed", "Source", "SubagentTool", "Task", "Tool", "Toolbox", "misspelt", "tools"]
 
 NO_POLICY: Final = Policy()
 #: What tools that are agents are in, so to say.
@@ -46,7 +46,7 @@ class Functions:
 
 
 @dataclass(frozen=True, slots=True)
-class Delegate:
+class SubagentTool:
     """An agent as a tool, and what is allowed of it; its settings are JSON, as a document has them."""
 
     name: str
@@ -69,7 +69,7 @@ class Listed:
 
 
 #: What tools are found in.
-Source: TypeAlias = Functions | Delegate | Server | Listed
+Source: TypeAlias = Functions | SubagentTool | Server | Listed
 
 
 class Tool(NamedTuple):
@@ -81,7 +81,7 @@ class Tool(NamedTuple):
     reference: str
     own_name: str
     policies: tuple[Policy, ...]
-    delegate: Delegate | None = None
+    subagent: SubagentTool | None = None
     at_server: ServerTool | None = None
 
     def verdict(self, arguments: Mapping[str, Any]) -> Verdict:
@@ -91,13 +91,13 @@ class Tool(NamedTuple):
 
     def spec(self, name: str) -> ToolSpec:
         """Describe the tool to a model, under a name; raises FlowInvalid if it cannot be found."""
-        if self.delegate is not None:
-            return ToolSpec(name, self.delegate.description, TASK_SCHEMA)
+        if self.subagent is not None:
+            return ToolSpec(name, self.subagent.description, TASK_SCHEMA)
         return (self.at_server or tool_of(self.reference)).spec(name)
 
     def read(self, written: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the arguments as it takes them; raises ArgumentsInvalid, or FlowInvalid as `spec` does."""
-        if self.delegate is not None:
+        if self.subagent is not None:
             return read_arguments(written, Task).model_dump()
         if self.at_server is not None:
             return written  # the server holds them against its schema
@@ -150,14 +150,14 @@ class Toolbox(Tools):
         return tuple(one for one in found if isinstance(one, Server))
 
     @property
-    def delegates(self) -> tuple[Delegate, ...]:
+    def subagents(self) -> tuple[SubagentTool, ...]:
         """The agents among the tools."""
-        return tuple(source for source in self.sources if isinstance(source, Delegate))
+        return tuple(source for source in self.sources if isinstance(source, SubagentTool))
 
     @property
-    def without_delegates(self) -> Toolbox:
+    def without_subagents(self) -> Toolbox:
         """The other tools."""
-        return Toolbox(tuple(source for source in self.sources if not isinstance(source, Delegate)))
+        return Toolbox(tuple(source for source in self.sources if not isinstance(source, SubagentTool)))
 
     def tool(self, name: str) -> Tool | None:
         """Return the tool that has a name for models, None if there is none."""
@@ -184,7 +184,7 @@ def _tools_in(source: Source) -> list[Tool]:
     match source:
         case Functions():
             return [Tool(one, _own_name(one), (source.policy,)) for one in source.references]
-        case Delegate():
+        case SubagentTool():
             return [Tool(source.reference, source.name, (source.policy,), source)]
         case Listed():
             policies = (source.server.policy,)
@@ -199,7 +199,7 @@ def _parts(tool: Tool) -> Sequence[str]:
     """Return what tells a tool from others of its name, and that name at the end."""
     if tool.at_server is not None:
         return tool.at_server.server.label, tool.own_name
-    if tool.delegate is not None:
+    if tool.subagent is not None:
         return AGENT, tool.own_name
     return parts_of(tool.reference)
 

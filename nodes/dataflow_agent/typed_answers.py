@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, PlainSerializer, TypeAdapter, WithJsonSchema
 
-from dataflow import TypeField, ValueMismatch, check_json, json_schema
+from dataflow import TypeField, ValueMismatch, check_json, json_schema, shortened
 from dataflow_agent.fitting import check_fit
 from dataflow_agent.model_errors import AnswerUnfit
 from dataflow_agent.schemas import DEFINITIONS, check_schema
@@ -82,7 +82,7 @@ def _refuse(constant: str) -> object:
 
 
 def _shown(text: str) -> str:
-    return repr(text) if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]!r} and more"
+    return repr(shortened(text, MOST_SHOWN))
 
 
 def _read(given: Any) -> AnswerType:

@@ -1,6 +1,7 @@
 """The step of a user interface's flow that lets a model use tools, as a native document (Clickweave, AiStep).
 
-Where our rules differ from what that engine does, the test says so: S10.3 wants whole turns.
+That engine looks at the limit of calls before each call of the model, which is `may_overshoot` here; without
+it an answer that asks for too many ends the turn before any is made.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ async def test_it_ends_when_the_model_calls_no_tool(tmp_path: Path) -> None:
 
 
 async def test_an_answer_with_more_calls_than_are_left_ends_it_before_they_are_made(tmp_path: Path) -> None:
-    """There such an answer may overshoot the limit; here none of its calls is made, and the texts count."""
+    """None of its calls is made, and the texts count."""
     flow = step(tmp_path, "max_tool_calls: 2")
     result, _ = await run(flow, clicking("OK", text="First."), clicking("a", "b", text="Then both."))
     assert (result["stopped_by"], CLICKED) == ("max_tool_calls", ["OK"])
@@ -108,6 +109,35 @@ async def test_an_error_of_a_tool_is_the_text_of_its_result(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("answer", ["Hello.", clicking("OK", text="Hello.")])
 async def test_without_any_call_allowed_the_model_is_asked_once(tmp_path: Path, answer: Any) -> None:
-    """There it is never asked, and the text is empty; here a turn has an answer (S10.3)."""
+    """A turn has an answer (S10.3), unless it may overshoot."""
     result, requests = await run(step(tmp_path, "max_tool_calls: 0"), answer)
     assert (result["text"], CLICKED, len(requests)) == ("Hello.", [], 1)
+
+
+NATIVE: Final = "may_overshoot: true, max_tool_calls: {}"
+
+
+async def test_an_answer_that_may_overshoot_has_all_its_calls_made_and_is_the_last(tmp_path: Path) -> None:
+    first, both = clicking("OK", text="First."), clicking("a", "b", text="Then both.")
+    result, requests = await run(step(tmp_path, NATIVE.format(2)), first, both)
+    assert (result["stopped_by"], CLICKED, len(requests)) == ("max_tool_calls", ["OK", "a", "b"], 2)
+    assert result["text"] == "First.\n\nThen both."
+    result["context"].check()
+    assert result["context"].message_history[-1].content == "[stopped by max_tool_calls]"
+
+
+async def test_as_many_calls_as_are_allowed_end_it_before_the_model_is_asked_again(tmp_path: Path) -> None:
+    result, requests = await run(step(tmp_path, NATIVE.format(2)), clicking("a", "b"))
+    assert (result["stopped_by"], result["text"], CLICKED) == ("max_tool_calls", "", ["a", "b"])
+    assert len(requests) == 1
+
+
+async def test_without_any_call_allowed_a_step_that_may_overshoot_asks_nobody(tmp_path: Path) -> None:
+    result, requests = await run(step(tmp_path, NATIVE.format(0)))
+    assert (result.status, result["text"], result["stopped_by"]) == ("completed", "", "max_tool_calls")
+    assert not requests
+
+
+async def test_a_step_that_may_overshoot_ends_with_an_answer_below_its_limit(tmp_path: Path) -> None:
+    result, _ = await run(step(tmp_path, NATIVE.format(2)), clicking("OK"), "Done.")
+    assert (result["text"], result["stopped_by"]) == ("Done.", "answer")

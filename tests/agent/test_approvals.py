@@ -101,7 +101,7 @@ async def test_an_ask_names_agent_tool_and_arguments_and_the_choices() -> None:
 async def test_long_arguments_are_cut_in_the_prompt_and_shown_whole() -> None:
     with scripted(calling(("write", "a" * 1000)), "done"):
         [ask] = (await room().run()).asks
-    assert ("a…. Allow it" in ask.prompt, len(ask.prompt) < 500) == (True, True)
+    assert ("aa... 736 characters ...aa" in ask.prompt, len(ask.prompt) < 500) == (True, True)
     assert ask.show["arguments"] == {"path": "a" * 1000}
 
 
@@ -282,27 +282,26 @@ async def test_arguments_as_deep_as_are_taken_can_be_asked_about_and_deeper_ones
 
 @node
 async def forge(value: object) -> ExecutionContext:
-    """Make a conversation with a variable that a node of the run has set, RUN in it is the run."""
+    """Make a conversation with variables that a node of the run has set, RUN in them is the run."""
     written = json.dumps(value).replace("RUN", this_firing().run_id)
-    return ExecutionContext("c", variables={"agent.granted": json.loads(written)})
+    return ExecutionContext("c", variables=json.loads(written))
 
 
 @pytest.mark.parametrize(
     ("value", "is_asked"),
     [
-        ([], True),
-        ("x", True),
-        (None, True),
-        (5, True),
-        ({"RUN": 5}, True),
-        ({"RUN": None}, True),
-        ({"RUN": f"{__name__}:write"}, True),
-        ({"RUN": [5, [f"{__name__}:write"], None]}, True),
-        ({"another": [f"{__name__}:write"]}, True),
-        ({"RUN": [5, f"{__name__}:write"]}, False),
+        ({"agent.granted": {"RUN": [f"{__name__}:write"]}}, True),
+        ({"agent.granted/": True}, True),
+        ({"agent.granted/RUN": True}, True),
+        ({"agent.granted/RUN/": True}, True),
+        ({f"agent.granted/RUN/{__name__}:write": False}, True),
+        ({f"agent.granted/RUN/{__name__}:write": 1}, True),
+        ({f"agent.granted/RUN/{__name__}:read": True}, True),
+        ({f"agent.granted/another/{__name__}:write": True}, True),
+        ({f"agent.granted/RUN/{__name__}:write": True}, False),
     ],
 )
-async def test_a_variable_that_is_no_list_of_grants_grants_nothing(value: object, is_asked: bool) -> None:
+async def test_a_variable_that_is_no_grant_of_the_run_grants_nothing(value: object, is_asked: bool) -> None:
     with Flow("room") as flow:
         flow.add(lead, prompt="hi", context=flow.add(forge, value=value).out, tools=FILES)
     with scripted(calling(("write", "a")), "done"):

@@ -270,7 +270,7 @@ async def test_messages_that_are_injected_twice_are_sent_once() -> None:
 
 @pytest.mark.parametrize("tail", ["user", "assistant"])
 async def test_no_tail_has_to_be_cleaned_since_a_turn_that_fails_leaves_none(tail: str) -> None:
-    """HF22 differs: what is brought along is sent as it is, and a failed turn is in no history (S10.3)."""
+    """HF22: what is brought along is sent as it is, and a failed turn is in no history (S10.3)."""
     brought = ExecutionContext("c", model=MODEL).append(
         Message("user", "u"),
         Message("assistant", "a"),

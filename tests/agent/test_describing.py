@@ -9,9 +9,9 @@ import anyio
 import pytest
 from pydantic import ValidationError
 
-from dataflow import Flow, Image, NodeState, RunFailed
+from dataflow import Flow, Image, NodeState, RunFailed, Secret
 from dataflow.stores.sqlite import SqliteStore
-from dataflow_agent import Agent, ModelRequest, ScriptedAnswer, ScriptedCall, scripted, tools
+from dataflow_agent import Agent, ModelRequest, Options, ScriptedAnswer, ScriptedCall, scripted, tools
 
 DOT: Final = Image("image/png", b"\x89PNG dot")
 MADE: Final[list[str]] = []
@@ -69,6 +69,21 @@ async def test_without_such_a_model_images_are_shown() -> None:
         result = await room(plain).run()
     assert results(result["context"]) == [("this is a dot", DOT), "hi"]
     assert {request.model for request in script.requests} == {"openai/large"}
+
+
+@pytest.mark.parametrize(("eyes", "is_same"), [("openai/eyes", True), ("anthropic/eyes", False)])
+async def test_the_server_and_the_key_are_those_of_the_agent_if_the_provider_is(
+    eyes: str, is_same: bool
+) -> None:
+    key = Secret("MY_KEY")
+    own = Agent(
+        "lead", model="openai/large", vision_summary=eyes, base_url="http://here", key=key, max_tokens=9,
+        temperature=0.0,
+    )  # fmt: skip
+    with scripted(lambda request: "a dot" if request.model == eyes else answers(request)) as script:
+        await room(own).run()
+    [asked] = [request for request in script.requests if request.model == eyes]
+    assert asked.options == (Options(base_url="http://here", key=key) if is_same else Options())
 
 
 async def test_a_description_that_failed_is_made_again_and_the_call_is_not(tmp_path: Path) -> None:

@@ -379,7 +379,7 @@ def test_a_pattern_that_does_not_mean_the_subagent_is_refused(which: str) -> Non
     ):
         reader.as_tool("reads books", **{which: ["read*", "raeder"]})
     below = reader.as_tool("reads books", **{which: ["r*", "reader(prompt=a*)"]})
-    assert len(below.delegates) == 1
+    assert len(below.subagents) == 1
 
 
 def test_a_subagent_and_a_function_of_its_name_are_two_tools() -> None:
@@ -389,8 +389,8 @@ def test_a_subagent_and_a_function_of_its_name_are_two_tools() -> None:
     ).offered(Toolbox())
     found = [tool for tool in map(box.tool, box.names) if tool is not None]
     assert len({tool.reference for tool in found}) == 4
-    assert [tool.own_name for tool in found if tool.delegate is None] == ["helper", "reader"]
-    assert [tool.own_name for tool in found if tool.delegate is not None] == ["helper", "reader"]
+    assert [tool.own_name for tool in found if tool.subagent is None] == ["helper", "reader"]
+    assert [tool.own_name for tool in found if tool.subagent is not None] == ["helper", "reader"]
 
 
 def test_a_subagent_is_described_and_its_agents_are_not_among_its_tools() -> None:

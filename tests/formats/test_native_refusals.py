@@ -218,7 +218,7 @@ name: 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
 nodes: 'yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy'
 ---
 2:8 uses.a: expected text, found a list of 3
-5:1 nodes: expected a mapping, found 'yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy...
+5:1 nodes: expected a mapping, found 'yyyyyyyyyyyyyyyyyy... 64 characters ...yyyyyyyyyyyyyyyyyy'
 """,
 ]
 

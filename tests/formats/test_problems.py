@@ -30,13 +30,13 @@ def test_a_path_is_written_as_references_are(path: tuple[str | int, ...], writte
         (True, "true"),
         (1.5, "1.5"),
         ("a'b", '"a\'b"'),
-        ("x" * 100, f"'{'x' * 56}..."),
+        ("x" * 100, f"'{'x' * 18}... 64 characters ...{'x' * 18}'"),
         ([], "an empty list"),
         ([1, 2], "a list of 2"),
         ({}, "an empty mapping"),
         ({"a": 1, "b": 2}, "a mapping with a, b"),
         (dict.fromkeys("abcdef"), "a mapping with a, b, c, d, e, ..."),
-        ({"k" * 100: 1}, f"a mapping with {'k' * 57}..."),
+        ({"k" * 100: 1}, f"a mapping with {'k' * 19}... 62 characters ...{'k' * 19}"),
     ],
 )
 def test_what_stands_in_a_document_is_described_shortly(value: object, text: str) -> None:

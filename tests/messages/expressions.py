@@ -48,7 +48,7 @@ ITSELF.append(ITSELF)
 # fmt: off
 ROWS: Final = [
     Row("an empty one", evaluated(''), "expression '': is empty"),
-    Row("a long one", evaluated('a' * 10001), "expression 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...': has 10,001 characters; at most 10,000"),
+    Row("a long one", evaluated('a' * 10001), "expression 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa... 9,926 characters ...aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa': has 10,001 characters; at most 10,000"),
     Row("a comment", filled('{# a #}'), "template '{# a #}': comments are not allowed, found '{#' in column 1"),
     Row("a tag", filled('{% for a in b %}'), "template '{% for a in b %}': a template has no '{% for %}' in column 1; it has {{ }} and {% if %}, {% elif %}, {% else %}, {% endif %}"),
     Row("a bracket", evaluated('a['), "expression 'a[': '[' is never closed in column 2"),
@@ -57,7 +57,7 @@ ROWS: Final = [
     Row("an escape", evaluated("'\\q'"), "expression \"'\\\\q'\": '\\q' means nothing in the text in column 1; a backslash is written '\\\\'"),
     Row("a character", evaluated('a ? b'), "expression 'a ? b': unexpected '?'"),
     Row("brackets", evaluated('(' * 21 + ')' * 21), "expression '((((((((((((((((((((()))))))))))))))))))))': brackets are nested too deep in column 21; at most 20"),
-    Row("levels", evaluated('not ' * 30 + 'a'), "expression 'not not not not not not not not not not not not not not not not not not not not not not not not n...': is nested too deep; at most 20 levels"),
+    Row("levels", evaluated('not ' * 30 + 'a'), "expression 'not not not not not not not not not not... 43 characters ...t not not not not not not not not not a': is nested too deep; at most 20 levels"),
     Row("two values", evaluated('a b'), "expression 'a b': unexpected 'b'"),
     Row("too early", evaluated('a +'), "expression 'a +': ends too early"),
     Row("an empty hole", filled('{{ }}'), "template '{{ }}': what stands in {{ }} ends too early"),
@@ -70,8 +70,8 @@ ROWS: Final = [
     Row("a filter", evaluated('a | upper'), "expression 'a | upper': a filter `|` is not allowed; there are literals, names, items, comparisons, and, or, not, in, arithmetic, `~`, `a if b else c` and the functions len, lower, upper, trim, round, int, float, str"),
     Row("a slice", evaluated('a[1:2]', a='x'), "expression 'a[1:2]': a slice `[:]` is not allowed; there are literals, names, items, comparisons, and, or, not, in, arithmetic, `~`, `a if b else c` and the functions len, lower, upper, trim, round, int, float, str"),
     Row("a keyword", evaluated('a in b is c'), "expression 'a in b is c': a test `is` is not allowed; there are literals, names, items, comparisons, and, or, not, in, arithmetic, `~`, `a if b else c` and the functions len, lower, upper, trim, round, int, float, str"),
-    Row("a long literal", evaluated('1' * 5000), "expression '1111111111111111111111111111111111111111111111111111111111111111111111111111111111111111111111111...': an integer is too large: at most 4,096 bits"),
-    Row("a large literal", evaluated('1' * 2000), "expression '1111111111111111111111111111111111111111111111111111111111111111111111111111111111111111111111111...': an integer is too large: at most 4,096 bits"),
+    Row("a long literal", evaluated('1' * 5000), "expression '11111111111111111111111111111111111111... 4,924 characters ...11111111111111111111111111111111111111': an integer is too large: at most 4,096 bits"),
+    Row("a large literal", evaluated('1' * 2000), "expression '11111111111111111111111111111111111111... 1,924 characters ...11111111111111111111111111111111111111': an integer is too large: at most 4,096 bits"),
     Row("an unknown name", evaluated('a', b=1), "expression 'a': unknown name 'a'; choices: b"),
     Row("no else", evaluated('1 if a', a=True), "expression '1 if a': `a if b` has no `else`"),
     Row("an unknown function", evaluated('f(1)'), "expression 'f(1)': a call of 'f' is not allowed; the functions are len, lower, upper, trim, round, int, float, str"),

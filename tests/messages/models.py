@@ -224,8 +224,10 @@ ROWS: Final = [
         "a long one",
         chatting('"' + "x" * 300 + '"', answer=int),
         "model 'openai/gpt': the answer does not fit: expected dict[str, Any], found str …; it was '\""
-        + "x" * 199
-        + "' and more",
+        + "x" * 88
+        + "... 124 characters ..."
+        + "x" * 88
+        + "\"'",
     ),
     Row(
         "a reference",
@@ -235,7 +237,7 @@ ROWS: Final = [
     Row(
         "nests too deep",
         chatting('{"a":' * 900 + "1" + "}" * 900, answer=DEEP),
-        "model 'openai/gpt': the answer nests too deep: it was '…' and more",
+        "model 'openai/gpt': the answer nests too deep: it was '…... 5,225 characters ...…'",
     ),
     Row(
         "no mapping",

@@ -12,7 +12,7 @@ from dataflow_agent.agent_spans import tell_answer
 from dataflow_agent.agent_turns import Grant, ToolResult, Turn, notice_of
 from dataflow_agent.script_errors import script_failure
 
-__all__ = ["RESULT", "Begun", "Delegated", "begin_below", "conversation_id", "handed_on", "report", "told"]
+__all__ = ["RESULT", "Begun", "SubagentTask", "begin_below", "conversation_id", "handed_on", "report", "told"]
 
 RESULT: Final = "result"
 
@@ -25,7 +25,7 @@ class Begun(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Delegated:
+class SubagentTask:
     """What a subagent is handed: its task, whose it is, and what it has of the agent above.
 
     That is the grants so far, the seconds left, and the model, for one that has none of its own. `depth` is 1
@@ -59,11 +59,11 @@ class Delegated:
 
 def handed_on(
     call: ToolCall, prompt: str, turn: Turn, config: AgentConfig, parent: str, granted: tuple[Grant, ...]
-) -> Delegated:
+) -> SubagentTask:
     """Hand a task on to a subagent, with the grants that there are now."""
     has_limit = config.time_limit is not None or turn.within is not None
     left = max(turn.left(config), 0.0) if has_limit else None
-    return Delegated(prompt, call.id, parent, turn.depth + 1, (*turn.granted, *granted), left, turn.model)
+    return SubagentTask(prompt, call.id, parent, turn.depth + 1, (*turn.granted, *granted), left, turn.model)
 
 
 def conversation_id() -> str:
@@ -72,30 +72,28 @@ def conversation_id() -> str:
 
 
 @node(name="begin")
-async def begin_below(delegated: Delegated) -> Begun:
+async def begin_below(task: SubagentTask) -> Begun:
     """Begin a turn of a subagent, in a conversation of its own."""
     turn = Turn(
-        (Message("user", delegated.prompt),),
-        granted=delegated.granted,
-        depth=delegated.depth,
-        within=delegated.left,
+        (Message("user", task.prompt),),
+        granted=task.granted,
+        depth=task.depth,
+        within=task.left,
     )
-    return Begun(turn, ExecutionContext(conversation_id(), model=delegated.model))
+    return Begun(turn, ExecutionContext(conversation_id(), model=task.model))
 
 
-@node(name="report", ports=Ports({"turn": Turn, "delegated": Delegated}, {RESULT: ToolResult}))
+@node(name="report", ports=Ports({"turn": Turn, "task": SubagentTask}, {RESULT: ToolResult}))
 async def report(inputs: Mapping[str, Any], config: Subagent) -> NodeOutput:
     """Make the turn of a subagent the result of the call; the metadata tell of its end."""
     turn: Turn = inputs["turn"]
-    delegated: Delegated = inputs["delegated"]
+    task: SubagentTask = inputs["task"]
     tell_answer(config, turn)
     text = "\n\n".join(filter(None, (turn.text, notice_of(turn.stopped_by))))
-    return NodeOutput(
-        {RESULT: delegated.result(text, turn)}, metadata=delegated.event("end", config.name, text)
-    )
+    return NodeOutput({RESULT: task.result(text, turn)}, metadata=task.event("end", config.name, text))
 
 
-@node(name="told", ports=Ports({"failure": Failure, "delegated": Delegated}, {RESULT: ToolResult}))
+@node(name="told", ports=Ports({"failure": Failure, "task": SubagentTask}, {RESULT: ToolResult}))
 async def told(inputs: Mapping[str, Any], config: Subagent) -> NodeOutput:
     """Make the failure of a subagent the result of the call; the metadata tell of it.
 
@@ -105,6 +103,6 @@ async def told(inputs: Mapping[str, Any], config: Subagent) -> NodeOutput:
     mistake = script_failure(failure)
     if mistake is not None:
         raise mistake
-    delegated: Delegated = inputs["delegated"]
+    task: SubagentTask = inputs["task"]
     text = f"error: {failure.type}: {failure.message}"
-    return NodeOutput({RESULT: delegated.result(text)}, metadata=delegated.event("error", config.name, text))
+    return NodeOutput({RESULT: task.result(text)}, metadata=task.event("error", config.name, text))

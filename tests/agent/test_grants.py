@@ -1,0 +1,112 @@
+"""Grants of a run in conversations that are merged (S10.4, S10.6)."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pytest
+
+from dataflow import ExecutionContext, Flow, Message, Result, merge_contexts
+from dataflow_agent import Agent, Merge, ModelRequest, ScriptedAnswer, ScriptedCall, scripted, tools
+from dataflow_agent import merge_contexts as merge_in_document
+
+MADE: Final[list[str]] = []
+
+
+async def write(path: str) -> str:
+    """Write a file."""
+    MADE.append(f"write {path}")
+    return "written"
+
+
+async def remove(path: str) -> str:
+    """Remove a file."""
+    MADE.append(f"remove {path}")
+    return "removed"
+
+
+FILES: Final = tools(write, remove, ask=["*"])
+
+
+def agent(name: str) -> Agent:
+    return Agent(name, model="openai/gpt", system=name)
+
+
+def calling(*names: str) -> ScriptedAnswer:
+    return ScriptedAnswer(
+        tool_calls=tuple(ScriptedCall(name=name, arguments={"path": "a"}) for name in names)
+    )
+
+
+#: What each agent calls first.
+CALLS: Final = {"left": ["write"], "right": ["remove"], "last": ["write", "remove"]}
+
+
+def answers(request: ModelRequest) -> Any:
+    said: Message = request.messages[-1]
+    return calling(*CALLS[str(request.messages[0].content)]) if said.role == "user" else "done"
+
+
+def room(how: Any, in_document: bool = False) -> Flow:
+    with Flow("room") as flow:
+        main = flow.context("main")
+        sides = [flow.add(agent(name), prompt="go", context=main, tools=FILES) for name in ("left", "right")]
+        left, right = (side.out.context for side in sides)
+        if in_document:
+            config = Merge(how=how, branches=["left", "right"])
+            merged = flow.add(merge_in_document, left=left, right=right, config=config).out
+        else:
+            merged = merge_contexts(left, right, how=how)
+        last = flow.add(agent("last"), prompt="go", context=merged, tools=FILES)
+        flow.output("context", last.out.context)
+    return flow
+
+
+async def granted(flow: Flow, *, left: str = "allow_for_run", right: str = "allow_for_run") -> Result:
+    """Run to the two asks, and answer them."""
+    MADE.clear()
+    with scripted(answers):
+        paused = await flow.run()
+        given = {"left/turn[0]/call[0]/approve": left, "right/turn[0]/call[0]/approve": right}
+        return await flow.resume(paused, given)
+
+
+def asked(result: Result) -> list[str]:
+    return [ask.show["tool"] for ask in result.asks]
+
+
+@pytest.mark.parametrize("how", ["append", "results"])
+@pytest.mark.parametrize("in_document", [False, True])
+async def test_a_merged_conversation_has_the_grants_of_all(how: str, in_document: bool) -> None:
+    result = await granted(room(how, in_document))
+    assert (result.status, asked(result)) == ("completed", [])
+    assert sorted(MADE) == ["remove a", "remove a", "write a", "write a"]
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "tools"),
+    [("allow", "allow_for_run", ["write"]), ("allow_for_run", "deny", ["remove"])],
+)
+async def test_what_was_allowed_once_or_denied_is_asked_about_again(
+    left: str, right: str, tools: list[str]
+) -> None:
+    assert asked(await granted(room("append"), left=left, right=right)) == tools
+
+
+async def test_a_conversation_that_was_picked_has_its_own_grants() -> None:
+    assert asked(await granted(room("pick"))) == ["remove"]
+
+
+async def test_grants_of_another_run_are_let_go() -> None:
+    result = await granted(room("append"))
+    with Flow("later") as later:
+        again = later.add(
+            agent("left"), prompt="go", context=later.input("context", ExecutionContext), tools=FILES
+        )
+        later.output("context", again.out.context)
+    with scripted(answers):
+        paused = await later.run(context=result["context"])
+        assert asked(paused) == ["write"]
+        ended = await later.resume(paused, {paused.asks[0].id: "allow_for_run"})
+    [name] = ended["context"].variables
+    assert name == f"agent.granted/{ended.run_id}/{__name__}:write"
