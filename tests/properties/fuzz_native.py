@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from dataflow.wiring import Wiring
 
-__all__ = ["Report", "examine", "fuzz"]
+__all__ = ["Report", "examine", "fuzz", "tell"]
 
 #: So much of the processor may one input take, and by so much may the process grow once it is warm.
 MOST_SECONDS: Final = 20.0
@@ -116,13 +116,14 @@ def fuzz(
     numbers: Iterator[int],
     folder: Path,
     examine: Callable[..., list[str]] = examine,
+    spoil: Callable[[random.Random], tuple[str, str]] = spoilt,
 ) -> Report:
     """Try the inputs of these numbers, until one fails."""
     report = Report()
     warm = 0
     for number in numbers:
         chance = random.Random(f"{seed}/{number}")
-        name, text = spoilt(chance)
+        name, text = spoil(chance)
         (folder / name).write_bytes(text.encode(errors="surrogatepass"))
         try:
             with _bounded():
@@ -192,11 +193,12 @@ def main() -> int:
     numbers = itertools.islice(itertools.count(given.first), given.count)
     with tempfile.TemporaryDirectory() as folder:
         report = fuzz(given.seed, takewhile(lambda _: time.monotonic() < end, numbers), Path(folder))
-    _tell(report, given.seed)
+    tell(report, given.seed)
     return int(bool(report.failure))
 
 
-def _tell(report: Report, seed: int) -> None:
+def tell(report: Report, seed: int) -> None:
+    """Print what came of the inputs of a seed."""
     lines = [f"{report.tried:8}  inputs of seed {seed}"]
     lines += [f"{count:8}  {name}" for name, count in sorted(report.outcomes.items())]
     lines += ["", f"{len(report.kinds)} kinds of problems, the most frequent:"]

@@ -7,8 +7,8 @@ import copy
 import json
 import random
 import re
-from collections.abc import Callable, Iterator
-from functools import cache
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -115,7 +115,6 @@ VALUES: Final[list[Any]] = [
         {"value": 1},
         {"": 1},
         {"each": "$in.xs"},
-        {"every": ["$in.x", "$in.y"]},
         {"merge": []},
         {"type": "t.apply"},
         {"$ref": "#"},
@@ -171,10 +170,12 @@ def _texts() -> Iterator[str]:
                     yield node.value
 
 
-def spoilt(chance: random.Random) -> tuple[str, str]:
-    """Make one input: the name of a file and its text."""
-    data = copy.deepcopy(chance.choice(corpus()))
-    for change in chance.choices((_reshape, _rename, _splice), k=chance.choice((0, 0, 1, 1, 1, 3))):
+def spoilt(chance: random.Random, documents: Sequence[Any] = ()) -> tuple[str, str]:
+    """Make one input of documents, native ones unless others are given: the name of a file and its text."""
+    documents = documents or corpus()
+    data = copy.deepcopy(chance.choice(documents))
+    splice = partial(_splice, documents=documents)
+    for change in chance.choices((_reshape, _rename, splice), k=chance.choice((0, 0, 1, 1, 1, 3))):
         change(data, chance)
     if chance.randrange(LARGE) == 0:
         _enlarge(data, chance)
@@ -243,9 +244,9 @@ def _rename(data: Any, chance: random.Random) -> None:
             container[new] = container.pop(old)
 
 
-def _splice(data: Any, chance: random.Random) -> None:
+def _splice(data: Any, chance: random.Random, documents: Sequence[Any]) -> None:
     """Put a part of another document into a place of this one."""
-    others, places = places_in(chance.choice(corpus())), places_in(data)
+    others, places = places_in(chance.choice(documents)), places_in(data)
     if others and places:
         (source, key), (container, step) = chance.choice(others), chance.choice(places)
         container[step] = copy.deepcopy(source[key])
