@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rustworkx import PyDiGraph, strongly_connected_components
-
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
@@ -17,15 +15,14 @@ __all__ = ["closed", "looping"]
 
 def looping(nodes: Iterable[str], wires: Sequence[Wire]) -> list[list[str]]:
     """Return the nodes that can reach one another, but for feedback, in declared order."""
+    import networkx as nx  # only for what loops
+
     order = {id: place for place, id in enumerate(nodes)}
-    graph: PyDiGraph[str, None] = PyDiGraph()
-    graph.add_nodes_from(list(order))
-    graph.add_edges_from_no_data(
-        [(order[one.source], order[one.target]) for one in wires if not one.feedback]
-    )
-    loops = {one.source for one in wires if one.source == one.target and not one.feedback}
-    groups = [sorted(group) for group in strongly_connected_components(graph)]
-    found = [[graph[place] for place in group] for group in groups]
+    graph = nx.DiGraph()
+    graph.add_nodes_from(order)
+    graph.add_edges_from((one.source, one.target) for one in wires if not one.feedback)
+    loops = set(nx.nodes_with_selfloops(graph))
+    found = [sorted(group, key=order.__getitem__) for group in nx.strongly_connected_components(graph)]
     return sorted(
         (group for group in found if len(group) > 1 or group[0] in loops), key=lambda group: order[group[0]]
     )
