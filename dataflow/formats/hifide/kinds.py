@@ -34,7 +34,9 @@ class Kind:
 
 
 _CONTEXT: Final = {"context": "context"}
-_BOTH: Final = {"context": "context", "data": "data"}
+#: Those of the node types of this format.
+_OWN: Final = {"context": "conversation"}
+_BOTH: Final = {"context": "conversation", "data": "data"}
 
 KINDS: Final[Mapping[str, Kind]] = {
     START: Kind("agent.context", {"systemInstructionsIn": "system"}, {"context": "out"}),
@@ -55,8 +57,8 @@ KINDS: Final[Mapping[str, Kind]] = {
     "newContext": Kind("hifide.new_context", {**_BOTH, "systemInstructionsIn": "system"}, _BOTH),
     "injectMessages": Kind(
         "hifide.inject_messages",
-        {**_CONTEXT, "userMessage": "user", "assistantMessage": "assistant"},
-        _CONTEXT,
+        {**_OWN, "userMessage": "user", "assistantMessage": "assistant"},
+        _OWN,
     ),
     ROUTER: Kind("agent.intent_router", {"context": "context", "data": "prompt"}, _CONTEXT),
     "cache": Kind("hifide.cache", _BOTH, _BOTH),

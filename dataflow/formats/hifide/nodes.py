@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping  # noqa: TC003 - read when ports are made
 from dataclasses import replace
 from time import time
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from pydantic import ConfigDict, Field
 
@@ -22,6 +22,9 @@ from dataflow.ports import Port, Ports
 
 __all__ = ["NoMessage", "cache", "inject_messages", "manual_input", "message", "new_context", "said"]
 
+#: The port of conversations; each raw node has one called `context` besides, which need not have a value.
+CONVERSATION: Final = "conversation"
+
 
 class NoMessage(DataflowError):
     """Raised by a node that has nothing to say."""
@@ -34,14 +37,14 @@ class NoMessage(DataflowError):
 class _Wired(Config):
     model_config = ConfigDict(strict=True)
 
-    wired: list[Literal["context", "data", "message", "system", "user", "assistant"]] = Field(
+    wired: list[Literal["conversation", "data", "message", "system", "user", "assistant"]] = Field(
         default=[], description="the inputs that edges lead to: the node waits for all of them"
     )
 
     @property
     def inputs(self) -> dict[str, Any]:
         """The inputs, each of which has to have a value."""
-        return {name: ExecutionContext if name == "context" else Any for name in self.wired}
+        return {name: ExecutionContext if name == CONVERSATION else Any for name in self.wired}
 
 
 class NewContext(_Wired):
@@ -80,12 +83,12 @@ def _text(value: object) -> str:
 
 
 def _context(inputs: Mapping[str, Any]) -> ExecutionContext:
-    given: ExecutionContext | None = inputs.get("context")
+    given: ExecutionContext | None = inputs.get(CONVERSATION)
     return given or ExecutionContext(this_firing().key or "main")
 
 
 def _message_ports(config: _Wired) -> Ports:
-    context = {"context": ExecutionContext} if "context" in config.wired else {}
+    context = {CONVERSATION: ExecutionContext} if CONVERSATION in config.wired else {}
     return Ports(config.inputs, {"prompt": str, **context})
 
 
@@ -95,12 +98,12 @@ async def message(inputs: Mapping[str, Any], config: _Wired) -> NodeOutput:
 
     What is no text is written as JSON. Raises NoMessage where all of that is blank.
     """
-    context: ExecutionContext | None = inputs.get("context")
+    context: ExecutionContext | None = inputs.get(CONVERSATION)
     given = (inputs.get("message"), inputs.get("data"), context.current_output if context else None)
     found = next((text for one in given if one is not None and (text := _text(one)).strip()), None)
     if found is None:
         raise NoMessage(" and ".join(config.wired))
-    return NodeOutput({"prompt": found, **({"context": context} if context else {})})
+    return NodeOutput({"prompt": found, **({CONVERSATION: context} if context else {})})
 
 
 @node
@@ -110,7 +113,7 @@ async def said(context: ExecutionContext, text: str) -> ExecutionContext:
 
 
 def _both(config: _Wired) -> Ports:
-    return Ports(config.inputs, {"context": ExecutionContext, "data": Port(Any, conditional=True)})
+    return Ports(config.inputs, {CONVERSATION: ExecutionContext, "data": Port(Any, conditional=True)})
 
 
 @node(ports=_both)
@@ -122,26 +125,26 @@ async def new_context(inputs: Mapping[str, Any], config: NewContext) -> NodeOutp
         model=config.model,
         system_instructions=(given if isinstance(given, str) else config.system) or None,
     )
-    return NodeOutput({"context": context, **({"data": inputs["data"]} if "data" in inputs else {})})
+    return NodeOutput({CONVERSATION: context, **({"data": inputs["data"]} if "data" in inputs else {})})
 
 
-@node(ports=lambda config: Ports(config.inputs, {"context": ExecutionContext}))
+@node(ports=lambda config: Ports(config.inputs, {CONVERSATION: ExecutionContext}))
 async def inject_messages(inputs: Mapping[str, Any], config: Inject) -> NodeOutput:
     """Put a pair of messages into a conversation to stay; doing it again replaces the pair."""
     context = _context(inputs)
     texts = {"user": inputs.get("user", config.user), "assistant": inputs.get("assistant", config.assistant)}
     roles: tuple[Literal["user", "assistant"], ...] = ("user", "assistant")
     pair = [Message(role, _text(texts[role]), pin=f"{config.id}-{role}") for role in roles if texts[role]]
-    return NodeOutput({"context": context.append(*pair) if pair else context})
+    return NodeOutput({CONVERSATION: context.append(*pair) if pair else context})
 
 
-@node(ports=lambda config: Ports(config.inputs, {"context": ExecutionContext, "data": str}))
+@node(ports=lambda config: Ports(config.inputs, {CONVERSATION: ExecutionContext, "data": str}))
 async def manual_input(inputs: Mapping[str, Any], config: Manual) -> NodeOutput:
     """Give the message of the file, or what comes in, without blanks around it; raises NoMessage."""
     found = config.message.strip() or _text(inputs.get("data", "")).strip()
     if not found:
         raise NoMessage("message")
-    return NodeOutput({"context": _context(inputs), "data": found})
+    return NodeOutput({CONVERSATION: _context(inputs), "data": found})
 
 
 @node(ports=_both)
@@ -153,10 +156,10 @@ async def cache(inputs: Mapping[str, Any], config: Cache) -> NodeOutput:
     context, key, now = _context(inputs), f"hifide.cache/{config.name}", time()
     kept: Entry | None = context.variables.get(key)
     if kept is not None and is_fresh(kept, config.ttl, config.invalidate, now):
-        return NodeOutput({"context": context, "data": kept["value"]}, metadata={"cached": True})
+        return NodeOutput({CONVERSATION: context, "data": kept["value"]}, metadata={"cached": True})
     if "data" not in inputs:
-        return NodeOutput({"context": context})
+        return NodeOutput({CONVERSATION: context})
     if config.ttl:
         entry: Entry = {"value": inputs["data"], "at": now}
         context = replace(context, variables={**context.variables, key: entry})
-    return NodeOutput({"context": context, "data": inputs["data"]}, metadata={"cached": False})
+    return NodeOutput({CONVERSATION: context, "data": inputs["data"]}, metadata={"cached": False})

@@ -62,3 +62,4 @@ class Wire:
     target_port: str
     feedback: bool = False
     each_round: bool = False
+    path: Path = field(default=(), compare=False)  # of the edge in the file

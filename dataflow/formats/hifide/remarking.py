@@ -22,7 +22,7 @@ def remark_on(flow: HifideFlow, wires: Sequence[Wire], notes: Notes) -> None:
         readers = [
             wire.target
             for wire in wires
-            if wire.source == id and wire.target_port == "context" and not wire.feedback
+            if wire.source == id and wire.target_port in ("context", "conversation") and not wire.feedback
         ]
         talking = [
             reader

@@ -57,6 +57,11 @@ def translate(data: Any, options: Options, notes: Notes) -> JsonDict:
         return {}
     for id, node in flow.nodes.items():
         notes.origin(id, node.path)
+    begun = any(
+        node.kind == START for node in flow.nodes.values()
+    )  # with an edge of its own, which comes first
+    for index, wire in enumerate(wires, int(begun)):
+        notes.origins["edges", index] = wire.path
     remark_on(flow, wires, notes)
     return _document(data, flow, {**written, **made.between}, wires)
 

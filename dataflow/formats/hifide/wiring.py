@@ -12,7 +12,7 @@ from dataflow.wording import choices
 
 if TYPE_CHECKING:
     from dataflow.formats.foreign import JsonDict, Notes
-    from dataflow.formats.hifide.parts import Node
+    from dataflow.formats.hifide.parts import Node, Path
 
 __all__ = ["Wired", "pass_contexts_by", "route_name", "wired"]
 
@@ -30,9 +30,9 @@ class Wired:
         default_factory=dict
     )  # by node in between, which node of the file it is for
 
-    def add(self, *ends: str) -> None:
-        """Add a wire, once."""
-        wire = Wire(*ends)
+    def add(self, *ends: str, path: Path = ()) -> None:
+        """Add a wire, once, that an edge of the file has become."""
+        wire = Wire(*ends, path=path)
         if wire not in self.wires:
             self.wires.append(wire)
 
@@ -74,7 +74,7 @@ def wired(flow: HifideFlow, notes: Notes) -> Wired:
         kinds = flow.nodes[source].kind, flow.nodes[edge.target].kind
         if output == "context" and kinds[0] == WAITING and kinds[1] not in (CHAT, WAITING):
             source, output = _said(flow, source, made), "out"
-        made.add(source, output, edge.target, port)
+        made.add(source, output, edge.target, port, path=edge.path)
     return made
 
 
@@ -142,23 +142,24 @@ def _add_message(flow: HifideFlow, id: str, made: Wired, notes: Notes) -> None:
         return
     if not edges and all(flow.nodes[edge.source].kind == WAITING for edge in contexts):
         for edge in contexts:
-            made.add(edge.source, "out", id, "prompt")
+            made.add(edge.source, "out", id, "prompt", path=edge.path)
         return
     if not edges and all(flow.nodes[edge.source].kind == CHAT for edge in contexts):
         for edge in contexts:
-            made.add(edge.source, "text", id, "prompt")
+            made.add(edge.source, "text", id, "prompt", path=edge.path)
         return
     helper = flow.free(f"{id}_message")
-    wanted = [name for name in ("context", *_MESSAGES) if name in ports or (name == "context" and contexts)]
+    wanted = [*(["conversation"] if contexts else []), *(name for name in _MESSAGES if name in ports)]
     made.between[helper] = {"type": "hifide.message", "config": {"wired": wanted}}
     made.behind[helper] = id
     for edge in [*contexts, *edges]:
         output = _output(flow, edge, notes)
         if output is not None:
-            made.add(edge.source, output, helper, edge.input)
+            port = "conversation" if edge.input == "context" else edge.input
+            made.add(edge.source, output, helper, port, path=edge.path)
     made.add(helper, "prompt", id, "prompt")
     if contexts:
-        made.add(helper, "context", id, "context")
+        made.add(helper, "conversation", id, "context")
 
 
 def _is_text(flow: HifideFlow, edge: Edge) -> bool:
