@@ -68,9 +68,11 @@ def read_document(
     if place in around:
         inner = " -> ".join(one.name for one in (*around, file))
         raise FormatError(str(path), f"is part of itself: {inner}")
-    data, positions = read(decode(read_file(file), str(path)), str(path))
+    data, positions = read(decode(read_file(file), str(path)), str(path), takes_words=True)
     nesting = _Nesting(file.parent, make_flow, imports, (*around, place), {} if known is None else known)
     foreign = chosen(data, format, str(path), positions)
+    if positions.refused is not None and not (foreign is not None and foreign.takes_words):
+        raise positions.refused
     if foreign is None:
         wiring = _native(data, positions, str(path), options, nesting.nest)
     else:

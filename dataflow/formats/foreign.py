@@ -69,6 +69,7 @@ class Format:
 
     `recognises` looks at a file that has been read, which may hold anything, and raises nothing.
     `translate` notes every problem with its place; what it returns counts only if there is none.
+    `takes_words` says that keys may be the words `true` and `false`, which are booleans in YAML elsewhere.
     """
 
     name: str
@@ -76,6 +77,7 @@ class Format:
     translate: Callable[[Any, Options, Notes], JsonDict]
     options: frozenset[str] = frozenset()
     words: Callable[[Wiring], Words] | None = None
+    takes_words: bool = False
 
 
 @dataclass(frozen=True, slots=True)

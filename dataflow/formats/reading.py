@@ -28,14 +28,16 @@ def decode(data: bytes, name: str) -> str:
         tree.fail(f"is no UTF-8 text: {found}", Lines(before).place(len(before)))
 
 
-def read(text: str, name: str) -> tuple[Any, Positions]:
+def read(text: str, name: str, *, takes_words: bool = False) -> tuple[Any, Positions]:
     """Read a document; `name` is its file's, which is read as JSON if it ends in `.json`, else as YAML.
+
+    With `takes_words` the keys `true:` and `false:` are text, and `refused` of the positions tells of them.
 
     Raises FormatError with line and column: for what is no YAML or JSON, duplicate keys, keys that are no
     text, aliases inside their own anchor, aliases that expand beyond 10 MB, more than 10 MB, more than 100
     levels, numbers of more than 1000 digits.
     """
-    tree = Tree(name)
+    tree = Tree(name, takes_words=takes_words)
     _check_size(text, tree)
     text = text.removeprefix(BYTE_ORDER_MARK)
     if name.lower().endswith(".json"):

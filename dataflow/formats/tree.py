@@ -90,13 +90,17 @@ class _Marks:
 
 
 class Positions:
-    """Where each part of a document begins: an entry of a mapping at its key."""
+    """Where each part of a document begins: an entry of a mapping at its key.
 
-    __slots__ = ("_marks", "_root")
+    `refused` tells of a key that only some formats allow, the first of them.
+    """
+
+    __slots__ = ("_marks", "_root", "refused")
 
     def __init__(self, root: int, marks: _Marks | None) -> None:
         self._root = root
         self._marks = marks
+        self.refused: FormatError | None = None
 
     def find(self, path: Iterable[str | int]) -> tuple[int, int]:
         """Return line and column, counted from 1, of a part, or of the nearest part around it."""
@@ -161,6 +165,8 @@ class Tree:
     anchors: dict[str, _Anchored | None] = field(default_factory=dict)  # None while it is being filled
     aliased: int = 0  # what aliases have added so far
     found: list[tuple[Any, Positions]] = field(default_factory=list)  # the whole document, once it is there
+    takes_words: bool = False  # whether keys that are booleans are read as text, and only noted
+    refused: FormatError | None = None  # the first key that was noted
 
     @property
     def innermost(self) -> list[Any] | dict[str, Any] | None:
@@ -183,6 +189,7 @@ class Tree:
         """Return the document with the positions of its parts."""
         if not self.found:
             self.fail("is empty", place_of(1, 1))
+        self.found[0][1].refused = self.refused
         return self.found[0]
 
     def number(self, text: str, read: Callable[[str], int | float], place: int) -> int | float:
@@ -247,7 +254,7 @@ class Tree:
         entries = top.marks.entries
         assert isinstance(entries, dict), "only mappings have keys"
         if not isinstance(key, str):
-            self.fail(f"a key must be text, found {_described(key)}", place)
+            key = self._key_of(key, place)
         if key in entries:
             line, _ = _line_and_column(entries[key])
             shown = shortened(key, MOST_SHOWN)
@@ -255,6 +262,14 @@ class Tree:
         entries[key] = place
         top.key = key
         top.size += SIZE_OF_VALUE + len(key)
+
+    def _key_of(self, found: object, place: int) -> str:
+        """Return the text of a key that is none: of a boolean where that is allowed."""
+        reason = f"a key must be text, found {_described(found)}"
+        if not (self.takes_words and isinstance(found, bool)):
+            self.fail(reason, place)
+        self.refused = self.refused or FormatError(self.name, reason, *_line_and_column(place))
+        return "true" if found else "false"
 
     def _add(self, value: Any, marks: _Marks | None, place: int, size: int, levels: int) -> None:
         if not self.stack:
