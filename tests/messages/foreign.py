@@ -39,7 +39,6 @@ LATER: Final = {
     "Agentron Studio": {"nodes": [{"id": "a", "type": "agent"}], "edges": []},
     "cagent": {"workflow": []},
     "Clickweave": {"nodes": [{"node_type": {}}], "edges": []},
-    "HiFide": {"nodes": [{"nodeType": "x"}], "edges": []},
 }
 
 # fmt: off

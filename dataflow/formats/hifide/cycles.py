@@ -18,7 +18,7 @@ def looping(nodes: Iterable[str], wires: Sequence[Wire]) -> list[list[str]]:
     import networkx as nx  # only for what loops
 
     order = {id: place for place, id in enumerate(nodes)}
-    graph = nx.DiGraph()
+    graph: nx.DiGraph[str] = nx.DiGraph()
     graph.add_nodes_from(order)
     graph.add_edges_from((one.source, one.target) for one in wires if not one.feedback)
     loops = set(nx.nodes_with_selfloops(graph))

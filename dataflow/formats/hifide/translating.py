@@ -14,7 +14,8 @@ from dataflow.formats.hifide.selecting import OPTIONS, available
 from dataflow.formats.hifide.wiring import pass_contexts_by, wired
 from dataflow.formats.hifide.writing import node_of
 from dataflow.formats.shapes import entries_of, within
-from dataflow.names import Reference, write_reference
+from dataflow.names import write_reference
+from dataflow.wiring import Reference
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

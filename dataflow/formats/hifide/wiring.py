@@ -11,6 +11,8 @@ from dataflow.formats.hifide.parts import Edge, HifideFlow, Wire
 from dataflow.wording import choices
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from dataflow.formats.foreign import JsonDict, Notes
     from dataflow.formats.hifide.parts import Node, Path
 
@@ -30,9 +32,9 @@ class Wired:
         default_factory=dict
     )  # by node in between, which node of the file it is for
 
-    def add(self, *ends: str, path: Path = ()) -> None:
+    def add(self, source: str, output: str, target: str, port: str, *, path: Path = ()) -> None:
         """Add a wire, once, that an edge of the file has become."""
-        wire = Wire(*ends, path=path)
+        wire = Wire(source, output, target, port, path=path)
         if wire not in self.wires:
             self.wires.append(wire)
 
@@ -99,14 +101,12 @@ def _input(flow: HifideFlow, edge: Edge, notes: Notes) -> str | None:
 
 
 def _known(
-    edge: Edge, node: Node, what: str, port: str, ports: dict[str, str] | object, notes: Notes
+    edge: Edge, node: Node, what: str, port: str, ports: Mapping[str, str], notes: Notes
 ) -> str | None:
-    names = dict(ports) if isinstance(ports, dict) else {}
-    if port in names:
-        return names[port]
-    told = f"node {node.id!r} ({node.kind}) has no {what} {port!r}; {choices(sorted(names))}"
-    notes.problem(edge.path, told)
-    return None
+    if port not in ports:
+        told = f"node {node.id!r} ({node.kind}) has no {what} {port!r}; {choices(sorted(ports))}"
+        notes.problem(edge.path, told)
+    return ports.get(port)
 
 
 def _routes(node: Node) -> dict[str, str]:
