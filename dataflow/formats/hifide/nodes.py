@@ -47,6 +47,10 @@ class _Wired(Config):
         return {name: ExecutionContext if name == CONVERSATION else Any for name in self.wired}
 
 
+class Told(_Wired):
+    """Config of `hifide.message`."""
+
+
 class NewContext(_Wired):
     """Config of `hifide.new_context`."""
 
@@ -87,13 +91,13 @@ def _context(inputs: Mapping[str, Any]) -> ExecutionContext:
     return given or ExecutionContext(this_firing().key or "main")
 
 
-def _message_ports(config: _Wired) -> Ports:
+def _message_ports(config: Told) -> Ports:
     context = {CONVERSATION: ExecutionContext} if CONVERSATION in config.wired else {}
     return Ports(config.inputs, {"prompt": str, **context})
 
 
 @node(ports=_message_ports)
-async def message(inputs: Mapping[str, Any], config: _Wired) -> NodeOutput:
+async def message(inputs: Mapping[str, Any], config: Told) -> NodeOutput:
     """Find what a model is told: `message`, else `data`, else the current output of the conversation.
 
     What is no text is written as JSON. Raises NoMessage where all of that is blank.
