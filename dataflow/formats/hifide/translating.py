@@ -9,8 +9,8 @@ from dataflow.formats.hifide.cycles import closed, looping
 from dataflow.formats.hifide.kinds import KINDS, START, WAITING
 from dataflow.formats.hifide.portals import bridge
 from dataflow.formats.hifide.reading import read_flow
-from dataflow.formats.hifide.remarking import remark_on
 from dataflow.formats.hifide.selecting import OPTIONS, available
+from dataflow.formats.hifide.sharing import in_line
 from dataflow.formats.hifide.wiring import pass_contexts_by, wired
 from dataflow.formats.hifide.writing import node_of
 from dataflow.formats.shapes import entries_of, within
@@ -58,12 +58,14 @@ def translate(data: Any, options: Options, notes: Notes) -> JsonDict:
         return {}
     for id, node in flow.nodes.items():
         notes.origin(id, node.path)
+    wires, inputs = in_line(flow, wires, notes)
+    for id, given in inputs.items():
+        written[id]["inputs"] = given
     begun = any(
         node.kind == START for node in flow.nodes.values()
     )  # with an edge of its own, which comes first
     for index, wire in enumerate(wires, int(begun)):
         notes.origins["edges", index] = wire.path
-    remark_on(flow, wires, notes)
     return _document(data, flow, {**written, **made.between}, wires)
 
 
