@@ -35,7 +35,6 @@ def loaded(data: Any, *points: str, **options: str) -> Stimulus:
 TOY: Final = "toy = tests.formats.toy:FORMAT"
 #: By name, what is told of a file that is only recognised.
 LATER: Final = {
-    "HiFide": {"nodes": [{"nodeType": "x"}], "edges": []},
 }
 
 # fmt: off

@@ -115,7 +115,6 @@ VALUES: Final[list[Any]] = [
         {"value": 1},
         {"": 1},
         {"each": "$in.xs"},
-        {"every": ["$in.x", "$in.y"]},
         {"merge": []},
         {"type": "t.apply"},
         {"$ref": "#"},

@@ -8,5 +8,9 @@ from dataflow.packs import Pack
 
 __all__ = ["pack"]
 
+NAMES: Final = ("cache", "inject_messages", "manual_input", "message", "new_context", "said")
+
 #: Found by entry point.
-pack: Final = Pack("hifide", version="1", api=1, nodes={})
+pack: Final = Pack(
+    "hifide", version="1", api=1, nodes={name: f"dataflow.formats.hifide.nodes:{name}" for name in NAMES}
+)

@@ -5,12 +5,28 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.formats.foreign import Format
+from dataflow.formats.hifide.cycles import closed, looping
+from dataflow.formats.hifide.kinds import KINDS, START, WAITING
+from dataflow.formats.hifide.portals import bridge
+from dataflow.formats.hifide.reading import read_flow
+from dataflow.formats.hifide.selecting import OPTIONS, available
+from dataflow.formats.hifide.sharing import in_line
+from dataflow.formats.hifide.wiring import pass_contexts_by, wired
+from dataflow.formats.hifide.writing import node_of
 from dataflow.formats.shapes import entries_of, within
+from dataflow.names import write_reference
+from dataflow.wiring import Reference
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from dataflow.formats.foreign import JsonDict, Notes, Options
+    from dataflow.formats.hifide.parts import HifideFlow, Wire
 
 __all__ = ["FORMAT"]
+
+#: What has been said before the flow begins.
+HISTORY: Final = "history"
 
 
 def recognises(data: Any) -> bool:
@@ -23,10 +39,93 @@ def recognises(data: Any) -> bool:
     )
 
 
-def translate(data: Any, options: Options, notes: Notes) -> JsonDict:  # noqa: ARG001 - refuses all
+def translate(data: Any, options: Options, notes: Notes) -> JsonDict:
     """Translate a file that has been read into a native document."""
-    notes.problem((), "is a file of HiFide, which cannot be loaded yet")
-    return {}
+    tools = available(options, notes)
+    flow = read_flow(data, notes)
+    if notes.problems:
+        return {}
+    bridge(flow, notes)
+    pass_contexts_by(flow)
+    _check_entries(flow, notes)
+    made = wired(flow, notes)
+    ids = [*flow.nodes, *made.between]
+    waiting = [id for id, node in flow.nodes.items() if node.kind == WAITING]
+    wires = closed(ids, made.wires, waiting)
+    _check_cycles(flow, looping(ids, wires), notes)
+    written = {id: node_of(node, wires, tools, notes) for id, node in flow.nodes.items()}
+    if notes.problems:
+        return {}
+    for id, node in flow.nodes.items():
+        notes.origin(id, node.path)
+    wires, inputs = in_line(flow, wires, notes)
+    for id, given in inputs.items():
+        written[id]["inputs"] = given
+    begun = any(
+        node.kind == START for node in flow.nodes.values()
+    )  # with an edge of its own, which comes first
+    for index, wire in enumerate(wires, int(begun)):
+        notes.origins["edges", index] = wire.path
+    return _document(data, flow, {**written, **made.between}, wires)
 
 
-FORMAT: Final = Format("hifide", recognises, translate)
+def _check_entries(flow: HifideFlow, notes: Notes) -> None:
+    entered = {edge.target for edge in flow.edges}
+    if flow.nodes and not flow.nodes.keys() - entered:
+        notes.problem(("nodes",), "no entry node: an edge leads to every node, so none can start")
+
+
+def _check_cycles(flow: HifideFlow, groups: Sequence[Sequence[str]], notes: Notes) -> None:
+    for group in groups:
+        id = next((id for id in group if id in flow.nodes), group[0])
+        told = f"Circular dependency detected at node {id}: {' -> '.join([*group, group[0]])}"
+        path = flow.nodes[id].path if id in flow.nodes else ()
+        notes.problem(path, f"{told}; a loop has to pass a userInput, which waits")
+
+
+def _document(data: JsonDict, flow: HifideFlow, nodes: JsonDict, wires: Sequence[Wire]) -> JsonDict:
+    start = next((id for id, node in flow.nodes.items() if node.kind == START), None)
+    inputs = {} if start is None else {HISTORY: {"type": "array", "default": []}}
+    edges = [_edge(wire) for wire in wires]
+    if start is not None:
+        edges.insert(0, {"source": "$in", "source_port": HISTORY, "target": start, "target_port": "messages"})
+    kept = {key: data[key] for key in ("description", "version") if key in data}
+    name = data.get("name")
+    return {
+        "dataflow": 1,
+        **({"name": name} if isinstance(name, str) and name else {}),
+        "using": {"errors": "continue"},
+        "inputs": inputs,
+        "nodes": nodes,
+        "edges": edges,
+        "outputs": _outputs(flow, wires),
+        **({"meta": {"hifide": kept}} if kept else {}),
+    }
+
+
+def _edge(wire: Wire) -> JsonDict:
+    ends = {
+        "source": wire.source, "source_port": wire.source_port,
+        "target": wire.target, "target_port": wire.target_port,
+    }  # fmt: skip
+    return {
+        **ends,
+        **({"feedback": True, "limit": None} if wire.feedback else {}),
+        **({"each_round": True} if wire.each_round else {}),
+    }
+
+
+def _outputs(flow: HifideFlow, wires: Sequence[Wire]) -> JsonDict:
+    """Return the values of the nodes that nothing reads, of those that are in no loop without an end."""
+    read = {wire.source for wire in wires}
+    endless = {wire.target for wire in wires if wire.feedback or wire.each_round}
+    found = {}
+    for id, node in flow.nodes.items():
+        kind = KINDS.get(node.kind)
+        port = "out" if kind is None else kind.outputs.get("data")
+        if id not in read and id not in endless and port:
+            found[id] = write_reference(Reference(id, port))
+    return found
+
+
+FORMAT: Final = Format("hifide", recognises, translate, OPTIONS)

@@ -1,0 +1,115 @@
+"""What the configs of nodes in a file of HiFide may say; what else stands there is let be."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from dataflow.formats.problems import problems_of
+
+if TYPE_CHECKING:
+    from dataflow.formats.foreign import Notes
+    from dataflow.formats.hifide.parts import Node
+
+__all__ = [
+    "CONFIGS",
+    "Cached",
+    "Injected",
+    "Manual",
+    "Model",
+    "Portal",
+    "ReadFile",
+    "Router",
+    "Selected",
+    "read_config",
+]
+
+B = TypeVar("B", bound=BaseModel)
+
+
+class _Given(BaseModel):
+    model_config = ConfigDict(strict=True, extra="ignore")
+
+
+class Model(_Given):
+    """Which model answers, and how."""
+
+    provider: str | None = None
+    model: str | None = None
+    systemInstructions: str | None = None  # noqa: N815 - as the file spells it
+    temperature: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    reasoningEffort: Literal["none", "minimal", "low", "medium", "high"] | None = None  # noqa: N815
+
+
+class Router(Model):
+    """The routes of a router, each with a description."""
+
+    routes: dict[str, str] = Field(min_length=1)
+
+
+class Selected(_Given):
+    """Which tools are offered."""
+
+    tools: Any = "auto"
+    mcpEnabled: bool | None = None  # noqa: N815
+    mcpPlugins: dict[str, bool] | None = None  # noqa: N815
+
+
+class Manual(_Given):
+    """A message of the file."""
+
+    message: str | None = None
+
+
+class Injected(_Given):
+    """Messages that are put into a conversation."""
+
+    id: str | None = None
+    staticUserMessage: str | None = None  # noqa: N815
+    staticAssistantMessage: str | None = None  # noqa: N815
+    injectionMode: Literal["prepend", "append"] | None = None  # noqa: N815
+
+
+class Cached(_Given):
+    """How long a value is kept."""
+
+    ttl: float = Field(default=300, ge=0, allow_inf_nan=False)
+    invalidate: float | None = None
+
+
+class Portal(_Given):
+    """The name that portals share."""
+
+    id: str = ""
+
+
+class ReadFile(_Given):
+    """A file of the workspace."""
+
+    path: str = Field(min_length=1)
+
+
+CONFIGS: Final[dict[str, type[BaseModel]]] = {
+    "defaultContextStart": Model,
+    "llmRequest": Model,
+    "newContext": Model,
+    "intentRouter": Router,
+    "tools": Selected,
+    "manualInput": Manual,
+    "injectMessages": Injected,
+    "cache": Cached,
+    "portalInput": Portal,
+    "portalOutput": Portal,
+    "readFile": ReadFile,
+}
+
+
+def read_config(node: Node, model: type[B], notes: Notes) -> B | None:
+    """Read the config of a node; every problem is noted, and None returned if there is one."""
+    try:
+        return model.model_validate(node.config)
+    except ValidationError as error:
+        for problem in problems_of(error, node.config):
+            notes.problem((*node.config_path, *problem.path), f"node {node.id!r}: {problem.text}")
+        return None

@@ -1,0 +1,207 @@
+"""What the document of HiFide says of contexts and of its example nodes."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+import pytest
+
+from dataflow import ExecutionContext, Message
+from dataflow.formats.hifide.caching import Entry
+from dataflow.formats.hifide.configs import Selected
+from dataflow.formats.hifide.nodes import Cache, NoMessage, Told, cache, message, said
+from dataflow.formats.hifide.selecting import selected
+from dataflow.formats.hifide.spellings import kind_of_node, port_name, spelled_type
+from tests.formats.hifide.flows import chatting, edge, flow_of, node, play, said_in
+
+EMPTY: Final = ExecutionContext("main")
+CHAT: Final = ("s u", "u q", "u.data q.data")
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ({"message": "m", "data": "d"}, "m"),
+        ({"message": "", "data": "d"}, "d"),
+        ({"data": "d"}, "d"),
+        ({"data": {"a": 1}}, '{"a": 1}'),
+        ({"conversation": ExecutionContext("c", current_output="last")}, "last"),
+        ({"data": " ", "conversation": ExecutionContext("c", current_output="last")}, "last"),
+    ],
+)
+async def test_a_chat_is_told_its_message_else_its_data_else_the_current_output(
+    given: dict[str, Any], wanted: str
+) -> None:
+    found = await message(given, Told.model_validate({"wired": [*given]}))
+    assert found.outputs["prompt"] == wanted
+
+
+async def test_a_chat_that_is_told_nothing_fails() -> None:
+    with pytest.raises(NoMessage, match="no message: message and data is blank"):
+        await message({"message": "", "data": " "}, Told(wired=["message", "data"]))
+
+
+async def test_what_somebody_says_is_the_current_output() -> None:
+    found = await said(EMPTY, "hi")
+    assert found.current_output == "hi"
+    assert found.message_history == EMPTY.message_history
+
+
+async def test_the_system_text_heads_every_request_once() -> None:
+    nodes = [node("s", "defaultContextStart", systemInstructions="Be brief."), *chatting()[1:]]
+    played = await play(flow_of(nodes, *CHAT, "q u"), "one", "two")
+    assert said_in(played.requests[1]) == ["system:Be brief.", "user:one", "assistant:hello", "user:two"]
+
+
+async def test_a_system_text_that_comes_in_goes_before_that_of_the_config() -> None:
+    nodes = [node("s", "defaultContextStart", systemInstructions="A"), node("m", "manualInput", message="B")]
+    played = await play(flow_of(nodes, "m.data s.systemInstructionsIn"))
+    assert played.value("s.out").system_instructions == "B"
+
+
+async def test_a_chat_adds_the_message_and_the_answer_and_sets_the_current_output() -> None:
+    played = await play(flow_of(chatting(), *CHAT), "one", answer="A")
+    context = played.value("q.context")
+    assert context.message_history[0] == Message("user", "one")
+    assert context.message_history[1] == Message("assistant", "A")
+    assert (context.current_output, played.value("q.text")) == ("A", "A")
+
+
+async def test_a_context_has_one_id_and_is_its_own_session() -> None:
+    played = await play(flow_of(chatting(), *CHAT), "one")
+    start, last = played.value("s.out"), played.value("q.context")
+    assert start.context_id == last.context_id == last.session_id
+    assert start.model == last.model == "openai/gpt-5"
+
+
+async def test_a_chat_without_a_context_begins_one_of_its_own() -> None:
+    played = await play(flow_of([node("m", "manualInput", message="hi"), node("q", "chat")], "m.data q.data"))
+    assert said_in(played.requests[0]) == ["user:hi"]
+    assert played.requests[0].model == "openai/gpt-4o"
+
+
+async def test_a_waiting_node_gives_its_context_as_it_came() -> None:
+    played = await play(flow_of(chatting()[:2], "s u"), "one")
+    assert played.value("u.context") == played.value("s.out")
+    assert played.value("u.out") == "one"
+
+
+@pytest.mark.parametrize(
+    ("config", "found"),
+    [
+        ({}, ["a", "mcp_x_y"]),
+        ({"tools": "auto"}, ["a", "mcp_x_y"]),
+        ({"tools": ["a"]}, ["a", "mcp_x_y"]),
+        ({"tools": ["a"], "mcpPlugins": {"x": False}}, ["a"]),
+        ({"tools": ["a"], "mcpEnabled": False}, ["a"]),
+        ({"tools": ["a"], "mcpEnabled": False, "mcpPlugins": {"x": True}}, ["a", "mcp_x_y"]),
+        ({"tools": ["b"], "mcpEnabled": False}, []),
+        ({"tools": []}, []),
+        ({"tools": 1}, []),
+        ({"tools": "all"}, []),
+    ],
+)
+def test_tools_are_selected_by_name(config: dict[str, Any], found: list[str]) -> None:
+    assert selected(Selected(**config), ["a", "mcp_x_y", "a"]) == found
+
+
+async def test_tools_give_their_names_besides() -> None:
+    flow = flow_of([node("t", "tools")], tools="tests.formats.hifide.board:kanbanGetBoard")
+    assert (await play(flow)).value("t.tool_names") == ["kanbanGetBoard"]
+
+
+async def test_a_conversation_passes_by_a_node_that_offers_tools() -> None:
+    nodes = [*chatting(), node("t", "tools")]
+    flow = flow_of(nodes, "s u", "u t", "t q", "t.tools q.tools", "u.data q.data")
+    played = await play(flow, "one")
+    assert said_in(played.requests[0]) == ["user:one"]
+    assert played.value("q.context").context_id == played.value("s.out").context_id
+
+
+async def test_a_kept_value_travels_on_the_conversation() -> None:
+    first = await cache({"conversation": EMPTY, "data": 1}, Cache(name="c"))
+    again = await cache({"conversation": first.outputs["conversation"], "data": 2}, Cache(name="c"))
+    assert (first.outputs["data"], again.outputs["data"]) == (1, 1)
+    assert (first.metadata, again.metadata) == ({"cached": False}, {"cached": True})
+
+
+async def test_nothing_is_kept_for_no_time() -> None:
+    entry: Entry = {"value": 1, "at": 0}
+    found = await cache({"conversation": EMPTY, "data": entry}, Cache(name="c", ttl=0))
+    assert not found.outputs["conversation"].variables
+
+
+@pytest.mark.parametrize(
+    ("spelled", "kind"),
+    [
+        ("userInput", "userInput"),
+        ("user_input", "userInput"),
+        ("User-Input", "userInput"),
+        ("chat", "llmRequest"),
+        ("llmRequest", "llmRequest"),
+        ("agent.chat", "agent.chat"),
+        ("budgetGuard", None),
+    ],
+)
+def test_types_are_spelled_in_many_ways(spelled: str, kind: str | None) -> None:
+    assert kind_of_node(spelled) == kind
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"nodeType": "chat", "type": "other"},
+        {"data": {"nodeType": "chat"}, "type": "other"},
+        {"type": "chat", "kind": "other"},
+        {"kind": "chat"},
+        {"id": "chat-17"},
+    ],
+)
+def test_the_type_of_a_node_stands_in_many_places(given: dict[str, Any]) -> None:
+    assert spelled_type(given) == "chat"
+
+
+@pytest.mark.parametrize(
+    ("spelled", "name"),
+    [
+        ("", "context"),
+        ("Context In", "context"),
+        ("ctx_out", "context"),
+        ("data-in", "data"),
+        ("value", "data"),
+        ("Tools Out", "tools"),
+        ("result", "result"),
+        ("Some-Port", "Some-Port"),
+    ],
+)
+def test_names_of_ports_are_spelled_in_many_ways(spelled: str, name: str) -> None:
+    assert port_name(spelled) == name
+
+
+def test_edges_that_are_equal_are_one() -> None:
+    nodes = [*chatting()]
+    twice = {"nodes": nodes, "edges": [edge("s u"), edge("s.ctx u.contextIn"), edge("u q")]}
+    assert json.dumps(flow_of(twice).to_dict()).count('"target": "u"') == 1
+
+
+def test_a_file_of_the_workspace_is_read() -> None:
+    flow = flow_of([node("f", "readFile", path="README.md")])
+    assert flow.to_dict()["nodes"]["f"]["values"] == {"path": "README.md"}
+
+
+async def test_chats_that_share_a_conversation_speak_in_declared_order() -> None:
+    nodes = [node("s", "defaultContextStart"), node("m", "manualInput", message="hi")]
+    nodes += [node(id, "chat") for id in ("c", "d", "e")]
+    flow = flow_of(nodes, "s c", "m.data c.data", "s e", "m.data e.data", "s d", "m.data d.data")
+    played = await play(flow)
+    assert [len(request.messages) for request in played.requests] == [1, 3, 5]
+    assert [remark.original for remark in flow.report] == ["'c' and 'd' and 'e' write to one history at once"]
+
+
+async def test_a_chat_behind_one_that_is_skipped_reads_the_conversation_as_it_was() -> None:
+    nodes = [node("s", "defaultContextStart"), node("m", "manualInput", message="hi")]
+    nodes += [node("r", "intentRouter", routes={"x": "", "y": ""}), node("c", "chat"), node("d", "chat")]
+    flow = flow_of(nodes, "s r", "m.data r.data", "s c", "r.x-data c.data", "s d", "r.y-data d.data")
+    played = await play(flow, answer=lambda _: json.dumps({"answer": "y"}))
+    assert said_in(played.requests[1]) == ["user:hi"]

@@ -1,0 +1,84 @@
+# ruff: noqa: E501 - a row is a line, and messages are compared whole
+"""What is told of flows of HiFide that cannot be read, and of what runs otherwise than in the original."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+from dataflow import Flow
+from tests.formats.hifide.flows import edge, file_of, node
+from tests.messages.saving import files
+from tests.messages.telling import Row, Stimulus
+
+__all__ = ["ROWS"]
+
+
+def loaded(data: Any, **options: str) -> Stimulus:
+    """Load a file."""
+
+    def make(folder: Path) -> object:
+        (folder / "flow.json").write_text(json.dumps(data), encoding="utf-8")
+        return Flow.load(folder / "flow.json", format="hifide", **options)
+
+    return files(make)
+
+
+def reported(data: Any, **options: str) -> Stimulus:
+    """Load a file and return its report."""
+
+    def make(folder: Path) -> object:
+        (folder / "flow.json").write_text(json.dumps(data), encoding="utf-8")
+        return [str(remark) for remark in Flow.load(folder / "flow.json", format="hifide", **options).report]
+
+    return files(make)
+
+
+def one(type: str, **config: Any) -> dict[str, Any]:
+    """Write a file of one node."""
+    return file_of([node("a", type, **config)])
+
+
+U: Final = node("u", "userInput")
+M: Final = node("m", "manualInput", message="hi")
+S: Final = node("s", "defaultContextStart")
+C: Final = node("c", "chat")
+
+# fmt: off
+ROWS: Final = [
+    Row("no flow", loaded([]), "1:1 expected a flow of HiFide, found an empty list"),
+    Row("no nodes", loaded({"nodes": []}), "1:2 nodes: the flow has no nodes"),
+    Row("no list of nodes", loaded({"nodes": 1}), "1:2 nodes: expected a list of nodes, found 1"),
+    Row("no node", loaded({"nodes": [1, {"id": ""}]}), "1:12 nodes[0]: expected a node with an `id`, found 1\n1:15 nodes[1]: expected a node with an `id`, found a mapping with id"),
+    Row("an id that is taken", loaded(file_of([U, U])), "1:98 nodes[1].id: there are two nodes 'u'; each id stands once"),
+    Row("no type", loaded({"nodes": [{"id": "x"}]}), "1:12 nodes[0]: node 'x': has no node type; choices: cache, defaultContextStart, injectMessages, intentRouter, llmRequest, manualInput, newContext, portalInput, portalOutput, readFile, tools, userInput"),
+    Row("an unknown type", loaded(one("budgetGuard")), "1:45 nodes[0]: node 'a': unknown node type 'budgetGuard'; choices: cache, defaultContextStart, injectMessages, intentRouter, llmRequest, manualInput, newContext, portalInput, portalOutput, readFile, tools, userInput"),
+    Row("no config", loaded({"nodes": [{"id": "a", "nodeType": "chat", "config": 1}]}), "1:44 nodes[0].config: node 'a': expected a mapping as config, found 1"),
+    Row("no edge", loaded({"nodes": [U], "edges": [1]}), "1:75 edges[0]: expected an edge, found 1"),
+    Row("no end of an edge", loaded({"nodes": [U], "edges": [{"source": "u"}]}), "1:75 edges[0]: expected the id of a node as target, found null"),
+    Row("a dangling edge", loaded(file_of([U], "u v")), "1:137 edges[0].target: there is no node 'v'; choices: u"),
+    Row("no port", loaded({"nodes": [U, C], "edges": [{**edge("u c"), "sourceHandle": 1}]}), "1:122 edges[0]: expected the name of a port as sourceHandle, found 1"),
+    Row("an unknown port", loaded(file_of([U, C], "u c", "u.date c.data")), "1:240 edges[1]: node 'u' (userInput) has no output 'date'; choices: context, data, message"),
+    Row("an unknown input", loaded(file_of([U, C], "u c", "u.data c.question")), "1:240 edges[1]: node 'c' (llmRequest) has no input 'question'; choices: context, data, message, tools"),
+    Row("no entry", loaded(file_of([U, C], "u c", "c u")), "1:35 nodes: no entry node: an edge leads to every node, so none can start"),
+    Row("a circle", loaded(file_of([M, node("a", "manualInput"), node("b", "manualInput")], "a.data b.data", "b.data a.data")), "1:114 nodes[1]: Circular dependency detected at node a: a -> b -> a; a loop has to pass a userInput, which waits"),
+    Row("a chat that is told nothing", loaded(one("chat")), "1:45 nodes[0]: node 'a' (chat): no edge leads to its context, data or message"),
+    Row("an unknown model", loaded(one("defaultContextStart", model="olive")), "1:103 nodes[0].config.model: node 'a': 'olive' is no model that is known without a provider; expected `provider` as well"),
+    Row("a router without data", loaded(one("intentRouter", routes={"x": ""})), "1:45 nodes[0]: node 'a' (intentRouter): no edge leads to its data"),
+    Row("a router without routes", loaded(file_of([M, node("r", "intentRouter")], "m.data r.data")), "1:154 nodes[1].config.routes: node 'r': is missing"),
+    Row("two routes of one name", loaded(file_of([M, node("r", "intentRouter", routes={"a b": "", "a-b": ""})], "m.data r.data")), "1:165 nodes[1].config.routes: node 'r': two routes would be called 'a_b'"),
+    Row("a file outside", loaded(one("readFile", path="../x")), "1:92 nodes[0].config.path: node 'a': '../x' leads out of the workspace; expected a path in it"),
+    Row("a temperature", loaded(one("defaultContextStart", temperature=-1)), "1:103 nodes[0].config.temperature: node 'a': expected a number of 0 or more, found -1"),
+    Row("servers", loaded(one("tools"), servers="'"), "1:1 the option servers cannot be read: No closing quotation"),
+    Row("an edge that says otherwise", reported({"nodes": [U, C], "edges": [{**edge("u c"), "metadata": {"isContextEdge": False}}]}), "node 'c': originally the edge from 'u' has isContextEdge false; here its ports decide: it carries the context"),
+    Row("tools of the application", reported(one("tools")), "node 'a': originally offers the tools of the application; here none are named besides the file"),
+    Row("a tool that is not there", reported(one("tools", tools=["x"])), "node 'a': originally offers the tool 'x' where there is one; here there is none of this name"),
+    Row("names of tools on data", reported(file_of([M, node("t", "tools")], "m.data t.data"), tools="json:dumps"), "node 't': originally a list of names on `data` chooses the tools; here the config alone chooses them"),
+    Row("a portal alone", reported(file_of([S, node("p", "portalInput", id="x")], "s p")), "node 'p': originally a portal that no other of its id and port meets; here it leads nowhere"),
+    Row("messages at the end", reported(one("injectMessages", injectionMode="append", staticUserMessage="x")), "node 'a': originally puts its messages at the end; here they stand at the head"),
+    Row("a value that is kept", reported(file_of([M, node("k", "cache")], "m.data k.data")), "node 'k': originally does not run what comes before it while it has a value; here that runs too"),
+    Row("two chats at once", reported(file_of([S, M, C, node("d", "chat")], "s c", "m.data c.data", "s d", "m.data d.data")), "node 's': originally 'c' and 'd' write to one history at once; here they speak one after the other, in this order"),
+    Row("two chats at once in a loop", reported(file_of([S, U, C, node("d", "chat")], "s u", "u c", "u d", "c u")), "node 'u': originally 'c' and 'd' write to one history at once; here each goes on from the same history"),
+]
+# fmt: on
