@@ -12,6 +12,7 @@ from dataflow.graph import CollectAction, JoinAction, MapAction
 from dataflow.lifted_loops import LiftedLoop
 from dataflow.natural_loops import is_closed_by, natural_loops
 from dataflow.reads import maps_around, raised, reads_between, rewire, vertex_behind
+from dataflow.scoping import body_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -109,8 +110,9 @@ class _Lifting:
         assert source is not None, "it closes a loop"
         left = [opener for opener in fires[source] if opener not in fires[one.vertex]]
         for opener in left[:1]:
-            over = opener.inputs["item"].wires[0].label
-            told = f"a feedback edge may not leave a map, and this one leaves each({over}); collect it first"
+            scope = body_of(opener)
+            assert scope is not None, "it is a map"
+            told = f"a feedback edge may not leave a map, and this one leaves {scope.label}; collect it first"
             self.graph.problem(f"edge {one.edge}: {told}", one.spot)
         return bool(left)
 

@@ -1,4 +1,4 @@
-"""Reads: who reads whom in a graph, and which maps that `each` opens each vertex is in (S2, S7.1)."""
+"""Reads: who reads whom in a graph, and which maps of `each` and `every` each vertex is in (S2, S7)."""
 
 from __future__ import annotations
 
@@ -52,24 +52,34 @@ def reads_between(graph: Graph, is_left_out: Callable[[Input, int], bool]) -> It
 def maps_around(ordered: Iterable[Vertex]) -> tuple[Around, Around]:
     """Tell in which maps each vertex fires, and in which it reads; a collect is outside of what it reads.
 
-    Sources come before their readers.
+    A map over edges is in those that all its edges are in: one from a deeper map brings the values of all
+    frames of it (S7.4). Sources come before their readers.
     """
     fires: Around = {}
     reads: Around = {}
     for vertex in ordered:
+        brought = [_maps_of(wire, fires) for wire in wires_of(vertex)]
         found: dict[Vertex, None] = {}
-        for wire in wires_of(vertex):
-            source = vertex_behind(wire)
-            if source is None:
-                continue
-            found |= fires.get(source, {})
-            if isinstance(source.action, MapAction) and wire.owner is source.action.scope:
-                found[source] = None
+        if isinstance(vertex.action, MapAction) and vertex.action.is_every:
+            found |= {opener: None for opener in brought[0] if all(opener in maps for maps in brought)}
+        else:
+            for maps in brought:
+                found |= maps
         reads[vertex] = dict(found)
         if isinstance(vertex.action, CollectAction) and found:
             found.popitem()
         fires[vertex] = found
     return fires, reads
+
+
+def _maps_of(wire: Terminal, fires: Around) -> dict[Vertex, None]:
+    """Tell in which maps an edge begins."""
+    source = vertex_behind(wire)
+    if source is None:
+        return {}
+    maps = fires.get(source, {})
+    is_item = isinstance(source.action, MapAction) and wire.owner is source.action.scope
+    return {**maps, source: None} if is_item else maps
 
 
 def rewire(graph: Graph, change: Callable[[Terminal, Vertex | None, Input | None, int], Terminal]) -> None:

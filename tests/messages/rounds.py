@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from dataflow import collect, each, flow, gather
 from tests.behaviour.flow_parts import inc, pair
+from tests.edges import every
 from tests.messages.telling import Row, document, wired
 
 __all__ = ["ROWS"]
@@ -63,6 +64,14 @@ def of_a_map_outside(f: Any) -> None:
     f.output("y", collect(f.add(inc, x=each(xs)).out))
 
 
+def out_of_a_map_over_edges(f: Any) -> None:
+    first = f.add(inc)
+    f.connect("$in.x", "inc.x")
+    f.input("x", int)
+    f.add(pair, p=every(first.out, 1), q=2)
+    f.connect("pair", "inc.x", feedback=True)
+
+
 def to_a_name_within(f: Any) -> None:
     @flow
     def inner(x: int) -> int:
@@ -89,6 +98,7 @@ ROWS: Final = [
     Row("all into one value", wired(loop(leave="all")), "port 'inc_3.x' expects int, but all(inc_2.out) is list[int]; wire each(...) to run once per item"),
     Row("feedback out of a map", wired(out_of_a_map), "edge pair.out -> inc.x: a feedback edge may not leave a map, and this one leaves each(gather(inc_2.out)); collect it first"),
     Row("feedback out of a map from outside", wired(of_a_map_outside), "edge pair.out -> inc.x: a feedback edge may not leave a map, and this one leaves each($in.xs); collect it first"),
+    Row("feedback out of a map over edges", wired(out_of_a_map_over_edges), "edge pair.out -> inc.x: a feedback edge may not leave a map, and this one leaves every(inc.out, a constant); collect it first"),
     Row("feedback in a document", document("...\nnodes: {a: {type: control.if, config: {condition: value}}}\nedges: [{source: a, source_port: yes, target: a, target_port: value, feedback: true, leave: all}]"), "3:9 edge a.yes -> a.value: `leave` is for edges that leave a loop, and a feedback edge is inside its loop"),
 ]
 # fmt: on
