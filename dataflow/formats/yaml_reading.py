@@ -61,7 +61,9 @@ def read_yaml(text: str, tree: Tree) -> None:
         reason = " ".join(part for part in (error.problem, error.context) if part)
         if "nesting depth" in reason:  # libyaml reads ahead, and has a limit of its own
             tree.fail_depth(place_of(mark.line + 1, mark.column + 1))
-        raise FormatError(tree.name, f"is no YAML: {shortened(reason, MOST_CHARACTERS)}", mark.line + 1, mark.column + 1) from error
+        raise FormatError(
+            tree.name, f"is no YAML: {shortened(reason, MOST_CHARACTERS)}", mark.line + 1, mark.column + 1
+        ) from error
 
 
 def _take(event: yaml.Event, tree: Tree) -> None:
