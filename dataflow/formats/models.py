@@ -1,4 +1,4 @@
-"""The names of models in files of other systems: those that their system knows get their provider."""
+"""The names of models in files of other systems: each gets its provider, called as here."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import Final
 
 __all__ = ["with_provider"]
 
-_NAMED: Final = re.compile(r"[\w.-]+[/:]\S+")
+_NAMED: Final = re.compile(r"([\w.-]+)[/:](\S+)")
+#: What providers are called here, where other systems call them otherwise.
+_PROVIDERS: Final = {"google": "gemini", "amazon-bedrock": "bedrock"}
 #: How names begin that are known without a provider.
 _KNOWN: Final = {
     r"gpt-|chatgpt|o\d": "openai",
@@ -19,10 +21,15 @@ _KNOWN: Final = {
 }
 
 
-def with_provider(model: str) -> str | None:
-    """Return a model as `provider/name`, `openai/gpt-5` for `gpt-5`; None for one that nobody knows."""
-    if _NAMED.fullmatch(model):
-        return model
+def with_provider(model: str, *, default: str | None = None) -> str | None:
+    """Return a model as `provider/name`, `openai/gpt-5` for `gpt-5`; None for one that nobody knows.
+
+    `provider:name` is the same. A name that nobody knows is of the provider `default`, where there is one.
+    """
+    if named := _NAMED.fullmatch(model):
+        return f"{_PROVIDERS.get(named[1], named[1])}/{named[2]}"
+    if re.fullmatch(r"[^\s/:]+", model) is None:
+        return None
     found = (provider for beginning, provider in _KNOWN.items() if re.match(beginning, model))
-    provider = next(found, None)
-    return f"{provider}/{model}" if provider and re.fullmatch(r"\S+", model) else None
+    provider = next(found, default)
+    return f"{provider}/{model}" if provider else None

@@ -14,6 +14,7 @@ import yaml
 
 from dataflow.errors import FormatError
 from dataflow.formats.tree import Lines, Tree, place_of
+from dataflow.wording import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,7 +24,9 @@ __all__ = ["read_yaml"]
 #: libyaml where PyYAML was built with it: about twenty times as fast.
 PARSER: Any = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
 
-MOST_CHARACTERS: Final = 200  # of a message of the parser's, which may quote the text
+#: How many characters of a message of the parser's, which may quote the text, and of a value are shown.
+MOST_CHARACTERS: Final = 200
+MOST_OF_VALUE: Final = 60
 
 _REFUSED: Final = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _TAG: Final = "tag:yaml.org,2002:"
@@ -55,10 +58,12 @@ def read_yaml(text: str, tree: Tree) -> None:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         assert mark is not None, "both parsers say where they are"
-        reason = " ".join(part for part in (error.problem, error.context) if part)[:MOST_CHARACTERS]
+        reason = " ".join(part for part in (error.problem, error.context) if part)
         if "nesting depth" in reason:  # libyaml reads ahead, and has a limit of its own
             tree.fail_depth(place_of(mark.line + 1, mark.column + 1))
-        raise FormatError(tree.name, f"is no YAML: {reason}", mark.line + 1, mark.column + 1) from error
+        raise FormatError(
+            tree.name, f"is no YAML: {shortened(reason, MOST_CHARACTERS)}", mark.line + 1, mark.column + 1
+        ) from error
 
 
 def _take(event: yaml.Event, tree: Tree) -> None:
@@ -95,7 +100,7 @@ def _value(event: yaml.ScalarEvent, tree: Tree, place: int) -> object:
     if kind is float and type(value) is int:
         return float(value)
     if type(value) is not kind:
-        tree.fail(f"{text[:60]!r} is no {tag.removeprefix(_TAG)}", place)
+        tree.fail(f"{shortened(text, MOST_OF_VALUE)!r} is no {tag.removeprefix(_TAG)}", place)
     return value
 
 
@@ -119,4 +124,4 @@ def _int(text: str) -> int:
 
 def _refuse_tag(tag: str, tree: Tree, place: int) -> None:
     written = f"!!{tag.removeprefix(_TAG)}" if tag.startswith(_TAG) else tag
-    tree.fail(f"tag {written[:60]} is not known here", place)
+    tree.fail(f"tag {shortened(written, MOST_OF_VALUE)} is not known here", place)

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Final
 
 from dataflow.redaction import redacted
+from dataflow.wording import shortened
 
 if TYPE_CHECKING:
     from dataflow.values.refusing import Refused
@@ -23,9 +24,7 @@ _SHOWN: Final = (int, float, bool, bytes, type(None))
 def step_into(key: object) -> str:
     """Write the step to the value of a key; of a key that could not be shown whole, what it is."""
     if type(key) is str:
-        text = redacted(key)
-        shown = text if len(text) <= MOST_OF_KEY else f"{text[:MOST_OF_KEY]}..."
-        return f"[{json.dumps(shown, ensure_ascii=False)}]"
+        return f"[{json.dumps(shortened(key, MOST_OF_KEY), ensure_ascii=False)}]"
     shown = repr(redacted(key)) if type(key) in _SHOWN and not _is_long(key) else type(key).__name__
     return f"[{shown}]"
 

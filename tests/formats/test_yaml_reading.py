@@ -12,6 +12,8 @@ from dataflow import FormatError
 from dataflow.formats import yaml_reading
 from dataflow.formats.reading import read
 from dataflow.formats.tree import MOST_LEVELS
+from dataflow.redaction import know
+from tests.known_secrets import forgetting
 
 
 @pytest.fixture(
@@ -159,6 +161,14 @@ def test_what_is_refused_is_told_with_its_place(text: str, where: tuple[int, int
     assert words in error.reason
     # The parsers differ by a line where they miss something at the end.
     assert (error.line, error.column) == where or words == "is no YAML"
+
+
+@pytest.mark.parametrize("text", ["a: !!int SECRET", "a: !SECRET x", "a: *SECRET", "a: !SECRET!x y"])
+def test_what_is_shown_cut_leaves_no_half_of_a_secret(text: str) -> None:
+    with forgetting():
+        know("TOKEN", "abcdefghij" * 50)
+        error = refusal(text.replace("SECRET", "abcdefghij" * 50))
+    assert "abc" not in str(error)
 
 
 def test_a_message_of_the_parser_is_cut() -> None:

@@ -78,7 +78,7 @@ ROWS: Final = [
     Row("an instruction", loaded("workflow: [{type: agent, name: x}]", "agents: {x: {model: openai/gpt, instruction: 1}}\n"), "1:33 agents.x.instruction: agent 'x': expected text, found 1"),
     Row("a reference in an instruction", loaded("workflow: [{type: agent, name: x}]", "agents: {x: {model: openai/gpt, instruction: \"{{ $steps.y.output }}\"}}\n"), "1:33 agents.x.instruction: agent 'x': {{ $steps.y.output }}: there is no step 'y'; choices: x"),
     Row("no model", loaded("workflow: [{type: agent, name: x}]", "agents: {x: {}}\n"), "1:10 agents.x.model: agent 'x': expected the name of a model, found ''"),
-    Row("a model that is none", loaded("workflow: [{type: agent, name: x}]", "agents: {x: {model: a b}}\n"), "1:14 agents.x.model: agent 'x': 'openai/a b' is no model; expected provider/model"),
+    Row("a model that is none", loaded("workflow: [{type: agent, name: x}]", "agents: {x: {model: a b}}\n"), "1:14 agents.x.model: agent 'x': 'a b' is no model; expected provider/model"),
     Row("a model of the file that is none", loaded("workflow: [{type: agent, name: x}]", "agents: {x: {model: m}}\nmodels: {m: 1}\n"), "2:10 models.m: model 'm': expected a mapping, found 1"),
     Row("a model without a name", loaded("workflow: [{type: agent, name: x}]", "agents: {x: {model: m}}\nmodels: {m: {temperature: -1}}\n"), "2:10 models.m: model 'm': expected `provider` and `model`, each a text\n2:14 models.m.temperature: model 'm': expected a number of 0 or more, found -1"),
     Row("structured output", loaded("workflow: [{type: agent, name: x}]", "agents: {x: {model: openai/gpt, structured_output: 1}}\n"), "1:33 agents.x.structured_output: agent 'x', structured_output: expected `schema`, found 1"),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.errors import ExpressionError
 from dataflow.formats.cagent.references import Unresolved, find, part_of, read_reference
+from dataflow.wording import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,9 +48,8 @@ def _says(text: str, condition: str) -> bool:
         return True
     if word in FALSE:
         return False
-    shown = text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."
     expected = "expected true, 1, yes, false, 0, no or an empty text"
-    raise ExpressionError(condition, f"its value is {shown!r}; {expected}", "condition")
+    raise ExpressionError(condition, f"its value is {shortened(text, MOST_SHOWN)!r}; {expected}", "condition")
 
 
 def placeholders(text: str) -> list[str]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.formats.cagent.parts import AgentDefinition
+from dataflow.formats.models import with_provider
 from dataflow.formats.problems import described
 from dataflow.formats.shapes import within
 
@@ -21,12 +21,8 @@ __all__ = ["read_agents"]
 KNOWN: Final = frozenset(
     {"model", "instruction", "description", "welcome_message", "commands", "structured_output"}
 )
-#: What providers are called here, where cagent calls them otherwise.
-PROVIDERS: Final = {"google": "gemini", "amazon-bedrock": "bedrock"}
-#: Whose model it is that is named without a provider.
+#: Whose model it is that is named without a provider and that nobody knows.
 DEFAULT_PROVIDER: Final = "openai"
-
-_NAME: Final = re.compile(r"([\w.-]+)[/:](\S+)")
 
 
 def _is_number(value: object) -> bool:
@@ -111,9 +107,10 @@ class _Reading:
             self.notes.problem(path, f"model {name!r}: expected a mapping, found {described(given)}")
             return {}
         config: JsonDict = {}
-        provider, model = given.get("provider", DEFAULT_PROVIDER), given.get("model")
+        provider, model = given.get("provider", ""), given.get("model")
         if isinstance(provider, str) and isinstance(model, str):
-            config["model"] = self._checked(agent, f"{PROVIDERS.get(provider, provider)}/{model}", path)
+            named = f"{provider}/{model}" if "provider" in given else model
+            config["model"] = self._checked(agent, named, path)
         else:
             self.notes.problem(path, f"model {name!r}: expected `provider` and `model`, each a text")
         for field, (here, fits, expected) in _SETTINGS.items():
@@ -133,13 +130,10 @@ class _Reading:
             self.notes.remark("", f"model {name!r} has {field!r}", "it has no effect")
 
     def _checked(self, agent: str, named: str, path: Path) -> str:
-        """Return a model with its provider; one without is of the default provider."""
-        if "/" not in named and ":" not in named:
-            named = f"{DEFAULT_PROVIDER}/{named}"
-        match = _NAME.fullmatch(named)
-        if match is None:
+        """Return a model with its provider; one that nobody knows is of the default provider."""
+        model = with_provider(named, default=DEFAULT_PROVIDER)
+        if model is None:
             self.notes.problem(
                 path, f"agent {agent!r}: {described(named)} is no model; expected provider/model"
             )
-            return named
-        return f"{PROVIDERS.get(match[1], match[1])}/{match[2]}"
+        return model or named

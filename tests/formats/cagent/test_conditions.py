@@ -9,6 +9,8 @@ import pytest
 from dataflow import ExpressionError
 from dataflow.formats.cagent.conditions import filled, holds, placeholders
 from dataflow.formats.cagent.references import Unresolved, find, read_reference
+from dataflow.redaction import know
+from tests.known_secrets import forgetting
 
 STORE: Final[dict[str, Any]] = {
     "a": {"output": "A", "agent": "x"},
@@ -80,6 +82,14 @@ def test_keys_lead_into_an_object_and_count_for_nothing_elsewhere(
 def test_what_is_neither_an_object_nor_such_a_text_fails(output: str) -> None:
     with pytest.raises(ExpressionError, match=r"its value is"):
         holds("$steps.v.output.ok", {"v": {"output": output}})
+
+
+def test_a_long_text_that_is_shown_cut_leaves_no_half_of_a_secret() -> None:
+    with forgetting():
+        know("TOKEN", "0123456789" * 20)
+        with pytest.raises(ExpressionError) as caught:
+            holds("$steps.v.output", {"v": {"output": f"it is {'0123456789' * 20}"}})
+    assert "its value is 'it is [secret:TOKEN]'" in str(caught.value)
 
 
 def test_a_step_that_has_given_nothing_fails_the_condition() -> None:
