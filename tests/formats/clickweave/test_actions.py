@@ -136,11 +136,11 @@ def test_a_screenshot_of_a_window_finds_its_app_the_same_way(tmp_path: Path) -> 
     ("answers", "apps", "expected"),
     [
         ((), [[]], "the app 'calc' was not found: no apps are running"),
-        (("null",), APPS, "the app 'calc' was not found: it is not running"),
+        (("null",), APPS, "the app 'calc' was not found: it is not among the running apps; choices: Calc"),
         (
             ('{"name": "Mail", "pid": 1}',),
             APPS,
-            "the app 'calc' was not found: 'Mail', which the model has chosen, is not among the running apps",
+            "the app 'calc' was not found: 'Mail', which the model has chosen, is not among the running apps; choices: Calc",
         ),
     ],
 )
