@@ -33,9 +33,6 @@ def loaded(data: Any, *points: str, **options: str) -> Stimulus:
 
 
 TOY: Final = "toy = tests.formats.toy:FORMAT"
-#: By name, what is told of a file that is only recognised.
-LATER: Final = {
-}
 
 # fmt: off
 ROWS: Final = [
@@ -44,6 +41,5 @@ ROWS: Final = [
     Row("several formats", loaded({"toy": ["a"]}, TOY, "twin = tests.formats.toy:TWIN"), "DIR/flow.json:1:1: could be of the formats 'toy' and 'twin'; say which"),
     Row("a broken format", loaded({"tay": 1}, "toy = tests.formats.nowhere:FORMAT"), "DIR/flow.json:1:1: is of no format that can be used; format toy: tests.formats.nowhere:FORMAT cannot be imported: ModuleNotFoundError: No module named 'tests.formats.nowhere'"),
     Row("no format", loaded({"tay": 1}, "toy = tests.formats.toy:translate"), "DIR/flow.json:1:1: is of no format that can be used; format toy: tests.formats.toy:translate cannot be imported: TypeError: tests.formats.toy:translate is of type function; expected a Format"),
-    *(Row(f"a file of {name}", loaded(data), f"1:1 is a file of {name}, which cannot be loaded yet") for name, data in LATER.items()),
 ]
 # fmt: on

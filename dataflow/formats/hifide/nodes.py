@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping  # noqa: TC003 - read when ports are made
+from collections.abc import Mapping
 from dataclasses import replace
 from time import time
 from typing import Any, Final, Literal
