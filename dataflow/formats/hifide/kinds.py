@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["CHAT", "KINDS", "PORTALS", "ROUTER", "START", "TOOLS", "WAITING", "Kind"]
+__all__ = ["CHAT", "KINDS", "NEW", "PORTALS", "ROUTER", "START", "TOOLS", "WAITING", "Kind"]
 
 START: Final = "defaultContextStart"
 CHAT: Final = "llmRequest"
+NEW: Final = "newContext"
 TOOLS: Final = "tools"
 ROUTER: Final = "intentRouter"
 WAITING: Final = "userInput"
@@ -54,7 +55,7 @@ KINDS: Final[Mapping[str, Kind]] = {
     ),
     TOOLS: Kind("agent.tools", {}, {"tools": "tools", "toolNames": "tool_names"}),
     "manualInput": Kind("hifide.manual_input", _BOTH, _BOTH, frozenset({"data"})),
-    "newContext": Kind("hifide.new_context", {**_BOTH, "systemInstructionsIn": "system"}, _BOTH),
+    NEW: Kind("hifide.new_context", {**_BOTH, "systemInstructionsIn": "system"}, _BOTH),
     "injectMessages": Kind(
         "hifide.inject_messages",
         {**_OWN, "userMessage": "user", "assistantMessage": "assistant"},

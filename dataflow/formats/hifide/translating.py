@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.formats.foreign import Format
+from dataflow.formats.hifide.begun import settle_sampling
 from dataflow.formats.hifide.cycles import closed, looping
 from dataflow.formats.hifide.kinds import KINDS, START, WAITING
 from dataflow.formats.hifide.portals import bridge
@@ -47,6 +48,7 @@ def translate(data: Any, options: Options, notes: Notes) -> JsonDict:
         return {}
     bridge(flow, notes)
     pass_contexts_by(flow)
+    settle_sampling(flow)
     _check_entries(flow, notes)
     made = wired(flow, notes)
     ids = [*flow.nodes, *made.between]

@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.formats.hifide import configs
-from dataflow.formats.hifide.kinds import CHAT, KINDS, ROUTER, START, TOOLS
+from dataflow.formats.hifide.kinds import CHAT, KINDS, NEW, ROUTER, START, TOOLS
 from dataflow.formats.hifide.selecting import offered, selected
 from dataflow.formats.hifide.wiring import route_name
 from dataflow.formats.models import with_provider
@@ -49,7 +49,7 @@ def _config(node: Node, given: Any, into: Sequence[Wire], tools: Available, note
     match node.kind:
         case kind if kind == START:
             return {"model": _model(node, given, notes) or FALLBACK, **_system(given), "clean_tail": True}
-        case "newContext":
+        case kind if kind == NEW:
             return {**wired, "model": _model(node, given, notes) or FALLBACK, **_system(given)}
         case kind if kind == CHAT:
             alone = not any(wire.target_port == "context" for wire in into)

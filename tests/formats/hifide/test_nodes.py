@@ -205,3 +205,17 @@ async def test_a_chat_behind_one_that_is_skipped_reads_the_conversation_as_it_wa
     flow = flow_of(nodes, "s r", "m.data r.data", "s c", "r.x-data c.data", "s d", "r.y-data d.data")
     played = await play(flow, answer=lambda _: json.dumps({"answer": "y"}))
     assert said_in(played.requests[1]) == ["user:hi"]
+
+
+def test_a_chat_answers_as_the_conversation_says_unless_it_says_so_itself() -> None:
+    start = node("s", "defaultContextStart", temperature=0.5, reasoningEffort="low")
+    nodes = [start, node("u", "userInput"), node("q", "chat"), node("r", "chat", temperature=0)]
+    written = flow_of(nodes, "s u", "u q", "q r", "r u").to_dict()["nodes"]
+    assert written["q"]["config"] == {"temperature": 0.5, "reasoning_effort": "low"}
+    assert written["r"]["config"] == {"temperature": 0.0, "reasoning_effort": "low"}
+
+
+def test_a_new_context_has_settings_of_its_own() -> None:
+    nodes = [node("s", "defaultContextStart", temperature=0.5), node("n", "newContext"), node("q", "chat")]
+    written = flow_of(nodes, "s n", "n q").to_dict()["nodes"]
+    assert "config" not in written["q"]
