@@ -163,7 +163,7 @@ class _Lifting:
         if source is None or source not in self.around:
             return []
         stands = raised(reader, source.home)
-        kept = self.around.get(stands, ()) if stands is not None else ()
+        kept = set(self.around.get(stands, ()) if stands is not None else ())
         return [loop for loop in reversed(self.around[source]) if loop not in kept]
 
     def changed(self, wire: Terminal, reader: Vertex | None, given: Input | None, position: int) -> Terminal:

@@ -153,10 +153,15 @@ def _reached(starts: Iterable[int], following: Callable[[int], Iterable[int]]) -
 
 
 def _sharing(loops: Sequence[NaturalLoop]) -> Iterator[Edge]:
-    """Yield the pairs of loops that share a node."""
-    for one, other in combinations(range(len(loops)), 2):
-        if not loops[one].body.isdisjoint(loops[other].body):
-            yield one, other
+    """Yield the pairs of loops that share a node; loops apart from each other are not compared."""
+    first: dict[int, int] = {}  # loop that a node is in
+    met = {
+        (first.setdefault(node, number), number) for number, loop in enumerate(loops) for node in loop.body
+    }
+    for group in _groups(len(loops), met):
+        for one, other in combinations(group, 2):
+            if not loops[one].body.isdisjoint(loops[other].body):
+                yield one, other
 
 
 def _nested(loops: Sequence[NaturalLoop]) -> Iterator[tuple[NaturalLoop, NaturalLoop]]:

@@ -224,12 +224,13 @@ def place(graph: Graph, ordered: list[Vertex]) -> None:
         for home in _homes(vertex):
             if home.owner is not None:
                 outside.setdefault(home.owner, []).extend(wires_of(vertex))
+    around: dict[Scope, frozenset[Scope]] = {}  # the blocks around what is declared in a block
     for vertex in ordered:
         wires = [*wires_of(vertex)]
         match vertex.action:
             case LoopAction() | MapAction():
                 within = (*outside.get(vertex, []), *wires_within(vertex))
-                wires += [wire for wire in within if not _is_inside(wire, vertex)]
+                wires += [wire for wire in within if not _is_inside(wire, vertex, around)]
             case _:
                 pass
         if isinstance(vertex.action, MapAction) and vertex.action.is_every:
@@ -241,12 +242,20 @@ def place(graph: Graph, ordered: list[Vertex]) -> None:
     graph.outputs = {name: _outside_of_edges(wire) for name, wire in graph.outputs.items()}
 
 
-def _is_inside(wire: Terminal, opener: Vertex) -> bool:
-    """Tell whether a wire begins inside the body of a loop or map in block form."""
+def _is_inside(wire: Terminal, opener: Vertex, around: dict[Scope, frozenset[Scope]]) -> bool:
+    """Tell whether a wire begins inside the body of a loop or map in block form.
+
+    `around` keeps which blocks are around which: many wires are asked about.
+    """
     body, scope = body_of(opener), scope_of(wire)
     if scope is None:
         return True  # a constant, or a vertex of the body, which is placed after its owner
-    return scope is body or (scope.owner is not None and body in _homes(scope.owner))
+    if scope is body or scope.owner is None:
+        return scope is body
+    home = scope.owner.home
+    if home not in around:
+        around[home] = frozenset(_homes(scope.owner))
+    return body in around[home]
 
 
 def _innermost(graph: Graph, vertex: Vertex, wires: list[Terminal]) -> Scope:

@@ -21,15 +21,12 @@ _KNOWN: Final = {
 }
 
 
-def with_provider(model: str, *, default: str | None = None) -> str | None:
-    """Return a model as `provider/name`, `openai/gpt-5` for `gpt-5`; None for one that nobody knows.
-
-    `provider:name` is the same. A name that nobody knows is of the provider `default`, where there is one.
-    """
+def with_provider(model: str) -> str | None:
+    """Return a model as `provider/name`, `openai/gpt-5` for `gpt-5`; None for one that nobody knows."""
     if named := _NAMED.fullmatch(model):
         return f"{_PROVIDERS.get(named[1], named[1])}/{named[2]}"
     if re.fullmatch(r"[^\s/:]+", model) is None:
         return None
     found = (provider for beginning, provider in _KNOWN.items() if re.match(beginning, model))
-    provider = next(found, default)
+    provider = next(found, None)
     return f"{provider}/{model}" if provider else None

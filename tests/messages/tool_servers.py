@@ -128,8 +128,8 @@ ROWS: Final = [
     Row(
         "patterns that fit no call of a server",
         lambda: unmet_of(DENYING, (ServerTool(DENYING, "burn", "", '{"type": "object", "properties": {}}'),)),
-        "tool server 'shelf': the pattern 'burn(titel=*)' of `deny` names arguments that no tool of its name has, and so it denies nothing; those that there are: burn\n"
-        "tool server 'shelf': the pattern 'brun' of `deny` means none of its tools, and so it denies nothing; those that there are: burn",
+        "tool server 'shelf': the pattern 'burn(titel=*)' of `deny` names arguments that no tool of its name has, and so it denies nothing; choices: burn\n"
+        "tool server 'shelf': the pattern 'brun' of `deny` means none of its tools, and so it denies nothing; choices: burn",
     ),
     Row(
         "a server whose command is not there",

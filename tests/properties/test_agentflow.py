@@ -39,11 +39,12 @@ def workflows(draw: st.DrawFn, asks: bool = True, back: bool = True) -> dict[str
 
 
 def loaded(data: dict[str, Any], joins: str) -> Flow | None:
-    """Load a workflow; None for one of which no run for each arrival can be made."""
+    """Load a workflow; None for one whose loops are refused, or its runs for each arrival."""
     try:
         return flow_of(data, joins=joins)
     except FlowInvalid as refused:
-        if joins == "each" and all("joins=once" in problem for problem in refused.problems):
+        reasons = ("is entered at", *(["joins=once"] if joins == "each" else []))
+        if all(any(reason in problem for reason in reasons) for problem in refused.problems):
             return None
         raise
 

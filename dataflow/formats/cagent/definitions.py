@@ -8,6 +8,7 @@ from dataflow.formats.cagent.parts import AgentDefinition
 from dataflow.formats.models import with_provider
 from dataflow.formats.problems import described
 from dataflow.formats.shapes import within
+from dataflow.wording import choices, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -21,8 +22,6 @@ __all__ = ["read_agents"]
 KNOWN: Final = frozenset(
     {"model", "instruction", "description", "welcome_message", "commands", "structured_output"}
 )
-#: Whose model it is that is named without a provider and that nobody knows.
-DEFAULT_PROVIDER: Final = "openai"
 
 
 def _is_number(value: object) -> bool:
@@ -72,7 +71,7 @@ class _Reading:
             instruction = ""
         for field in sorted(given.keys() - KNOWN):
             self.notes.remark("", f"agent {name!r} has {field!r}", "it has no effect")
-        config = self._model(name, given.get("model", ""), (*path, "model"))
+        config = self._model(name, given.get("model"), (*path, "model"))
         keys = None
         if given.get("structured_output") is not None:
             schema = self._schema(name, given["structured_output"], (*path, "structured_output"))
@@ -91,6 +90,9 @@ class _Reading:
 
     def _model(self, name: str, given: Any, path: Path) -> JsonDict:
         """Make a config of what an agent says of its model: a name under `models`, or that of a model."""
+        if given is None:
+            self.notes.problem(path[:-1], f"agent {name!r} has no `model`; {self._expected('')}")
+            return {}
         if not isinstance(given, str) or not given.strip():
             self.notes.problem(
                 path, f"agent {name!r}: expected the name of a model, found {described(given)}"
@@ -98,10 +100,18 @@ class _Reading:
             return {}
         named = given.strip()
         if named not in self.models:
-            return {"model": self._checked(name, named, path)}
-        return self._defined(name, named, self.models[named])
+            model = with_provider(named)
+            if model is None:
+                told = f"agent {name!r}: {described(named)} is no model; {self._expected(named)}"
+                self.notes.problem(path, told)
+            return {"model": model or named}
+        return self._defined(named, self.models[named])
 
-    def _defined(self, agent: str, name: str, given: Any) -> JsonDict:
+    def _expected(self, meant: str) -> str:
+        own = f" or a name under `models`, {choices(nearest(self.models, meant))}" if self.models else ""
+        return f"expected provider/model{own}"
+
+    def _defined(self, name: str, given: Any) -> JsonDict:
         path = ("models", name)
         if not isinstance(given, dict):
             self.notes.problem(path, f"model {name!r}: expected a mapping, found {described(given)}")
@@ -109,8 +119,11 @@ class _Reading:
         config: JsonDict = {}
         provider, model = given.get("provider", ""), given.get("model")
         if isinstance(provider, str) and isinstance(model, str):
-            named = f"{provider}/{model}" if "provider" in given else model
-            config["model"] = self._checked(agent, named, path)
+            written = f"{provider}/{model}" if "provider" in given else model
+            config["model"] = with_provider(written) or written
+            if with_provider(written) is None:
+                told = f"model {name!r}: {described(written)} is no model; expected `provider` and `model`"
+                self.notes.problem(path, told)
         else:
             self.notes.problem(path, f"model {name!r}: expected `provider` and `model`, each a text")
         for field, (here, fits, expected) in _SETTINGS.items():
@@ -128,12 +141,3 @@ class _Reading:
     def _tell_others(self, name: str, given: JsonDict) -> None:
         for field in sorted(given.keys() - _SETTINGS.keys() - {"provider", "model"}):
             self.notes.remark("", f"model {name!r} has {field!r}", "it has no effect")
-
-    def _checked(self, agent: str, named: str, path: Path) -> str:
-        """Return a model with its provider; one that nobody knows is of the default provider."""
-        model = with_provider(named, default=DEFAULT_PROVIDER)
-        if model is None:
-            self.notes.problem(
-                path, f"agent {agent!r}: {described(named)} is no model; expected provider/model"
-            )
-        return model or named

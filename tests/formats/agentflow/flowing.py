@@ -50,7 +50,7 @@ def edge(written: str) -> dict[str, Any]:
     return {"source": id, "target": target, **({"sourceHandle": handle} if handle else {})}
 
 
-def workflow(nodes: Sequence[dict[str, Any] | str], edges: str, **more: Any) -> dict[str, Any]:
+def workflow(nodes: Sequence[Any], edges: str, **more: Any) -> dict[str, Any]:
     """Make a workflow; a node that is a text is an agent with that id, edges stand in one text."""
     placed = [agent(node) if isinstance(node, str) else node for node in nodes]
     return {"nodes": placed, "connections": [edge(one) for one in edges.split()], **more}

@@ -22,7 +22,7 @@ from tests.formats.agentflow.flowing import (
     workflow,
 )
 
-ABLE: Final = {"tools": {"subagents": True}}
+ABLE: Final[dict[str, Any]] = {"tools": {"subagents": True}}
 CALLING: Final = ScriptedAnswer(tool_calls=(ScriptedCall(name="subagent_b_b", arguments={"prompt": "look"}),))
 TEAM: Final = workflow(
     [start(), agent("a", **ABLE), agent("b", systemPrompt="You look.")], "s>a a.subagent>b"

@@ -129,15 +129,15 @@ def test_a_workflow_that_is_none_is_refused(workflow: str, problem: str) -> None
     ("agents", "problem"),
     [
         ("agents: {x: 1}", "agents.x: agent 'x': expected a mapping, found 1"),
-        ("agents: {x: {}}", "agents.x.model: agent 'x': expected the name of a model, found ''"),
+        ("agents: {x: {}}", "agents.x: agent 'x' has no `model`; expected provider/model"),
         ("agents: {x: {model: ''}}", "agent 'x': expected the name of a model, found ''"),
         ("agents: {x: {model: a/b c}}", "agent 'x': 'a/b c' is no model; expected provider/model"),
         (
-            "agents: {x: {model: m, instruction: 1}}",
+            "agents: {x: {model: x/m, instruction: 1}}",
             "agents.x.instruction: agent 'x': expected text, found 1",
         ),
         (
-            "agents: {x: {model: m, structured_output: {name: x}}}",
+            "agents: {x: {model: x/m, structured_output: {name: x}}}",
             "agents.x.structured_output: agent 'x', structured_output: expected `schema`, found null",
         ),
         ("agents: {x: {model: m}}\nmodels: {m: 1}", "models.m: model 'm': expected a mapping, found 1"),
@@ -146,7 +146,7 @@ def test_a_workflow_that_is_none_is_refused(workflow: str, problem: str) -> None
             "models.m: model 'm': expected `provider` and `model`, each a text",
         ),
         (
-            "agents: {x: {model: m}}\nmodels: {m: {model: a, max_tokens: 0}}",
+            "agents: {x: {model: m}}\nmodels: {m: {model: gpt-5, max_tokens: 0}}",
             "models.m.max_tokens: model 'm': expected a whole number of 1 or more, found 0",
         ),
     ],
@@ -159,7 +159,7 @@ def test_an_agent_that_is_none_is_refused(agents: str, problem: str) -> None:
 def test_an_agent_that_no_step_runs_may_be_anything() -> None:
     with pytest.raises(FlowInvalid, match="there is no agent 'x'; choices: other"):
         problems_of("agents: {other: 1}\nworkflow: [{type: agent, name: x}]")
-    problems_of("agents: {other: 1, x: {model: m}}\nworkflow: [{type: agent, name: x}]")
+    problems_of("agents: {other: 1, x: {model: x/m}}\nworkflow: [{type: agent, name: x}]")
 
 
 def problems_of(text: str, **more: str) -> list[str]:
@@ -184,7 +184,7 @@ def test_keys_that_are_booleans_are_words_only_in_files_of_cagent(key: str) -> N
     ):
         problems_of(f"dataflow: 1\nmeta:\n  {key}: 1")
     step = f"{{type: condition, condition: $steps.x.output, {key}: []}}"
-    assert problems_of(f"agents: {{x: {{model: m}}}}\nworkflow: [{{type: agent, name: x}}, {step}]") == []
+    assert problems_of(f"agents: {{x: {{model: a/m}}}}\nworkflow: [{{type: agent, name: x}}, {step}]") == []
 
 
 def test_a_key_is_there_once_whether_or_not_it_is_quoted() -> None:

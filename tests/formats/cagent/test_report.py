@@ -69,7 +69,7 @@ def test_a_remark_names_the_step_and_what_happens(workflow: str, remark: str) ->
 
 
 def test_fields_of_agents_and_models_without_effect_are_told() -> None:
-    agents = "agents: {x: {model: m, toolsets: [], description: a}}\nmodels: {m: {model: a, top_p: 1}}\n"
+    agents = "agents: {x: {model: m, toolsets: [], description: a}}\nmodels: {m: {model: gpt-5, top_p: 1}}\n"
     assert [str(found) for found in flow_of("workflow: [{type: agent, name: x}]", agents).report] == [
         "originally agent 'x' has 'toolsets'; here it has no effect",
         "originally model 'm' has 'top_p'; here it has no effect",

@@ -307,9 +307,8 @@ workflow:
         ("{model: anthropic/claude}", {"model": "anthropic/claude"}),
         ("{model: google/gemini-pro}", {"model": "gemini/gemini-pro"}),
         ("{model: claude-sonnet-4-5}", {"model": "anthropic/claude-sonnet-4-5"}),
-        ("{model: house}", {"model": "openai/house"}),
         ("{model: known}", {"model": "gemini/gemini-pro"}),
-        ("{model: unknown}", {"model": "openai/house"}),
+        ("{model: unknown}", {"model": "openai/gpt-5"}),
         ("{model: small}", {"model": "openai/gpt-4o-mini", "max_tokens": 10, "temperature": 0.5}),
         ("{model: local}", {"model": "dmr/ai", "base_url": "http://localhost:1"}),
         ("{model: gpt-5, instruction: ' Be brief. '}", {"model": "openai/gpt-5", "system": "Be brief."}),
@@ -321,7 +320,7 @@ models:
   small: {provider: openai, model: gpt-4o-mini, max_tokens: 10, temperature: 0.5}
   local: {provider: dmr, model: ai, base_url: "http://localhost:1"}
   known: {provider: google, model: gemini-pro}
-  unknown: {model: house}
+  unknown: {model: gpt-5}
 """
     flow = flow_of("workflow: [{type: agent, name: a}]", f"agents: {{a: {agent}}}{models}")
     assert flow.to_dict()["nodes"]["a"]["flow"]["nodes"]["agent"]["config"] == config
