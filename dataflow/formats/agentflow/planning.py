@@ -97,9 +97,6 @@ class _Planning:
             if self._meet(plan.back_to(node)):
                 plan.again.add(node)
                 plan.tangled[node] = "several connections can begin a new round of its loop"
-        for loop in plan.loops:
-            if len({self._known[node].maps for node in loop.nodes}) > 1:
-                plan.tangled[min(loop.heads)] = "its loop is entered once for each of several arrivals"
         return plan
 
     def _order(self) -> list[str]:
@@ -129,8 +126,6 @@ class _Planning:
                 plan.tangled.setdefault(node, "it is part of a loop")
             if self._each and node not in plan.tangled:
                 return self._opened(node, found)
-        if any(node in loop.heads and len(loop.heads) > 1 for loop in plan.loops):
-            return Known(maps=found[0].maps if found else ())
         return _either(found)
 
     def _on(self, number: int) -> Known:
