@@ -10,6 +10,8 @@ from threading import get_ident
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, Protocol, TypeVar
 from weakref import ref
 
+from anyio.lowlevel import checkpoint_if_cancelled
+
 from dataflow.backend import new_event
 from dataflow.current import NO_SPAN, no_span
 
@@ -280,6 +282,7 @@ class Stream(Generic[T]):
         while not items:
             if self.has_ended:
                 raise StopAsyncIteration
+            await checkpoint_if_cancelled()  # where something always arrives asyncio does not say so
             if self._arrives is None:
                 self._arrives = new_event()
             await self._arrives.wait()

@@ -217,3 +217,21 @@ def test_an_event_cannot_be_changed() -> None:
     event = Event(1, START, "run-1", EventKind.WARNING, "", {})
     with pytest.raises(AttributeError):
         event.seq = 2  # type: ignore[misc]
+
+
+async def test_a_listener_to_nodes_that_never_wait_is_cancelled_from_around() -> None:
+    async def counts(x: int) -> int:
+        assert x < 20_000, "the run should have been cancelled"
+        return x + 1
+
+    f = Flow()
+    f.input("x", int)
+    f.add(counts)  # type: ignore[call-arg]
+    f.connect("$in.x", "counts.x")
+    f.connect("counts", "counts.x", feedback=True, limit=None)
+    with anyio.CancelScope() as scope:
+        async with f.start(x=0) as run:
+            async for event in run.events():
+                if event.kind == "run_started":
+                    scope.cancel()
+    assert scope.cancelled_caught
