@@ -12,6 +12,7 @@ import pytest
 from tests.docs.pages import ROOT
 
 PAGES: Final = ROOT / "docs" / "formats"
+FOREIGN: Final = ROOT / "dataflow" / "formats"
 STATEMENTS: Final = ROOT / "tests" / "golden" / "statements"
 #: The documents with their numbered statements, where they lie beside the project.
 DOCUMENTS: Final = ROOT.parent / "shared" / "spec"
@@ -40,8 +41,9 @@ def kinds_of(system: str) -> dict[str, str]:
     return dict(line.split(" ") for line in lines)
 
 
-def test_a_page_stands_for_each_list_of_statements() -> None:
-    assert set(SYSTEMS) <= {path.stem for path in STATEMENTS.glob("*.txt")}
+def test_each_system_whose_files_are_read_has_a_page() -> None:
+    lists = {path.stem for path in STATEMENTS.glob("*.txt")}
+    assert set(SYSTEMS) == {name for name in lists if any(FOREIGN.glob(f"{name}/reading.py"))}
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
@@ -61,7 +63,7 @@ def is_open(row: Row) -> bool:
 
 
 def is_tested(row: Row) -> bool:
-    """Tell whether each test of a row, `tests/file.py::function`, is in its file."""
+    """Tell whether each test of a row, `tests/file.py::function` or `...::function[ID]`, is in its file."""
     names = [name.strip(" `") for name in row.test.split(",")]
     return all(_is_there(*name.partition("::")[::2]) for name in names)
 
@@ -70,7 +72,15 @@ def _is_there(file: str, function: str) -> bool:
     path = ROOT / file
     if not file.startswith("tests/") or not path.is_file() or not function:
         return False
-    return f"def {function}(" in path.read_text(encoding="utf-8")
+    name, _, row = function.removesuffix("]").partition("[")
+    text = path.read_text(encoding="utf-8")
+    return f"def {name}(" in text and re.search(rf"\b{re.escape(row)}\b", text, re.IGNORECASE) is not None
+
+
+def test_a_row_of_a_test_is_there_only_if_its_id_stands_in_the_file() -> None:
+    file = "tests/formats/agentron/test_rows.py::test_a_behaviour_is_as_its_row_says"
+    rows = [Row("", "", f"`{file}{id}`") for id in ("", "[AG01]", "[AG99]")]
+    assert [is_tested(row) for row in rows] == [True, True, False]
 
 
 @pytest.mark.parametrize("path", sorted(STATEMENTS.glob("*.txt")), ids=lambda path: path.stem)

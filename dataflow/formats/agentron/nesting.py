@@ -12,10 +12,12 @@ __all__ = ["closing", "reached"]
 
 def reached(start: str, edges: Sequence[tuple[str, str]]) -> set[str]:
     """Return the nodes that a walk from the start can come to."""
+    targets: dict[str, set[str]] = {}
+    for source, target in edges:
+        targets.setdefault(source, set()).add(target)
     found, waiting = {start}, [start]
     while waiting:
-        node = waiting.pop()
-        further = {target for source, target in edges if source == node} - found
+        further = targets.get(waiting.pop(), set()) - found
         found |= further
         waiting += further
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.formats.agentron.conditions import KINDS
 from dataflow.formats.agentron.writing import DEFAULT_ROUNDS
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from dataflow.formats.foreign import JsonDict, Notes
 
 __all__ = ["remark"]
+
+#: The mode of what starts only when it is told to.
+ONCE: Final = "one_time"
 
 
 def remark(data: JsonDict, graph: Graph, branches: Sequence[Graph], laid: Laid, notes: Notes) -> None:
@@ -33,10 +36,16 @@ def remark(data: JsonDict, graph: Graph, branches: Sequence[Graph], laid: Laid, 
 
 
 def _on_workflow(data: Any, graph: Graph, branches: Sequence[Graph], notes: Notes) -> None:
+    ids = ", ".join(branch.id for branch in branches)
     if branches and not graph.path and not graph.nodes:
-        ids = ", ".join(branch.id for branch in branches)
         notes.remark("", "the workflow itself has no nodes", f"only a branch that is named runs: {ids}")
-    if branches and not graph.path and graph.mode != "one_time":
+    elif branches and not graph.path:
+        here = "each runs where the option `branch` names it, and no other is part of this flow"
+        notes.remark("", f"has the branches {ids}", here)
+    if graph.mode != ONCE and (graph.path or not branches):
+        when = f"{graph.mode}, {graph.schedule}" if graph.schedule else graph.mode
+        notes.remark("", f"starts by itself ({when})", "it runs when it is told to")
+    if branches and not graph.path and graph.mode != ONCE:
         notes.remark(
             "",
             f"the workflow's own mode {graph.mode!r} does not count, since it has branches",

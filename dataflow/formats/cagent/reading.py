@@ -65,6 +65,11 @@ class _Reading:
         self.is_whole = True
 
     def workflow(self) -> tuple[tuple[Step, ...], int]:
+        if not {"workflow", "workflows"} & self.data.keys():
+            self.notes.problem(
+                (), "has no `workflow`; of files with `agents` only those with one are run here"
+            )
+            return (), DEFAULT_LIMIT
         if "workflow" not in self.data:
             form = "with `workflows`, `entry` and `nodes`, is not read here"
             self.notes.problem(("workflows",), f"the form of a fork of cagent, {form}; expected `workflow`")

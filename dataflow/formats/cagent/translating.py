@@ -30,9 +30,16 @@ def recognises(data: Any) -> bool:
     """Tell whether what a file holds is an agent file with a workflow of cagent."""
     if not isinstance(data, dict):
         return False
+    if "workflow" not in data and "dataflow" not in data and _has_agents(data):
+        return True  # and told what it lacks
     return ("workflow" in data and ("agents" in data or isinstance(data["workflow"], list))) or (
         "workflows" in data and "agents" in data
     )
+
+
+def _has_agents(data: dict[Any, Any]) -> bool:
+    agents = data.get("agents")
+    return isinstance(agents, dict) and bool(agents) and all(isinstance(one, dict) for one in agents.values())
 
 
 def translate(data: Any, options: Options, notes: Notes) -> JsonDict:  # noqa: ARG001 - there are none

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from dataflow import FlowInvalid
 from tests.formats.agentron.walking import agent, edge, flow_of, workflow
 
 
@@ -93,15 +94,27 @@ def test_with_branches_the_schedule_of_the_workflow_does_not_count() -> None:
         "executionMode": "interval",
         "schedule": "60",
     }
-    with pytest.raises(Exception, match="an interval needs a schedule"):
+    with pytest.raises(FlowInvalid, match="an interval needs a schedule"):
         flow_of(data)
     data["branches"][0]["executionMode"] = "one_time"
     assert remarks(data) == [
         (
+            "originally has the branches w; here each runs where the option `branch` names it, and no other is "
+            "part of this flow"
+        ),
+        (
             "originally the workflow's own mode 'interval' does not count, since it has branches; here it does "
             "not count either; only the branches have schedules"
-        )
+        ),
     ]
+
+
+def test_what_starts_by_itself_and_does_not_do_so_here_is_told() -> None:
+    night = {"id": "n", "nodes": [agent("a")], "executionMode": "interval", "schedule": "daily@02:30"}
+    told = "originally starts by itself (interval, daily@02:30); here it runs when it is told to"
+    assert remarks(workflow("a", branches=[night]), branch="n") == [told]
+    once_more = "originally starts by itself (continuous); here it runs when it is told to"
+    assert remarks(workflow("a", executionMode="continuous")) == [once_more]
 
 
 def test_schedules_are_kept_for_who_looks() -> None:
