@@ -135,7 +135,12 @@ class TestDescriptions:
         [
             ({"Authorization": "Bearer hidden"}, "could show a secret; expected `\\${NAME}` in it"),
             ({"X-Api-Key": "hidden"}, "could show a secret"),
-            ({"X Y": "hidden"}, "'X Y' is no name of a header"),
+            ({"X-PAT": "hidden"}, "could show a secret"),
+            ({"Session-Id": "hidden"}, "could show a secret"),
+            ({"X-Reader": "Bearer hidden"}, "could show a secret"),
+            ({"Authorization": "Bearer hidden ${NAME}"}, "could show a secret"),
+            ({"Bearer hidden": "x"}, "header 1 has no name that a header may have"),
+            ({5: "hidden"}, "a header has a name of type int; expected a text"),
             ({"X-A": "hidden\nX-B: b"}, "'X-A' has what no header may"),
             ({"X-A": "hidden", "x-a": "2"}, "'X-A' is there 2 times"),
             ({"Accept": "hidden"}, "'Accept' is set by the protocol"),
