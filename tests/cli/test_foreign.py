@@ -86,3 +86,12 @@ def test_progress_is_told_in_the_words_of_a_system(cli: Cli, file: Path) -> None
     assert cli("run", str(file), "--log-format", "hifide").err.startswith(
         "error: --log-format hifide: there are no such words; choices: "
     )
+
+
+def test_a_fork_is_told_in_the_words_of_a_system(cli: Cli, file: Path) -> None:
+    cli("run", str(file))
+    (run,) = cli("runs", "--json").json["runs"]
+    forked = cli("fork", run["run"], "--change", "a.config.value=z", "--log-format", "toy")
+    assert "toys said a" in forked.err.splitlines()
+    resumed = cli("resume", run["run"], "--log-format", "toy")
+    assert resumed.err.endswith("there is nothing to resume\n")
