@@ -70,7 +70,7 @@ __getattr__, __dir__, __all__ = _attach(
         "stores": ["Store"],
         "type_fields": ["TypeField"],
         "typed_flows": ["TypedFlow", "flow"],
-        "wording": ["shortened"],
+        "wording": ["choices", "shortened"],
     },
 )
 

@@ -55,7 +55,7 @@ from .steps import Step
 from .stores import Store
 from .type_fields import TypeField
 from .typed_flows import TypedFlow, flow
-from .wording import shortened
+from .wording import choices, shortened
 
 __all__ = [
     "SKIP",
@@ -129,6 +129,7 @@ __all__ = [
     "ValueRefused",
     "When",
     "check_json",
+    "choices",
     "collect",
     "diff",
     "digester",

@@ -124,18 +124,18 @@ class Redaction:
     def _container(self, value: Any, levels: int) -> Any:
         if isinstance(value, dict):
             mapping = self._made[id(value)] = {}
-            for key, item in dict.items(value):
+            for key, item in [*dict.items(value)]:  # another thread may change it meanwhile
                 mapping[self.of(key, levels)] = self.of(item, levels)
             return mapping
         if isinstance(value, list):
             items = self._made[id(value)] = []
-            items.extend(self.of(item, levels) for item in list.__iter__(value))
+            items.extend(self.of(item, levels) for item in [*list.__iter__(value)])
             return items
         if isinstance(value, tuple):
             parts = [self.of(item, levels) for item in tuple.__iter__(value)]
             return tuple.__new__(type(value), parts)
         plain = set if isinstance(value, set) else frozenset
-        return plain(self.of(item, levels) for item in plain.__iter__(value))
+        return plain(self.of(item, levels) for item in [*plain.__iter__(value)])
 
     def _object(self, value: Any, levels: int) -> Any:
         """Copy an object field by field, without calling anything of its own; else tell it as text."""
@@ -148,9 +148,9 @@ class Redaction:
             return self.secrets.without(_text(value))
         self._made[id(value)] = made
         try:
-            for name, item in _fields(value):
-                object.__setattr__(made, name, self.of(item, levels))
-        except (AttributeError, TypeError):  # it lets nobody set a field
+            for name, item, slot in [*_slots(value)]:
+                _put(made, name, self.of(item, levels), slot)
+        except Exception:  # noqa: BLE001 - whatever keeps a field from being set, there is the text
             return self.secrets.without(_text(value))
         return made
 
@@ -171,17 +171,32 @@ def _parts(value: Any) -> Iterable[Any]:
 
 def _fields(value: Any) -> Iterator[tuple[str, Any]]:
     """Go through what an object has in slots and in its `__dict__`, without calling anything of its own."""
+    for name, item, _ in _slots(value):
+        yield name, item
+
+
+def _slots(value: Any) -> Iterator[tuple[str, Any, MemberDescriptorType | None]]:
+    """Go through the fields of an object, each with its slot; None for what is in its `__dict__`."""
     for kind in type(value).__mro__:
-        for name, slot in kind.__dict__.items():
+        for name, slot in list(kind.__dict__.items()):
             if type(slot) is MemberDescriptorType:
                 try:
-                    yield name, slot.__get__(value)
+                    yield name, slot.__get__(value), slot
                 except AttributeError:  # it was never set
                     continue
     try:
-        yield from list(object.__getattribute__(value, "__dict__").items())
+        own = object.__getattribute__(value, "__dict__")
     except AttributeError:  # it has slots only
         return
+    yield from ((name, item, None) for name, item in list(own.items()))
+
+
+def _put(made: Any, name: str, item: Any, slot: MemberDescriptorType | None) -> None:
+    """Set a field where it was found, past properties and what else of its class would check it."""
+    if slot is not None:
+        slot.__set__(made, item)
+    else:
+        object.__getattribute__(made, "__dict__")[name] = item
 
 
 def _blank(kind: type) -> Any:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib
+from enum import Enum, auto
 from pathlib import Path
-from typing import TYPE_CHECKING
-from urllib.parse import parse_qsl, urlencode
+from typing import TYPE_CHECKING, NamedTuple, assert_never
+from urllib.parse import quote, unquote, urlencode
 
 from dataflow.errors import PackError
 from dataflow.flows import Flow
+from dataflow.formats.foreign import NO_OPTIONS
 from dataflow.functions import importing, is_function_name
 from dataflow.loading import import_file, read_document
 from dataflow.typed_flows import TypedFlow
@@ -18,41 +20,94 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import ModuleType
 
-__all__ = ["find_flow", "told", "with_options"]
+__all__ = ["Kind", "Target", "find_flow", "target_of", "told"]
 
 
-def find_flow(target: str, *, imports: bool = True) -> Flow:
+class Kind(Enum):
+    """What a target names a flow in."""
+
+    DOCUMENT = auto()
+    FILE = auto()
+    MODULE = auto()
+
+
+class Target(NamedTuple):
+    """A target in its parts: the file or module, the name of a flow in Python, what a format is told."""
+
+    kind: Kind
+    place: str
+    name: str = ""
+    options: Mapping[str, str] = NO_OPTIONS
+
+
+def target_of(written: str) -> Target:
+    """Part what the command line calls FILE: `path.py[:flow]`, `module:flow`, or a document with options.
+
+    Options stand behind a document that is there, whatever they are: `flow.json#model=openrouter/free:fast`.
+    """
+    file, mark, options = written.rpartition("#")
+    if mark and not _is_there(written):  # a name may have the sign in it
+        parted = _without_options(file)
+        if parted.kind is Kind.DOCUMENT and (_is_there(file) or _is_document(written)):
+            return parted._replace(options=_read_options(options))
+    return _without_options(written)
+
+
+def _without_options(written: str) -> Target:
+    path, colon, name = written.rpartition(":")
+    if Path(written).suffix == ".py":
+        return Target(Kind.FILE, written)
+    if colon and path.endswith(".py"):
+        return Target(Kind.FILE, path, name)
+    if colon and is_function_name(written) and not _is_there(written):
+        return Target(Kind.MODULE, path, name)
+    return Target(Kind.DOCUMENT, written)
+
+
+def _is_document(written: str) -> bool:
+    return _without_options(written).kind is Kind.DOCUMENT
+
+
+def _is_there(file: str) -> bool:
+    try:
+        return Path(file).exists()
+    except (OSError, ValueError):  # what is longer than a name may be
+        return False
+
+
+def _read_options(written: str) -> dict[str, str]:
+    """Read `name=value&name=value`; only percent signs stand for other characters."""
+    pairs = (one.partition("=") for one in written.split("&") if one)
+    return {unquote(name): unquote(value) for name, _, value in pairs}
+
+
+def find_flow(written: str, *, imports: bool = True) -> Flow:
     """Find what the command line calls FILE: a document, `path.py[:flow]` or `module:flow`.
 
     Behind the path of a document may stand what its format is told: `duet.json#branch=nightly`. Raises
     FormatError, FlowInvalid or PackError; Python targets are imported in any case.
     """
-    path, colon, name = target.rpartition(":")
-    if Path(target).suffix == ".py" or (colon and path.endswith(".py")):
-        file = target if Path(target).suffix == ".py" else path
-        return _only_flow(target, import_file(Path(file), target), name if file == path else "")
-    if colon and is_function_name(target) and not Path(target).exists():
-        with importing(target, path):
-            module = importlib.import_module(path)
-        return _only_flow(target, module, name)
-    file, options = with_options(target)
-    return Flow.from_wiring(*read_document(file, Flow.from_wiring, options=options, imports=imports))
+    target = target_of(written)
+    match target.kind:
+        case Kind.FILE:
+            return _only_flow(written, import_file(Path(target.place), written), target.name)
+        case Kind.MODULE:
+            with importing(written, target.place):
+                module = importlib.import_module(target.place)
+            return _only_flow(written, module, target.name)
+        case Kind.DOCUMENT:
+            read = read_document(target.place, Flow.from_wiring, options=target.options, imports=imports)
+            return Flow.from_wiring(*read)
+        case _:
+            assert_never(target.kind)
 
 
-def with_options(target: str) -> tuple[str, dict[str, str]]:
-    """Part the path of a document from what its format is told: `flow.json#branch=nightly`."""
-    file, mark, written = target.rpartition("#")
-    if not mark or Path(target).exists():  # a name may have the sign in it
-        return target, {}
-    return file, dict(parse_qsl(written, keep_blank_values=True))
-
-
-def told(target: str, options: Mapping[str, str]) -> str:
+def told(written: str, options: Mapping[str, str]) -> str:
     """Write a target with more options behind it."""
     if not options:
-        return target
-    file, given = with_options(target)
-    return f"{file}#{urlencode({**given, **options})}"
+        return written
+    target = target_of(written)
+    return f"{target.place}#{urlencode({**target.options, **options}, quote_via=quote)}"
 
 
 def _only_flow(target: str, module: ModuleType, name: str) -> Flow:

@@ -197,6 +197,26 @@ def test_what_lets_nobody_set_its_fields_is_told_as_text() -> None:
     assert VALUE not in str(redacted(Stubborn()))
 
 
+class Checked:
+    """Checks and tells what is set, and has under the name of a property another field of its own."""
+
+    def __init__(self, text: str) -> None:
+        self.__dict__["text"] = text
+
+    @property
+    def text(self) -> str:
+        return str(self.__dict__["text"])
+
+    @text.setter
+    def text(self, value: str) -> None:
+        raise LookupError(value)
+
+
+def test_no_setter_of_a_class_is_called_for_a_copy() -> None:
+    copy = redacted(Checked(f"has {VALUE}"))
+    assert (type(copy), copy.text) == (Checked, f"has {MARK}")
+
+
 def test_what_cannot_be_copied_and_has_no_secret_stays() -> None:
     for value in (threading.Lock(), re.compile("a"), deque([1]), iter([1]), SecretStr("other-value")):
         assert redacted(value) is value

@@ -13,6 +13,7 @@ from dataflow.cli.logs import shown_logs
 from dataflow.cli.options import (
     EventsOption,
     JsonOption,
+    LogFormatOption,
     MaxConcurrencyOption,
     Options,
     OutputOption,
@@ -55,6 +56,7 @@ def fork(
     max_concurrency: MaxConcurrencyOption = None,
     trace: TraceOption = False,
     tracebacks: TracebackOption = False,
+    log_format: LogFormatOption = None,
     store: StoreOption = None,
 ) -> None:
     """Make a new run of what a run has settled, with some of it changed, and go on with it.
@@ -71,6 +73,7 @@ def fork(
         max_concurrency=max_concurrency,
         store=store,
         flow=file,
+        log_format=log_format,
     )
     interrupts = context.ensure_object(Interrupts)
     with result_stream(alone=options.as_json or options.is_bare) as out, shown_logs():

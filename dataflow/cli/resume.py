@@ -15,6 +15,7 @@ from dataflow.cli.logs import shown_logs
 from dataflow.cli.options import (
     EventsOption,
     JsonOption,
+    LogFormatOption,
     MaxConcurrencyOption,
     Options,
     OutputOption,
@@ -59,6 +60,7 @@ def resume(
     max_concurrency: MaxConcurrencyOption = None,
     trace: TraceOption = False,
     tracebacks: TracebackOption = False,
+    log_format: LogFormatOption = None,
     store: StoreOption = None,
 ) -> None:
     """Go on with a run that has paused, failed, was cancelled or interrupted; with answers, if given.
@@ -75,6 +77,7 @@ def resume(
         max_concurrency=max_concurrency,
         store=store,
         flow=file,
+        log_format=log_format,
     )
     interrupts = context.ensure_object(Interrupts)
     with result_stream(alone=options.as_json or options.is_bare) as out, shown_logs():

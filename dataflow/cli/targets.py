@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 __all__ = [
     "BranchOption",
     "FileArgument",
-    "is_python",
     "load",
     "make_importable",
     "placed",
@@ -47,9 +46,9 @@ def load(target: str, *, imports: bool) -> Flow:
 
     What is imported finds the modules beside the file, as a script that is run does.
     """
-    from dataflow.targets import find_flow  # pulls in the formats
+    from dataflow.targets import Kind, find_flow, target_of  # pulls in the formats
 
-    if imports or is_python(target):
+    if imports or target_of(target).kind is not Kind.DOCUMENT:
         make_importable(target)
     with refusing(target):
         flow = find_flow(target, imports=imports)
@@ -61,10 +60,10 @@ def with_branch(target: str, branch: str | None) -> str:
     """Write the branch that is asked for behind a target; raises Refused where there can be none."""
     if branch is None:
         return target
-    if is_python(target):
-        raise Refused([Problem(f"--branch {branch}: {target} is no file with branches")], ExitCode.USAGE)
-    from dataflow.targets import told  # pulls in the formats
+    from dataflow.targets import Kind, target_of, told  # pulls in the formats
 
+    if target_of(target).kind is not Kind.DOCUMENT:
+        raise Refused([Problem(f"--branch {branch}: {target} is no file with branches")], ExitCode.USAGE)
     return told(target, {"branch": branch})
 
 
@@ -80,30 +79,23 @@ def refusing(target: str) -> Iterator[None]:
         raise Refused(problems_of(target, error), trace=trace) from error
 
 
-def is_python(target: str) -> bool:
-    """Tell whether a target is a Python file or a module, not a document."""
-    return target.endswith(".py") or (":" in target and not Path(target).is_file())
-
-
 def target_kept(target: str) -> str:
     """Return a target as a run keeps it: with the whole path of its file, so that it is found anywhere."""
-    path, colon, name = target.rpartition(":")
-    if colon and path.endswith(".py") and not target.endswith(".py"):
-        return f"{Path(path).absolute()}:{name}"
-    if is_python(target) and not target.endswith(".py"):
-        return target  # a module, which is found as it was
-    return str(Path(target).absolute())
+    from dataflow.targets import Kind, target_of  # pulls in the formats
+
+    parts = target_of(target)
+    if parts.kind is Kind.MODULE:
+        return target  # which is found as it was
+    return f"{Path(parts.place).absolute()}{target[len(parts.place) :]}"
 
 
 def make_importable(target: str) -> None:
     """Let imports find the modules beside a file, for `module:name` those of the current folder."""
-    from dataflow.targets import with_options  # pulls in the formats
+    from dataflow.targets import Kind, target_of  # pulls in the formats
 
-    file = Path(with_options(target)[0])
-    if is_python(target):
-        file = Path(target if target.endswith(".py") else target.rpartition(":")[0])
-    is_module = is_python(target) and file.suffix != ".py"
-    place = str((Path() if is_module else file.parent).absolute())
+    parts = target_of(target)
+    folder = Path() if parts.kind is Kind.MODULE else Path(parts.place).parent
+    place = str(folder.absolute())
     if place not in sys.path:
         sys.path.insert(0, place)
 

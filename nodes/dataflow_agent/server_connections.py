@@ -14,7 +14,14 @@ from pydantic_core import to_json
 from dataflow_agent.mcp_loading import loaded
 from dataflow_agent.server_errors import ServerDied, ServerFailed, ToolFailed
 from dataflow_agent.server_http import Http
-from dataflow_agent.server_links import Link, LinkLost, RequestFailed, RequestUnauthorized, told_first
+from dataflow_agent.server_links import (
+    Link,
+    LinkLost,
+    RequestFailed,
+    RequestUnauthorized,
+    cause_of,
+    told_first,
+)
 from dataflow_agent.server_lists import ToolList
 from dataflow_agent.server_pipes import Pipes
 from dataflow_agent.server_schemas import reading_schemas
@@ -121,7 +128,7 @@ class Connection:
         except RequestUnauthorized as error:
             failed = ServerFailed(server.label, str(error), is_lasting=True)
             self._end(_Dead(failed, str(error)))
-            raise failed from error
+            raise failed from cause_of(error)
         except RequestFailed as error:
             text, cause = f"has failed: {error}", error
         except (RuntimeError, ValueError) as error:  # of the library, which has looked at the answer
@@ -129,8 +136,8 @@ class Connection:
         finally:
             alive.pending.discard(scope)
         if isinstance(self._state, _Dead):
-            raise self._died_during(self._state, server, what) from cause
-        raise ToolFailed(server.label, what, text) from cause
+            raise self._died_during(self._state, server, what) from cause_of(cause)
+        raise ToolFailed(server.label, what, text) from cause_of(cause)
 
     def _died_during(self, dead: _Dead, server: Server, what: str) -> ServerDied:
         again = "" if what is LIST else ", which is not called again"
@@ -189,7 +196,7 @@ async def _session(server: Server, link: Link, until: float) -> AsyncIterator[Co
             connection.die(told_first(error))
         told = _told(error, connection) or link.not_started(error, server.connect_deadline)
         is_its_own = connection is not None and told is connection.death
-        raise told from (None if is_its_own else error)
+        raise told from (None if is_its_own else cause_of(error))
     finally:
         if connection is not None:
             connection.die()

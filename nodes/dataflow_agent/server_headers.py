@@ -18,7 +18,12 @@ _PLACE: Final = re.compile(r"\$\{([^{}]*)\}")
 _NAME: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _VALUE: Final = re.compile(r"[ -~]*")
 #: Headers that tell who is calling, by their names; a description is stored, and has none of their values.
-_SECRET: Final = re.compile(r"auth|cookie|credential|key|passw|secret|token", re.IGNORECASE)
+_SECRET: Final = re.compile(
+    r"auth|cookie|credential|jwt|key|passw|secret|session|signature|token|(^|[-_])(pat|pwd|sid)([-_]|$)",
+    re.IGNORECASE,
+)
+#: A credential that is written down, whatever the name of the header.
+_SCHEME: Final = re.compile(r"\s*(basic|bearer)\s+[^\s$]", re.IGNORECASE)
 #: Headers that the protocol sets.
 _TAKEN: Final = re.compile(
     r"accept|connection|content-.*|host|last-event-id|mcp-.*|transfer-encoding", re.IGNORECASE
@@ -41,6 +46,9 @@ def headers_of(given: object) -> tuple[Header, ...]:
     """
     if not isinstance(given, Mapping):
         raise ValueError(f"expected headers in a mapping, found {type(given).__name__}")
+    found = next((type(name).__name__ for name in given if not isinstance(name, str)), None)
+    if found is not None:
+        raise ValueError(f"a header has a name of type {found}; expected a text")
     return tuple(_header(name, value) for name, value in given.items())
 
 
@@ -57,10 +65,11 @@ def problems_of_headers(headers: Sequence[Header]) -> list[str]:
     """List what is wrong with headers, without their texts: there could be values in them."""
     problems: list[str] = []
     often = Counter(header.name.lower() for header in headers)
-    for header in headers:
-        if _NAME.fullmatch(header.name) is None:
-            problems.append(f"{header.name!r} is no name of a header; expected such as X-Key")
-        elif _TAKEN.fullmatch(header.name):
+    for number, header in enumerate(headers, 1):
+        if _NAME.fullmatch(header.name) is None:  # which could be a value by mistake
+            problems.append(f"header {number} has no name that a header may have; expected such as X-Key")
+            continue
+        if _TAKEN.fullmatch(header.name):
             problems.append(f"the header {header.name!r} is set by the protocol; expected others")
         if often[header.name.lower()] > 1:
             problems.append(
@@ -68,7 +77,7 @@ def problems_of_headers(headers: Sequence[Header]) -> list[str]:
             )
         if _VALUE.fullmatch(header.text) is None:
             problems.append(f"the header {header.name!r} has what no header may; expected ASCII in one line")
-        if not header.secrets and _SECRET.search(header.name):
+        if _SCHEME.match(header.text) or (not header.secrets and _SECRET.search(header.name)):
             expected = "`${NAME}` in it, by the name of a variable of this process, or a Secret"
             problems.append(f"the header {header.name!r} could show a secret; expected {expected}")
         problems += [

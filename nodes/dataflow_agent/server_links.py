@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol, TypeVar
 
 import anyio
 
+from dataflow import shortened
 from dataflow_agent.server_errors import ServerFailed
 
-__all__ = ["Link", "LinkLost", "RequestFailed", "RequestUnauthorized", "innermost", "told_first"]
+__all__ = ["Link", "LinkLost", "RequestFailed", "RequestUnauthorized", "cause_of", "innermost", "told_first"]
 
 T = TypeVar("T")
 
@@ -61,3 +63,14 @@ def told_first(error: BaseException) -> str:
     first = innermost(error)
     text = " ".join(str(first).split())  # pydantic writes several lines
     return f"{type(first).__name__}: {text}".removesuffix(": ")
+
+
+def cause_of(error: Exception | None) -> Exception | None:
+    """Return an error as the cause of what is told of it; None for one that shows a secret (S12.4).
+
+    What a library raises quotes the server, which may say what it was sent.
+    """
+    if error is None:
+        return None
+    text = "".join(traceback.format_exception(error))
+    return error if shortened(text, len(text)) == text else None

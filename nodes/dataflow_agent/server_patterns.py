@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from functools import lru_cache
 from typing import Final
 
+from dataflow import choices
 from dataflow_agent.policies import Policy, arguments_named, unmet, unmet_arguments
 from dataflow_agent.servers import Server, ServerTool
 
@@ -23,10 +24,10 @@ EFFECTS: Final = {"allow": "allows nothing", "ask": "has nobody asked", "deny": 
 def unmet_of(server: Server, tools: Sequence[ServerTool]) -> tuple[str, ...]:
     """Tell of each pattern of a server that fits no call of its tools, what it does not do."""
     given = {"allow": server.policy.allow or (), "ask": server.policy.ask, "deny": server.policy.deny}
-    known = ", ".join(tool.own_name for tool in tools) or "none"
+    known = choices([tool.own_name for tool in tools])
     return tuple(
         f"tool server {server.label!r}: the pattern {pattern!r} of `{word}` {problem}, and so it "
-        f"{EFFECTS[word]}; those that there are: {known}"
+        f"{EFFECTS[word]}; {known}"
         for word, patterns in given.items()
         for pattern, problem in _problems(Policy(deny=patterns), tools).items()
     )

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from pydantic_core import PydanticSerializationError, to_json
 
-from dataflow import Image, SecretMissing, ToolCall
+from dataflow import Image, SecretMissing, ToolCall, choices
 from dataflow_agent.agent_spans import tool_span
 from dataflow_agent.python_tools import ArgumentsInvalid, arguments_in, tool_of
 from dataflow_agent.server_errors import ServerDied, ServerFailed, ToolFailed
@@ -40,8 +40,7 @@ async def read_call(call: ToolCall, toolbox: Toolbox, allowed: list[str] | None)
     found = tools.tool(call.name)
     if found is None or (allowed is not None and call.name not in allowed):
         known = [name for name in tools.names if allowed is None or name in allowed]
-        told = ", ".join(known) or "none"
-        raise CallUnfit(f"error: there is no tool {call.name!r}; those that there are: {told}")
+        raise CallUnfit(f"error: there is no tool {call.name!r}; {choices(known)}")
     try:
         written = arguments_in(call.arguments)
         return ReadCall(found, written, found.read(written))

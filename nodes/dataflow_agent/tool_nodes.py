@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from pydantic import Field
 
-from dataflow import FlowInvalid, Image, NodeOutput, Ports, Tools, node
+from dataflow import FlowInvalid, Image, NodeOutput, Ports, Tools, choices, node
 from dataflow_agent.configs import StrictConfig
 from dataflow_agent.policies import Verdict
 from dataflow_agent.server_errors import ToolFailed
@@ -51,10 +51,8 @@ async def _found(tools: Tools, name: str) -> Tool:
     toolbox = await listed(tools)
     found = toolbox.tool(name)
     if found is None or found.subagent is not None:
-        known = ", ".join(one for one in toolbox.names if (tool := toolbox.tool(one)) and not tool.subagent)
-        raise FlowInvalid(
-            "tools", [f"there is no tool {name!r}; those that there are: {known or 'none'}"], "input"
-        )
+        known = [one for one in toolbox.names if (tool := toolbox.tool(one)) and not tool.subagent]
+        raise FlowInvalid("tools", [f"there is no tool {name!r}; {choices(known)}"], "input")
     return found
 
 

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final, NamedTuple, TypeAlias, assert_never
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from dataflow import FlowInvalid, Tools, json_schema
+from dataflow import FlowInvalid, Tools, choices, json_schema
 from dataflow_agent.policies import Policy, Verdict, is_hidden, policy_of, unmet, unmet_arguments, verdict
 from dataflow_agent.python_tools import read_arguments, reference_of, tool_of
 from dataflow_agent.requests import ToolSpec
@@ -147,9 +147,8 @@ class Toolbox(Tools):
 
     def check_names(self, names: Sequence[str], setting: str) -> None:
         """Check that tools have the names that a setting gives; raises FlowInvalid."""
-        known = ", ".join(self.names) or "none"
         problems = [
-            f"no tool has the name {name!r}; those that there are: {known}"
+            f"no tool has the name {name!r}; {choices(self.names)}"
             for name in names
             if name not in self._by_name
         ]
@@ -253,9 +252,8 @@ def tools(
 def misspelt(policy: Policy, references: Sequence[str]) -> list[str]:
     """Tell of each pattern that means none of the functions, as it may be misspelt."""
     names = [_own_name(reference) for reference in references]
-    known = ", ".join(names) or "none"
     return [
-        f"the pattern {pattern!r} means none of the functions; those that there are: {known}"
+        f"the pattern {pattern!r} means none of the functions; {choices(names)}"
         for pattern in unmet(policy, names)
     ]
 

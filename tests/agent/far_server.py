@@ -17,7 +17,7 @@ TOKEN: Final = "a-token-of-the-test"
 #: Each tool answers by its name.
 TOOLS: Final = [
     "hears", "is_full", "streams_full", "is_cut", "breaks_off", "is_invalid", "is_denied", "is_expired",
-    "forgets", "is_broken", "goes_on",
+    "forgets", "is_broken", "goes_on", "repeats",
 ]  # fmt: skip
 
 
@@ -89,14 +89,14 @@ def call(asked: dict[str, Any], writer: asyncio.StreamWriter, headers: dict[str,
         case "breaks_off":
             stream(writer, None, ends=False)
             return False
+        case "repeats":
+            send(writer, 200, failed(asked, -32000, f"no {headers.get('authorization')}"))
         case "is_invalid":
             send(writer, 400, failed(asked, -32602, "there is no shelf"))
         case "is_denied":
             send(writer, 403, failed(asked, -32600, "only for readers"))
-        case "is_expired":
-            send(writer, 401)
-        case "forgets":
-            send(writer, 404)
+        case "is_expired" | "forgets" as name:
+            send(writer, 401 if name == "is_expired" else 404)
         case "goes_on":
             stream(writer, None, "id: 7\nretry: 1\ndata:")
         case "is_broken":

@@ -219,7 +219,7 @@ async def test_only_allowed_tools_are_offered_and_called() -> None:
     assert [spec.name for spec in script.requests[0].tools] == ["where"]
     assert said(result["context"])[2] == (
         "tool",
-        "error: there is no tool 'add'; those that there are: where",
+        "error: there is no tool 'add'; choices: where",
     )
     with scripted("never"), pytest.raises(RunFailed) as caught:
         await room(Agent("lead", model="openai/gpt", allowed_tools=["sub"])).run()

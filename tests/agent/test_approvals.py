@@ -76,7 +76,7 @@ async def test_a_tool_of_which_each_call_is_denied_is_not_offered_and_not_called
     box = tools(write, read, allow=["read"])
     with scripted(calling(("write", "a")), "done") as script:
         result = await room(box=box).run()
-    assert results(result["context"]) == ["error: there is no tool 'write'; those that there are: read"]
+    assert results(result["context"]) == ["error: there is no tool 'write'; choices: read"]
     assert ([spec.name for spec in script.requests[0].tools], MADE) == (["read"], [])
 
 

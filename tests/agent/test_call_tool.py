@@ -33,7 +33,7 @@ async def test_a_function_is_a_tool_too() -> None:
 
 
 async def test_a_tool_that_is_not_there_is_an_error_that_lists_the_others() -> None:
-    with pytest.raises(RunFailed, match="there is no tool 'sub'; those that there are: add"):
+    with pytest.raises(RunFailed, match="there is no tool 'sub'; choices: add"):
         await called(tools(add), "sub")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import traceback
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,12 @@ import pytest
 from dataflow import Flow, FlowInvalid, RunFailed, Secret, SecretMissing, Store
 from dataflow_agent import (
     Agent,
+    CallTool,
     ScriptedAnswer,
     ScriptedCall,
     ServerFailed,
     Toolbox,
+    call_tool,
     listed,
     mcp,
     scripted,
@@ -135,7 +138,12 @@ class TestDescriptions:
         [
             ({"Authorization": "Bearer hidden"}, "could show a secret; expected `\\${NAME}` in it"),
             ({"X-Api-Key": "hidden"}, "could show a secret"),
-            ({"X Y": "hidden"}, "'X Y' is no name of a header"),
+            ({"X-PAT": "hidden"}, "could show a secret"),
+            ({"Session-Id": "hidden"}, "could show a secret"),
+            ({"X-Reader": "Bearer hidden"}, "could show a secret"),
+            ({"Authorization": "Bearer hidden ${NAME}"}, "could show a secret"),
+            ({"Bearer hidden": "x"}, "header 1 has no name that a header may have"),
+            ({5: "hidden"}, "a header has a name of type int; expected a text"),
             ({"X-A": "hidden\nX-B: b"}, "'X-A' has what no header may"),
             ({"X-A": "hidden", "x-a": "2"}, "'X-A' is there 2 times"),
             ({"Accept": "hidden"}, "'Accept' is set by the protocol"),
@@ -202,6 +210,19 @@ class TestErrors:
             assert told.startswith(f"error: tool server 'far' {again}")
             assert await call(box, "hears") == "nothing"
         assert far.sessions == 2
+
+    @ON_ASYNCIO
+    async def test_a_server_that_says_what_it_was_sent_shows_it_in_no_traceback(self, far: FarServer) -> None:
+        token = Secret("TOKEN_THAT_IS_REPEATED", "a-token-to-repeat")
+        with Flow("desk") as desk:
+            box = mcp(url=far.url, headers={"Authorization": token})
+            config = CallTool(tool="repeats")
+            desk.output("text", desk.add(call_tool, arguments={}, tools=box, config=config).out.text)
+        with pytest.raises(RunFailed) as caught:
+            await desk.run()
+        text = "".join(traceback.format_exception(caught.value))
+        assert "no [secret:TOKEN_THAT_IS_REPEATED]" in text
+        assert "a-token-to-repeat" not in text
 
     async def test_who_is_let_in_no_more_is_a_failure_and_no_result(self, far: FarServer) -> None:
         async with sessions(box := mcp(url=far.url, name="far")):

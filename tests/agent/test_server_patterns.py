@@ -21,7 +21,7 @@ pytestmark = pytest.mark.timeout(60)
 ODD: Final = str(Path(__file__).with_name("odd_server.py"))
 DENIES: Final = (
     "tool server 'odd': the pattern 'dais' of `deny` means none of its tools, and so it denies nothing; "
-    "those that there are: pid, is_full, is_silent, echo, dies, prints, pictures, naps, "
+    "choices: pid, is_full, is_silent, echo, dies, prints, pictures, naps, "
 )
 
 
@@ -51,12 +51,12 @@ class TestTold:
         [text] = told({"read": {}, "write": {}}, **{word: ["raed", "write"]})
         assert text == (
             f"tool server 'odd': the pattern 'raed' of `{word}` means none of its tools, and so it {effect}; "
-            "those that there are: read, write"
+            "choices: read, write"
         )
 
     def test_a_server_without_tools_is_told_to_have_none(self) -> None:
         [text] = told({}, deny=["*"])
-        assert text.endswith("; those that there are: none")
+        assert text.endswith("; there are none")
 
     @pytest.mark.parametrize("pattern", ["read(paht=*)", "r*(path=a, mode=b)", "*(mode=b)"])
     def test_a_pattern_of_arguments_that_no_tool_of_its_name_has_is_told(self, pattern: str) -> None:

@@ -347,7 +347,7 @@ async def test_one_description_may_be_of_two_agents() -> None:
     with scripted(answers):
         result = await flow.run()
     assert results(result) == [
-        "left", "right", "error: there is no tool 'reader'; those that there are: left, right",
+        "left", "right", "error: there is no tool 'reader'; choices: left, right",
     ]  # fmt: skip
 
 

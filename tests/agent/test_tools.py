@@ -197,14 +197,12 @@ async def test_what_goes_wrong_is_told_and_nothing_is_guessed(
 async def test_a_tool_that_is_not_there_is_told_with_those_that_are() -> None:
     box = tools(add, weather)
     assert await told_of(ToolCall("c", "sub", "{}"), box, None) == (
-        "error: there is no tool 'sub'; those that there are: add, weather"
+        "error: there is no tool 'sub'; choices: add, weather"
     )
     assert await told_of(ToolCall("c", "add", "{}"), box, ["weather"]) == (
-        "error: there is no tool 'add'; those that there are: weather"
+        "error: there is no tool 'add'; choices: weather"
     )
-    assert str(await told_of(ToolCall("c", "add", "{}"), tools(), None)).endswith(
-        "those that there are: none"
-    )
+    assert str(await told_of(ToolCall("c", "add", "{}"), tools(), None)).endswith("there are none")
 
 
 class Hammer(Tools):
@@ -230,7 +228,7 @@ def test_what_no_model_can_call_is_refused_at_once(item: Any, text: str) -> None
 
 
 def test_a_name_that_no_tool_has_is_refused_with_those_that_there_are() -> None:
-    with pytest.raises(FlowInvalid, match="no tool has the name 'sub'; those that there are: add"):
+    with pytest.raises(FlowInvalid, match="no tool has the name 'sub'; choices: add"):
         tools(add).specs(["add", "sub"])
     assert [spec.name for spec in tools(add, weather).specs(["weather"])] == ["weather"]
 

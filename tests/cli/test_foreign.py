@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from dataflow.cli.targets import target_kept
 from tests.cli.conftest import Cli
 from tests.installed import install
 
@@ -38,9 +39,22 @@ def test_a_branch_is_named_by_an_option_or_behind_the_file(cli: Cli, file: Path)
 def test_a_run_keeps_the_branch_that_it_was_started_with(cli: Cli, file: Path) -> None:
     cli("run", str(file), "--branch", "a b")
     (run,) = cli("runs", "--json").json["runs"]
-    assert run["target"] == f"{file}#branch=a+b"
+    assert run["target"] == f"{file}#branch=a%20b"
     forked = cli("fork", run["run"], "--change", "a.config.value=z")
     assert forked.code == 0, forked.err
+
+
+@pytest.mark.parametrize("branch", ["x.py", "a/b:free", "1+1", "a.b:c.py", "b" * 300])
+def test_an_option_may_look_like_python(branch: str, cli: Cli, file: Path) -> None:
+    assert cli("run", str(file), "--branch", branch).out == f"a: {branch}\nB: {branch}\n"
+    assert cli("run", f"{file}#branch={branch}").out == f"a: {branch}\nB: {branch}\n"
+
+
+def test_a_target_with_a_colon_in_an_option_is_kept_with_its_whole_path(
+    cli: Cli, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(file.parent)
+    assert target_kept("toys.json#branch=http://x:y") == f"{file}#branch=http://x:y"
 
 
 def test_a_check_tells_the_report(cli: Cli, file: Path) -> None:
@@ -72,3 +86,12 @@ def test_progress_is_told_in_the_words_of_a_system(cli: Cli, file: Path) -> None
     assert cli("run", str(file), "--log-format", "hifide").err.startswith(
         "error: --log-format hifide: there are no such words; choices: "
     )
+
+
+def test_a_fork_is_told_in_the_words_of_a_system(cli: Cli, file: Path) -> None:
+    cli("run", str(file))
+    (run,) = cli("runs", "--json").json["runs"]
+    forked = cli("fork", run["run"], "--change", "a.config.value=z", "--log-format", "toy")
+    assert "toys said a" in forked.err.splitlines()
+    resumed = cli("resume", run["run"], "--log-format", "toy")
+    assert resumed.err.endswith("there is nothing to resume\n")

@@ -91,7 +91,7 @@ ROWS: Final = [
         ),
         "it has a command and headers; headers are for an address\n"
         "the header 'Authorization' could show a secret; expected `${NAME}` in it, by the name of a variable of this process, or a Secret\n"
-        "'X Y' is no name of a header; expected such as X-Key\n"
+        "header 2 has no name that a header may have; expected such as X-Key\n"
         "the header 'X-A' is there 2 times; expected once\n"
         "the header 'X-A' has what no header may; expected ASCII in one line\n"
         "the header 'x-a' is there 2 times; expected once\n"
@@ -128,8 +128,8 @@ ROWS: Final = [
     Row(
         "patterns that fit no call of a server",
         lambda: unmet_of(DENYING, (ServerTool(DENYING, "burn", "", '{"type": "object", "properties": {}}'),)),
-        "tool server 'shelf': the pattern 'burn(titel=*)' of `deny` names arguments that no tool of its name has, and so it denies nothing; those that there are: burn\n"
-        "tool server 'shelf': the pattern 'brun' of `deny` means none of its tools, and so it denies nothing; those that there are: burn",
+        "tool server 'shelf': the pattern 'burn(titel=*)' of `deny` names arguments that no tool of its name has, and so it denies nothing; choices: burn\n"
+        "tool server 'shelf': the pattern 'brun' of `deny` means none of its tools, and so it denies nothing; choices: burn",
     ),
     Row(
         "a server whose command is not there",

@@ -86,17 +86,17 @@ ROWS: Final = [
     Row(
         "not among them",
         lambda: BOX.specs(["sub"]),
-        "no tool has the name 'sub'; those that there are: add, weather, fails, odd",
+        "no tool has the name 'sub'; choices: add, weather, fails, odd",
     ),
     Row(
         "no such tool",
         calling("sub", "{}"),
-        "error: there is no tool 'sub'; those that there are: add, weather, fails, odd",
+        "error: there is no tool 'sub'; choices: add, weather, fails, odd",
     ),
     Row(
         "no tools at all",
         calling("sub", "{}", tools()),
-        "error: there is no tool 'sub'; those that there are: none",
+        "error: there is no tool 'sub'; there are none",
     ),
     Row(
         "cut arguments",
@@ -179,12 +179,12 @@ ROWS: Final = [
     Row(
         "a pattern of no function",
         lambda: tools(agent_tools.add, agent_tools.weather, deny=["weahter"]),
-        "the pattern 'weahter' means none of the functions; those that there are: add, weather",
+        "the pattern 'weahter' means none of the functions; choices: add, weather",
     ),
     Row(
         "a pattern of no function in the config of a node",
         lambda: Offer(functions=[f"{agent_tools.__name__}:add"], deny=["weahter"]),
-        "…the pattern 'weahter' means none of the functions; those that there are: add…",
+        "…the pattern 'weahter' means none of the functions; choices: add…",
     ),
     Row(
         "a pattern of an argument that is not there",

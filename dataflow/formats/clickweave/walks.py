@@ -192,8 +192,7 @@ def _check_bodies(workflow: Workflow, walk: Walk, notes: Notes) -> None:
         for output, target in exits.items():
             for loop, body in walk.bodies.items():
                 if target in body and id not in body and (id, output) != (loop, BODY):
-                    source, inner = workflow.nodes[id].name, workflow.nodes[loop].name
-                    told = f"{source!r} leads into the body of {inner!r}, past it; expected the Loop itself"
+                    told = _told_past(workflow, id, output, loop)
                     notes.problem(("nodes", workflow.places[id]), told)
     for place, (loop, body) in enumerate(walk.bodies.items()):
         for other in [*walk.bodies][:place]:
@@ -201,3 +200,10 @@ def _check_bodies(workflow: Workflow, walk: Walk, notes: Notes) -> None:
                 names = f"{workflow.nodes[loop].name!r} and {workflow.nodes[other].name!r}"
                 told = f"the bodies of {names} overlap; expected one inside the other"
                 notes.problem(("nodes", workflow.places[loop]), told)
+
+
+def _told_past(workflow: Workflow, id: str, output: str, loop: str) -> str:
+    source = f"{output} of {workflow.nodes[id].name!r}" if output else repr(workflow.nodes[id].name)
+    if id == loop:
+        return f"{source} leads into the body; expected what comes after the loop"
+    return f"{source} leads into the body of {workflow.nodes[loop].name!r}, past it; expected the Loop itself"

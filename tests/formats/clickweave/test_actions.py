@@ -8,8 +8,11 @@ from typing import Any, Final
 
 import pytest
 
+from dataflow.formats.clickweave.nodes.errors import ElementNotFound
+from dataflow.redaction import know
 from dataflow_agent import ScriptedAnswer, ScriptedCall
 from tests.formats.clickweave.workflows import Done, node, run, typing, workflow
+from tests.known_secrets import forgetting
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -133,11 +136,16 @@ def test_a_screenshot_of_a_window_finds_its_app_the_same_way(tmp_path: Path) -> 
     ("answers", "apps", "expected"),
     [
         ((), [[]], "the app 'calc' was not found: no apps are running"),
-        (("null",), APPS, "the app 'calc' was not found: it is not running"),
+        (
+            ("Calculator",),
+            APPS,
+            "the app 'calc' was not found: the model has answered 'Calculator'; expected JSON, {\"name\": ..., \"pid\": ...} or null",
+        ),
+        (("null",), APPS, "the app 'calc' was not found: it is not among the running apps; choices: Calc"),
         (
             ('{"name": "Mail", "pid": 1}',),
             APPS,
-            "the app 'calc' was not found: 'Mail', which the model has chosen, is not among the running apps",
+            "the app 'calc' was not found: 'Mail', which the model has chosen, is not among the running apps; choices: Calc",
         ),
     ],
 )
@@ -180,7 +188,14 @@ def test_a_retry_chooses_the_name_afresh(tmp_path: Path) -> None:
 
 def test_a_click_on_nothing_quotes_the_answer(tmp_path: Path) -> None:
     done = run(tmp_path, workflow([clicking("a")]), find_text=["x" * 200])
-    assert message(done) == f"nothing to click on was found for 'OK'; find_text said: {'x' * 120}"
+    quoted = f"{'x' * 49}... 102 characters ...{'x' * 49}"
+    assert message(done) == f"nothing to click on was found for 'OK'; find_text said: {quoted}"
+
+
+def test_a_quoted_answer_has_no_half_of_a_secret() -> None:
+    with forgetting():
+        know("KEY", "hunter2-hunter2")
+        assert "hunter2" not in str(ElementNotFound("OK", f"{'x' * 110}hunter2-hunter2{'x' * 90}"))
 
 
 def step(**config: Any) -> dict[str, Any]:

@@ -88,7 +88,7 @@ REFUSED: Final[dict[str, tuple[Any, list[str]]]] = {
     "loops that overlap": (
         workflow([*loop("l", never, 2), *loop("m", never, 2), IF], edge("l m", "LoopBody"), edge("m i", "LoopBody"), edge("i l_end", "IfTrue"), edge("i m_end", "IfFalse"), edge("l m_end", "LoopDone")),
         [
-            "nodes[0]: 'l' leads into the body of 'l', past it; expected the Loop itself",
+            "nodes[0]: LoopDone of 'l' leads into the body; expected what comes after the loop",
             "nodes[2]: the bodies of 'm' and 'l' overlap; expected one inside the other",
         ],
     ),
@@ -98,6 +98,10 @@ REFUSED: Final[dict[str, tuple[Any, list[str]]]] = {
             "nodes: there is no entry point: an edge leads to each of the nodes",
             "edges[1]: 'b' leads back to 'a', which no Loop repeats",
         ],
+    ),
+    "a number that is none": (
+        workflow([node("i", "Seen?", "If", condition=condition(literal(float("inf")), "Equals", literal(1)))]),
+        ["nodes[0].node_type.condition.left.value.value: expected a finite number, found Infinity (node 'Seen?')"],
     ),
     "an If with one branch": (
         workflow([IF, typing("a")], edge("i a", "IfTrue")),
@@ -143,7 +147,7 @@ REFUSED: Final[dict[str, tuple[Any, list[str]]]] = {
             [IF, *LOOP, typing("a")], edge("i l", "IfTrue"), edge("i a", "IfFalse"), edge("l a", "LoopBody"),
             edge("a l_end"),
         ),
-        ["nodes[0]: 'Seen?' leads into the body of 'l', past it; expected the Loop itself"],
+        ["nodes[0]: IfFalse of 'Seen?' leads into the body of 'l', past it; expected the Loop itself"],
     ),
     "two names of one prefix": (
         workflow([typing("a", "Go!"), typing("b", "go?")]),

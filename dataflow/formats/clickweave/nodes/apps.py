@@ -12,7 +12,7 @@ from dataflow.declare import node
 from dataflow.flows import Flow
 from dataflow.formats.clickweave.nodes.action import Action, Noted, call_tool, noted
 from dataflow.formats.clickweave.nodes.answers import object_in
-from dataflow.formats.clickweave.nodes.errors import AppNotFound
+from dataflow.formats.clickweave.nodes.errors import MOST_CHARACTERS, AppNotFound
 from dataflow.formats.clickweave.nodes.evidence import watched
 from dataflow.formats.clickweave.nodes.named import Named
 from dataflow.formats.clickweave.nodes.state import App, is_repeated, lookups_of, with_lookups
@@ -20,6 +20,7 @@ from dataflow.formats.clickweave.results import value_of
 from dataflow.joins import merge
 from dataflow.ports import SKIP, Maybe
 from dataflow.typed_flows import flow
+from dataflow.wording import choices, shortened
 
 __all__ = ["AppCall", "app_call"]
 
@@ -96,12 +97,18 @@ def _names_in(apps: str) -> list[str]:
 @node(name="choose_app")
 async def choose_app(answer: str, apps: str, config: AppCall) -> App:
     """Read which app the model has chosen; raises AppNotFound for none, and for one that is not listed."""
-    chosen = object_in(answer) or {}
+    running = _names_in(apps)
+    chosen = object_in(answer)
+    if chosen is None and "null" not in answer:
+        told = f"the model has answered {shortened(answer, MOST_CHARACTERS)!r}; expected JSON"
+        raise AppNotFound(config.app, f'{told}, {{"name": ..., "pid": ...}} or null')
+    chosen = chosen or {}
     name, pid = chosen.get("name"), chosen.get("pid")
     if name is None:
-        raise AppNotFound(config.app, "it is not running")
-    if name not in _names_in(apps):
-        raise AppNotFound(config.app, f"{name!r}, which the model has chosen, is not among the running apps")
+        raise AppNotFound(config.app, f"it is not among the running apps; {choices(running)}")
+    if name not in running:
+        told = f"{name!r}, which the model has chosen, is not among the running apps; {choices(running)}"
+        raise AppNotFound(config.app, told)
     if not isinstance(pid, int) or isinstance(pid, bool):
         raise AppNotFound(config.app, f"the model has given no process of {name!r}")
     return App(name, pid)

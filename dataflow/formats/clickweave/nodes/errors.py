@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from dataflow.errors import DataflowError
+from dataflow.wording import shortened
 
 __all__ = ["AppNotFound", "ElementNotFound"]
 
@@ -25,6 +26,5 @@ class ElementNotFound(DataflowError):
 
     def __init__(self, target: str, answer: str) -> None:
         self.target = target
-        super().__init__(
-            f"nothing to click on was found for {target!r}; find_text said: {answer[:MOST_CHARACTERS]}"
-        )
+        quoted = shortened(answer, MOST_CHARACTERS)
+        super().__init__(f"nothing to click on was found for {target!r}; find_text said: {quoted}")
