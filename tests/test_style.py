@@ -14,6 +14,8 @@ MODULE_LINES: Final = 400
 CLASS_LINES: Final = 200
 FUNCTION_LINES: Final = 60
 WORDS_THAT_SAY_NOTHING: Final = {"Base", "Handler", "Helper", "Helpers", "Manager", "Util", "Utils"}
+#: What is cut by hand in a prompt, which has secrets in clear and is as the other system writes it.
+TOLD_TO_MODELS: Final = {"settings['system'][:MOST_TOLD]"}
 
 EACH_MODULE: Final = pytest.mark.parametrize(
     "module",
@@ -57,3 +59,18 @@ def test_a_module_says_what_it_is_for(module: Module) -> None:
 def test_the_name_of_a_class_says_something(module: Module) -> None:
     classes = [node.name for node in ast.walk(module.tree()) if isinstance(node, ast.ClassDef)]
     assert not [name for name in classes if WORDS_THAT_SAY_NOTHING & set(re.findall("[A-Z][a-z]*", name))]
+
+
+@EACH_MODULE
+def test_what_a_text_shows_is_not_cut_by_hand(module: Module) -> None:
+    """`shortened` takes secrets out first; what is cut before could be half of one (S12.4)."""
+    shown = [node.value for node in ast.walk(module.tree()) if isinstance(node, ast.FormattedValue)]
+    cut = [ast.unparse(value) for value in shown if is_cut(value)]
+    assert [text for text in cut if text not in TOLD_TO_MODELS] == []
+
+
+def is_cut(value: ast.expr) -> bool:
+    """Tell whether a value is `text[:MOST_SHOWN]`, with whatever is the most."""
+    if not isinstance(value, ast.Subscript) or not isinstance(value.slice, ast.Slice):
+        return False
+    return isinstance(value.slice.upper, ast.Name) and value.slice.upper.id.startswith("MOST_")

@@ -12,7 +12,7 @@ from dataflow.redaction import filled, filled_bytes
 from dataflow.secret import look_up
 from dataflow.values.kinds import BY_NAME
 from dataflow.values.refusing import UnknownClass, Unreadable
-from dataflow.wording import choices
+from dataflow.wording import choices, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -121,7 +121,7 @@ class Reader:
             return form
         if name in self._classes.twice:
             raise UnknownClass(f"two classes of the flow have the name {name}")
-        raise UnknownClass(f"no type of the flow's ports names a class {name[:200]!r}")
+        raise UnknownClass(f"no type of the flow's ports names a class {shortened(name, 200)!r}")
 
     def _blob(self, name: Json) -> bytes:
         if type(name) is not str:
@@ -177,7 +177,7 @@ def _key(key: str) -> str:
     if key[:1] != "$":
         return key
     if key[:2] != "$$":
-        raise Unreadable(f"the key {key[:60]!r} is not escaped")
+        raise Unreadable(f"the key {shortened(key, 60)!r} is not escaped")
     return key[1:]
 
 

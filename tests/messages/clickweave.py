@@ -44,6 +44,7 @@ ROWS: Final = [
     Row("an empty server", loaded(TWO, server=""), "1:1 the option server is empty; expected a command, with its arguments"),
     Row("no app runs", ran("FocusWindow", answers={"list_apps": [[]]}, **FOCUS), "the app 'calc' was not found: no apps are running"),
     Row("an app that does not run", ran("FocusWindow", "null", answers=APPS, **FOCUS), "the app 'calc' was not found: it is not among the running apps; choices: Calc"),
+    Row("an answer that is no JSON", ran("FocusWindow", "Calculator", answers=APPS, **FOCUS), "the app 'calc' was not found: the model has answered 'Calculator'; expected JSON, {\"name\": ..., \"pid\": ...} or null"),
     Row("an app that is not listed", ran("FocusWindow", '{"name": "Mail"}', answers=APPS, **FOCUS), "the app 'calc' was not found: 'Mail', which the model has chosen, is not among the running apps; choices: Calc"),
     Row("an app without a process", ran("FocusWindow", '{"name": "Calc"}', answers=APPS, **FOCUS), "the app 'calc' was not found: the model has given no process of 'Calc'"),
     Row("nothing to click on", ran("Click", answers={"find_text": ["[]"]}, target="OK"), "nothing to click on was found for 'OK'; find_text said: []"),

@@ -7,7 +7,7 @@ from enum import StrEnum
 from sys import float_info
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, assert_never
 
-from pydantic import BaseModel, ConfigDict, Discriminator
+from pydantic import BaseModel, ConfigDict, Discriminator, Field
 
 from dataflow.formats.clickweave.numbers import number_in, number_of, written
 
@@ -47,7 +47,7 @@ class NumberLiteral(_Part):
     """A number, which is always a float."""
 
     type: Literal["Number"]
-    value: float
+    value: float = Field(allow_inf_nan=False)
 
 
 class BoolLiteral(_Part):

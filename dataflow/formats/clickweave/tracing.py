@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from dataclasses import dataclass, field
@@ -61,10 +62,12 @@ class Trace:
 
     nodes: the nodes of the file by their ids
     calls: how many tools each node has called
+    asked: the tools that models have asked for, by the ids of their calls
     """
 
     nodes: dict[str, Known]
     calls: Counter[str] = field(default_factory=Counter)
+    asked: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, wiring: Wiring) -> Trace:
@@ -126,12 +129,15 @@ class Trace:
                 yield "target_resolved", {"x": values["out"]["x"], "y": values["out"]["y"]}
             case "ask":
                 for call in values["calls"]:
-                    yield "tool_call", {"name": call.name, "args": call.arguments, "index": self._next(node)}
+                    self.asked[call.id] = call.name
+                    args = _arguments_in(call.arguments)
+                    yield "tool_call", {"name": call.name, "args": args, "index": self._next(node)}
             case "make" if "result" in values:
-                content = values["result"].message.content
-                parts = (content,) if isinstance(content, str) else content
+                message = values["result"].message
+                parts = (message.content,) if isinstance(message.content, str) else message.content
                 texts = [part for part in parts if isinstance(part, str)]
-                yield "tool_result", _result("", "\n".join(texts), len(parts) - len(texts))
+                name = self.asked.get(message.tool_call_id, "")
+                yield "tool_result", _result(name, "\n".join(texts), len(parts) - len(texts))
             case "describe":
                 yield "vision_summary", {"text": str(values["result"].message.content)}
             case _:
@@ -147,6 +153,14 @@ def _images_in(event: Event) -> Sequence[Image]:
     values = {name: told["value"] for name, told in event.data["ports"].items() if "value" in told}
     content = values["result"].message.content if "result" in values else values["images"]
     return [] if isinstance(content, str) else [part for part in content if isinstance(part, Image)]
+
+
+def _arguments_in(written: str) -> Any:
+    """Read the arguments that a model has written; what is no JSON stands as it is."""
+    try:
+        return json.loads(written)
+    except (ValueError, RecursionError):
+        return written
 
 
 def _result(name: str, text: str, images: int) -> dict[str, Any]:
@@ -166,7 +180,9 @@ def _acting(event: Event) -> Iterator[tuple[str, dict[str, Any]]]:
                 yield "variable_set", {"variable": variable, "value": value}
             yield "node_completed", {}
         case EventKind.NODE_FINISHED if event.data["state"] in ("failed", "timed_out", "cancelled"):
-            yield "node_failed", {"state": str(event.data["state"])}
+            failure = event.data.get("failure")
+            told = {} if failure is None else {"error": str(failure.message)}
+            yield "node_failed", {"state": str(event.data["state"]), **told}
         case _:
             return
 

@@ -136,6 +136,11 @@ def test_a_screenshot_of_a_window_finds_its_app_the_same_way(tmp_path: Path) -> 
     ("answers", "apps", "expected"),
     [
         ((), [[]], "the app 'calc' was not found: no apps are running"),
+        (
+            ("Calculator",),
+            APPS,
+            "the app 'calc' was not found: the model has answered 'Calculator'; expected JSON, {\"name\": ..., \"pid\": ...} or null",
+        ),
         (("null",), APPS, "the app 'calc' was not found: it is not among the running apps; choices: Calc"),
         (
             ('{"name": "Mail", "pid": 1}',),

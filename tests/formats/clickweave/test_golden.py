@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import random
-from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,7 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as some
 
-from dataflow import Flow, FlowInvalid, FormatError
+from dataflow import Flow, FlowInvalid
 from dataflow.formats.native_dump import dump, dump_yaml
 from tests.formats.clickweave.workflows import (
     condition,
@@ -28,6 +27,7 @@ from tests.formats.clickweave.workflows import (
     workflow,
 )
 from tests.properties.fuzz_formats import files_of
+from tests.properties.fuzz_native import fuzz
 from tests.properties.mutating import spoilt
 
 GOLDEN: Final = Path(__file__).parents[2] / "golden" / "formats" / "clickweave"
@@ -130,13 +130,6 @@ def test_any_workflow_is_the_same_flow_again_once_it_is_converted(
     assert dump(Flow.load(folder / "flow.yaml").wiring) == dump(flow.wiring)
 
 
-@settings(max_examples=25)
-@given(seed=some.integers(0, 2**32))
-def test_a_spoilt_workflow_is_a_flow_or_a_clear_error(
-    seed: int, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    name, text = spoilt(random.Random(seed), documents=files_of("clickweave"))
-    file = tmp_path_factory.mktemp("spoilt") / name
-    file.write_bytes(text.encode(errors="surrogatepass"))
-    with suppress(FlowInvalid, FormatError):
-        Flow.load(file)
+def test_a_spoilt_workflow_is_a_flow_or_a_clear_error_with_its_place(tmp_path: Path) -> None:
+    report = fuzz(7, iter(range(25)), tmp_path, spoil=partial(spoilt, documents=files_of("clickweave")))
+    assert (report.failure, report.tried) == ("", 25)

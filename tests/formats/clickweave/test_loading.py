@@ -99,6 +99,10 @@ REFUSED: Final[dict[str, tuple[Any, list[str]]]] = {
             "edges[1]: 'b' leads back to 'a', which no Loop repeats",
         ],
     ),
+    "a number that is none": (
+        workflow([node("i", "Seen?", "If", condition=condition(literal(float("inf")), "Equals", literal(1)))]),
+        ["nodes[0].node_type.condition.left.value.value: expected a finite number, found Infinity (node 'Seen?')"],
+    ),
     "an If with one branch": (
         workflow([IF, typing("a")], edge("i a", "IfTrue")),
         ["nodes[0]: 'Seen?' needs one edge IfFalse, found 0"],

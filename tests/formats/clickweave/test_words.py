@@ -195,8 +195,16 @@ def test_the_description_of_an_image_is_told(tmp_path: Path) -> None:
     (summary,) = payloads(lines, "vision_summary")
     assert "a red square" in summary["text"]
     assert [request.model for request in script.requests] == ["openai/gpt-5", "openai/eyes", "openai/gpt-5"]
-    assert payloads(lines, "tool_call")[0]["name"] == "press_key"
-    assert payloads(lines, "tool_result")[0]["image_count"] in (0, 1)
+    (call,) = payloads(lines, "tool_call")
+    assert (call["name"], call["args"]) == ("press_key", {"key": "a"})
+    (result,) = payloads(lines, "tool_result")
+    assert (result["name"], result["image_count"]) == ("press_key", 1)
+
+
+def test_a_node_that_has_failed_tells_its_error(tmp_path: Path) -> None:
+    events = told(tmp_path, workflow([typing("a")]), type_text=[{"error": "no"}])
+    (failed,) = payloads(events, "node_failed")
+    assert "no" in failed["error"]
 
 
 def test_a_node_that_has_failed_is_kept_as_failed(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from dataflow.declare import node
 from dataflow.flows import Flow
 from dataflow.formats.clickweave.nodes.action import Action, Noted, call_tool, noted
 from dataflow.formats.clickweave.nodes.answers import object_in
-from dataflow.formats.clickweave.nodes.errors import AppNotFound
+from dataflow.formats.clickweave.nodes.errors import MOST_CHARACTERS, AppNotFound
 from dataflow.formats.clickweave.nodes.evidence import watched
 from dataflow.formats.clickweave.nodes.named import Named
 from dataflow.formats.clickweave.nodes.state import App, is_repeated, lookups_of, with_lookups
@@ -20,7 +20,7 @@ from dataflow.formats.clickweave.results import value_of
 from dataflow.joins import merge
 from dataflow.ports import SKIP, Maybe
 from dataflow.typed_flows import flow
-from dataflow.wording import choices
+from dataflow.wording import choices, shortened
 
 __all__ = ["AppCall", "app_call"]
 
@@ -98,7 +98,11 @@ def _names_in(apps: str) -> list[str]:
 async def choose_app(answer: str, apps: str, config: AppCall) -> App:
     """Read which app the model has chosen; raises AppNotFound for none, and for one that is not listed."""
     running = _names_in(apps)
-    chosen = object_in(answer) or {}
+    chosen = object_in(answer)
+    if chosen is None and "null" not in answer:
+        told = f"the model has answered {shortened(answer, MOST_CHARACTERS)!r}; expected JSON"
+        raise AppNotFound(config.app, f'{told}, {{"name": ..., "pid": ...}} or null')
+    chosen = chosen or {}
     name, pid = chosen.get("name"), chosen.get("pid")
     if name is None:
         raise AppNotFound(config.app, f"it is not among the running apps; {choices(running)}")
