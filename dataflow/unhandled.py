@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from dataflow.failing import handles_failures, tolerates_failures
 from dataflow.plan import FlowOf
@@ -31,18 +31,12 @@ def unhandled_in(plan: FlowPlan, past: Past) -> frozenset[str]:
     failed = [
         path
         for path, firing in past.firings.items()
-        if firing.state in FAILURES and _failed_at(firing.failure) == path
+        if firing.state in FAILURES and firing.failure is not None and firing.failure["v"]["path"] == path
     ]
     if past.status is not RunStatus.RUNNING or not failed:
         return past.failures
     nodes = _by_form(plan)
     return frozenset(path for path in failed if not _is_handled(path, nodes, past))
-
-
-def _failed_at(failure: Any) -> object:
-    """Return the path that a stored failure tells; one that cannot be read is refused where it is needed."""
-    told = failure.get("v") if isinstance(failure, dict) else None
-    return told.get("path") if isinstance(told, dict) else None
 
 
 def _by_form(plan: FlowPlan) -> dict[str, tuple[PlacedScope, PlanNode]]:
