@@ -12,7 +12,6 @@ from dataflow.plan import FlowOf
 from dataflow.scope_tree import address_of, scopes_of
 from dataflow.shape import FlowShape
 from dataflow.states import NodeState
-from dataflow.unhandled import unhandled_in
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -40,8 +39,7 @@ def forgotten_by(
     `present` and `stored` are the shapes of the flow as it is now, and as it was. Raises FlowEdited,
     and StoreError if the stored one cannot be read.
     """
-    failures = unhandled_in(plan, past)
-    forgotten = _after_failures(plan, past, failures)
+    forgotten = _after_failures(plan, past)
     if stored == present:
         return _without_over(plan, past, forgotten), []
     edits = compare(_read(stored, past), FlowShape.read(present))
@@ -49,7 +47,7 @@ def forgotten_by(
     standing = {
         address_of(path)
         for path, firing in past.firings.items()
-        if firing.state in SETTLED and path not in failures
+        if firing.state in SETTLED and path not in past.failures
     }
     if edited == "recompute":
         again = dependents(plan, edits.altered)
@@ -76,11 +74,11 @@ def _asked_by_others(past: Past, edits: Edits) -> set[str]:
     }
 
 
-def _after_failures(plan: FlowPlan, past: Past, unhandled: Collection[str]) -> set[str]:
+def _after_failures(plan: FlowPlan, past: Past) -> set[str]:
     """Find what has taken a failure that is forgotten, as a value: it is done again with what comes now."""
     forgotten: set[str] = set()
     alike: dict[str, set[str]] = {}  # failures of one node, in whichever items and rounds
-    for failed in unhandled:
+    for failed in past.failures:
         alike.setdefault(_KEYS.sub("[]", failed), set()).add(failed)
     for failures in alike.values():
         own = address_of(next(iter(failures)))
@@ -90,7 +88,7 @@ def _after_failures(plan: FlowPlan, past: Past, unhandled: Collection[str]) -> s
             path
             for path, firing in past.firings.items()
             if firing.state in SETTLED
-            and path not in unhandled
+            and path not in past.failures
             and address_of(path) in again
             and not around.are_apart_from(path)
         }
