@@ -258,7 +258,7 @@ class OpenedMap:
     failures: dict[int, list[Unhandled]] = field(default_factory=dict)  # of failed items, by position
     collected: dict[int, list[Any]] = field(default_factory=dict)
     lacking: dict[int, int] = field(default_factory=dict)  # of lists that may be read early: items to come
-    passed_on: frozenset[int] = _NOBODY  # outputs whose values other maps hear of one by one
+    passed_on: frozenset[int] = frozenset()  # outputs whose values other maps hear of one by one
     arriving: Arriving | None = None  # of a map over edges, which learns of its items as they come
 
     def release(self) -> None:

@@ -242,7 +242,7 @@ MUTANTS: Final = (
     Mutant(
         "the last item does not end its map",
         "maps.py",
-        "            self._end(frame, node, opened)\n",
+        "            self.end(frame, node, opened)\n",
         "            return\n",
         (SETTLING.format("the_last_item_ends_the_map"),),
     ),

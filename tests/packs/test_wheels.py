@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import pytest
 
+from dataflow.offers import OWN_PACKS
 from tests.packs.wheels import ROOT, Environment, Project
 from tests.processes import build
 
@@ -112,9 +113,8 @@ def run(environment: Environment, id: str, disabled: str = "") -> tuple[int, str
 def test_the_list_has_each_pack_with_its_distribution_version_and_status(packs: dict[str, Any]) -> None:
     found = {(pack["name"], pack["distribution"], pack["version"], pack["status"]) for pack in packs["packs"]}
     assert found == {
-        ("agent", "dataflow-engine", "0.1.0", "ok"),
+        *((name, "dataflow-engine", "0.1.0", "ok") for name in OWN_PACKS if name != "desktop"),
         ("broken", "broken-pack", "1.0", "error"),
-        ("control", "dataflow-engine", "0.1.0", "ok"),
         ("control", "usurper", "1.0", "error"),
         ("empty", "empty-pack", "1.0", "empty"),
         ("good", "good-pack", "1.5", "ok"),
