@@ -85,8 +85,10 @@ def test_links_that_lead_to_one_another_are_told(tmp_path: Path) -> None:
         ),
         (
             "raise ValueError('one\\n two \\x1b[2J' + 500 * 'x')",
-            "uses own: DIR/own.py cannot be imported: ValueError: one two \\x1b[2J"
-            + f"{227 * 'x'}... 34 characters ...{239 * 'x'}",
+            (
+                "uses own: DIR/own.py cannot be imported: ValueError: one two \\x1b[2J"
+                f"{227 * 'x'}... 34 characters ...{239 * 'x'}"
+            ),
         ),
         (
             "def f(): f()\nf()",
