@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import pytest
 
@@ -25,6 +24,7 @@ from tests.formats.agentflow.flowing import (
     told,
     workflow,
 )
+from tests.formats.rows import Row
 
 #: What is no part of running a workflow, with the reason.
 LATER: Final = {
@@ -39,15 +39,6 @@ SIBLING: Final = [start(), approval("p"), "a", "b", "c"]
 TWO: Final = workflow(
     [start(), approval("p1"), approval("p2"), "a", "b"], "s>p1 s>p2 p1.approve>a p2.reject>b"
 )
-
-
-class Row(NamedTuple):
-    """A behaviour: its number, what it says, how it is looked at, and the outcome."""
-
-    id: str
-    behaviour: str
-    look: Callable[[], Any]
-    outcome: Any
 
 
 def outputs(data: Any, *answers: Any, **options: str) -> dict[str, Any]:
@@ -208,10 +199,7 @@ ROWS: Final = [
 @pytest.mark.anyio
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.id}: {row.behaviour}")
 async def test_a_behaviour_is_as_its_row_says(row: Row) -> None:
-    found = row.look()
-    if hasattr(found, "__await__"):
-        found = await found
-    assert found == row.outcome
+    assert await row.found() == row.outcome
 
 
 def test_each_behaviour_has_a_row_or_a_reason() -> None:
