@@ -64,7 +64,7 @@ class _Writer:
             **({"name": self.workflow.name} if self.workflow.name else {}),
             "nodes": nodes,
             "outputs": outputs,
-            "meta": {"format": "clickweave", "id": self.workflow.id},
+            "meta": {"id": self.workflow.id},
         }
 
     @property
