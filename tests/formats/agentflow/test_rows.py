@@ -190,7 +190,7 @@ ROWS: Final = [
     Row("AF20", "it only serves", lambda: told_of([start(), agent("a", **ABLE), "b"], "s>a a>b a.subagent>b"), ["connections[2]: subagent 'b' of node 'a': other connections lead to it or from it"]),
     Row("AF20", "none is below itself", lambda: told_of([start(), agent("a", **ABLE), agent("b", **ABLE)], "b.subagent>a a.subagent>b"), ["connections[0]: subagent 'a' of node 'b': it is below itself: b > a > b"]),
     Row("AF20", "agents below agents below agents", nested, ["subagent_b_b", "subagent_c_c"]),
-    Row("AF21", "unknown types and edges that lead nowhere are errors", lambda: told_of([start(), {"id": "u", "type": "mystery"}, "a"], "s>u u>a s>ghost"), ["nodes[1]: node 'u' has the unknown type 'mystery'", "connections[2]: the connection leads to 'ghost', which is no node"]),
+    Row("AF21", "unknown types and edges that lead nowhere are errors", lambda: told_of([start(), {"id": "u", "type": "mystery"}, "a"], "s>u u>a s>ghost"), ["nodes[1].type: node 'u': there is no type 'mystery'", "connections[2].target: leads to 'ghost', which is no node"]),
     Row("AF22", "no start is an error", lambda: told_of(["a"], ""), ["nodes: there is no start"]),
     Row("AF23", "what is filled in is literal", lambda: ran(workflow([start("cost $& $1 $$"), "a"], "s>a")).prompts, ["A cost $& $1 $$"]),
 ]  # fmt: skip
