@@ -142,4 +142,4 @@ def check_ids(parts: Iterable[Reader]) -> None:
     for part in parts:
         id = part.part.get("id")
         if isinstance(id, str) and id and (before := first.setdefault(id, part)) is not part:
-            part.problem(f"has the id of {write_path(before.path)}; each id stands once", "id")
+            part.problem(f"has the id {id!r} of {write_path(before.path)}; each id stands once", "id")

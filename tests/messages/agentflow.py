@@ -51,7 +51,7 @@ ROWS: Final = [
     Row("a node without id and type", nodes({}), "1:61 nodes[1]: has no `id`\n1:61 nodes[1]: has no `type`; choices: start, agent, if, approval"),
     Row("an unknown type", nodes({"id": "a", "type": "http"}), "1:73 nodes[1].type: node 'a': there is no type 'http'; choices: agent, approval, if, start"),
     Row("data that are no mapping", nodes({"id": "a", "type": "if", "data": 1}), "1:87 nodes[1].data: node 'a': expected a mapping, found 1"),
-    Row("a node twice", nodes(A, A), "1:132 nodes[2].id: node 'a': has the id of nodes[1]; each id stands once"),
+    Row("a node twice", nodes(A, A), "1:132 nodes[2].id: node 'a': has the id 'a' of nodes[1]; each id stands once"),
     Row("no start", loaded({"nodes": [A], "connections": []}), '1:2 nodes: there is no start; expected exactly one node of type start'),
     Row("two starts", nodes({"id": "t", "type": "start"}), "1:61 nodes[1]: node 't' is a second start beside 's'; expected exactly one"),
     Row("an id that is no text", nodes({"id": 1, "type": "agent"}), "1:62 nodes[1].id: expected text, found 1"),

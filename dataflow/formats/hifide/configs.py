@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from dataflow.formats.problems import problems_of
+from dataflow.formats.shapes import Reader
 
 if TYPE_CHECKING:
     from dataflow.formats.foreign import Notes
@@ -107,9 +107,4 @@ CONFIGS: Final[dict[str, type[BaseModel]]] = {
 
 def read_config(node: Node, model: type[B], notes: Notes) -> B | None:
     """Read the config of a node; every problem is noted, and None returned if there is one."""
-    try:
-        return model.model_validate(node.config)
-    except ValidationError as error:
-        for problem in problems_of(error, node.config):
-            notes.problem((*node.config_path, *problem.path), f"node {node.id!r}: {problem.text}")
-        return None
+    return Reader(notes, node.config, node.config_path, f"node {node.id!r}").checked(model)
