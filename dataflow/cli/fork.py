@@ -20,7 +20,7 @@ from dataflow.cli.options import (
     TracebackOption,
     TraceOption,
 )
-from dataflow.cli.resume import EditedOption, check_edited, check_outputs, read_past
+from dataflow.cli.resume import EditedOption, check_edited, check_told, read_past
 from dataflow.cli.run_flows import flow_of
 from dataflow.cli.sitting import Sitting
 from dataflow.cli.storage import FlowOption, RunArgument, StoreOption, find_run, open_store, refusing_runs
@@ -85,7 +85,7 @@ def fork(
             source = find_run(place, run, store)
             flow = options.settled(flow_of(source, file), place)
             plan = flow.compile()
-            check_outputs(options, plan)
+            check_told(options, plan)
             forked = _forked(flow, place, source, changes or [], cast("Edited", edited))
             known = forked.id
             tell(f"run {forked.id} is a fork of {source.id}")

@@ -26,6 +26,7 @@ from dataflow.cli.run_flows import flow_of
 from dataflow.cli.sitting import Sitting
 from dataflow.cli.storage import AnswersArgument, FlowOption, RunArgument, StoreOption, find_run, open_store
 from dataflow.cli.streams import result_stream
+from dataflow.cli.worded import words_of
 from dataflow.stores import StoredAsk
 from dataflow.wording import choices
 
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from dataflow.policy import Edited
     from dataflow.stores import Store, StoredRun
 
-__all__ = ["EditedOption", "check_edited", "check_outputs", "read_past", "resume"]
+__all__ = ["EditedOption", "check_edited", "check_told", "read_past", "resume"]
 
 EditedOption: TypeAlias = Annotated[
     str,
@@ -92,7 +93,7 @@ def resume(
             given = _given(place, found, answers) if answers else {}
             flow = options.settled(flow_of(found, file), place)
             plan = flow.compile()
-            check_outputs(options, plan)
+            check_told(options, plan)
             code = sitting.execute(
                 flow.name,
                 plan,
@@ -105,12 +106,14 @@ def resume(
         raise typer.Exit(code)
 
 
-def check_outputs(options: Options, plan: FlowPlan) -> None:
-    """Raise Refused for an output that the flow does not have."""
+def check_told(options: Options, plan: FlowPlan) -> None:
+    """Raise Refused for an output that the flow does not have, and for words that are not of its system."""
     unknown = [name for name in options.outputs if name not in plan.outputs]
     if unknown:
         text = f"--output {unknown[0]}: there is no such output; {choices(plan.outputs)}"
         raise Refused([Problem(text)], ExitCode.USAGE)
+    if options.log_format is not None:
+        words_of(options.log_format, plan.wiring)
 
 
 def read_past(store: Store, run: StoredRun) -> PastRun:

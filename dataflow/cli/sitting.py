@@ -104,7 +104,7 @@ class Sitting:
         self, name: str, plan: FlowPlan, read_past: Callable[[], PastRun] | None
     ) -> AbstractContextManager[Lines | Trace | Tree | Worded]:
         if self._options.log_format is not None:
-            return nullcontext(Worded(words_of(self._options.log_format)(plan.wiring)))
+            return nullcontext(Worded(words_of(self._options.log_format, plan.wiring)))
         if self._options.trace:
             from dataflow.cli.trace import Trace
 

@@ -10,7 +10,7 @@ from dataflow.events import EventKind
 from dataflow.wording import choices, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from dataflow.events import Event
     from dataflow.formats.foreign import Words
@@ -19,15 +19,21 @@ if TYPE_CHECKING:
 __all__ = ["Worded", "words_of"]
 
 
-def words_of(name: str) -> Callable[[Wiring], Words]:
-    """Find the words of a format; raises Refused where it has none."""
+def words_of(name: str, wiring: Wiring) -> Words:
+    """Make the words of a format for a flow; raises Refused where there are none, or it is of another."""
     from dataflow.formats.choosing import formats  # loads the formats
+    from dataflow.formats.foreign import MADE_OF
 
     having = {one.name: one.words for one in formats() if one.words is not None}
     if name not in having:
         problem = f"--log-format {name}: there are no such words; {choices(sorted(having))}"
         raise Refused([Problem(problem)], ExitCode.USAGE)
-    return having[name]
+    of = wiring.meta.get(MADE_OF, name)
+    if of != name:
+        instead = f"write --log-format {of}, or leave it out" if of in having else "leave it out"
+        problem = f"--log-format {name}: the flow is of the format {of}; {instead}"
+        raise Refused([Problem(problem)], ExitCode.USAGE)
+    return having[name](wiring)
 
 
 class Worded:

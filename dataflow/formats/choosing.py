@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from dataflow.formats.tree import Positions
 
-__all__ = ["GROUP", "NATIVE", "chosen", "find_format", "formats"]
+__all__ = ["GROUP", "NATIVE", "chosen", "formats"]
 
 #: The entry points of formats.
 GROUP: Final = "dataflow.formats"
@@ -30,7 +30,7 @@ def chosen(data: Any, asked: str | None, name: str, positions: Positions) -> For
     Raises FormatError where the asked format is none, or where several formats take the file for theirs.
     """
     if asked is not None:
-        return None if asked == NATIVE else find_format(asked, name)
+        return None if asked == NATIVE else _find_format(asked, name)
     if not isinstance(data, (dict, list)) or MARK in data:
         return None
     taking: list[Format] = []
@@ -51,7 +51,7 @@ def chosen(data: Any, asked: str | None, name: str, positions: Positions) -> For
     return taking[0] if taking else None
 
 
-def find_format(asked: str, name: str) -> Format:
+def _find_format(asked: str, name: str) -> Format:
     """Find a foreign format by its name; raises FormatError for the file that it was asked for."""
     points = _points()
     if asked not in points:

@@ -21,7 +21,17 @@ if TYPE_CHECKING:
     from dataflow.formats.tree import Path
     from dataflow.wiring import Places, Wiring
 
-__all__ = ["NO_OPTIONS", "Format", "JsonDict", "Notes", "Options", "Origins", "Words", "translated"]
+__all__ = [
+    "MADE_OF",
+    "NO_OPTIONS",
+    "Format",
+    "JsonDict",
+    "Notes",
+    "Options",
+    "Origins",
+    "Words",
+    "translated",
+]
 
 JsonDict: TypeAlias = dict[str, Any]
 
@@ -29,6 +39,8 @@ JsonDict: TypeAlias = dict[str, Any]
 Options: TypeAlias = Mapping[str, str]
 NO_OPTIONS: Final[Options] = MappingProxyType({})
 
+#: Where the meta of a document have the name of the format of the file that it was made of.
+MADE_OF: Final = "format"
 #: How many steps tell a node or an edge of a native document: `("nodes", id)`, `("edges", index)`.
 STEPS: Final = 2
 
@@ -103,6 +115,7 @@ def translated(
     document = format.translate(data, options, notes)
     if notes.problems:
         raise FlowInvalid(name, report(notes.problems, places))
+    document = {**document, "meta": {MADE_OF: format.name, **document.get("meta", {})}}
     try:
         return FlowDocument.model_validate(document), notes
     except ValidationError as error:

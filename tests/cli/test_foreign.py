@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -86,6 +87,33 @@ def test_progress_is_told_in_the_words_of_a_system(cli: Cli, file: Path) -> None
     assert cli("run", str(file), "--log-format", "hifide").err.startswith(
         "error: --log-format hifide: there are no such words; choices: "
     )
+
+
+def test_the_words_of_another_system_are_refused(cli: Cli, file: Path) -> None:
+    expected = (
+        "error: --log-format cagent: the flow is of the format toy; write --log-format toy, or leave it out"
+    )
+    cli("run", str(file))
+    (run,) = cli("runs", "--json").json["runs"]
+    for command in (["run", str(file)], ["fork", run["run"], "--change", "a.config.value=z"]):
+        done = cli(*command, "--log-format", "cagent")
+        assert (done.code, done.err.splitlines()[-1]) == (2, expected)
+    assert len(cli("runs", "--json").json["runs"]) == 1
+
+
+def test_the_words_of_another_system_are_refused_to_a_run_that_goes_on(cli: Cli, file: Path) -> None:
+    paused = file.with_name("paused.json")
+    paused.write_text('{"toy": ["ask"]}', encoding="utf-8")
+    (run,) = re.findall(r"resume (\S+)", cli("run", str(paused)).err)
+    done = cli("resume", run, "ask=yes", "--log-format", "cagent")
+    assert (done.code, done.err.partition(": the")[0]) == (2, "error: --log-format cagent")
+    assert cli("resume", run, "ask=yes", "--log-format", "toy").code == 0
+
+
+def test_a_converted_flow_is_still_of_its_system(cli: Cli, file: Path) -> None:
+    Path("native.yaml").write_text(cli("convert", str(file)).out, encoding="utf-8")
+    assert cli("run", "native.yaml", "--log-format", "toy").code == 0
+    assert cli("run", "native.yaml", "--log-format", "cagent").code == 2
 
 
 def test_a_fork_is_told_in_the_words_of_a_system(cli: Cli, file: Path) -> None:

@@ -26,6 +26,8 @@ def translate(data: Any, options: Options, notes: Notes) -> JsonDict:
             notes.remark(word, "shouts", "is quiet")
         notes.origin(word, ("toy", index))
         nodes[word] = {"type": "control.value", "config": {"value": options.get("branch", word)}}
+        if word == "ask":
+            nodes[word] = {"type": "control.user_input", "config": {"prompt": "Well?"}}
         if word == "bad":
             nodes[word]["type"] = "control.valu"
     return {"dataflow": 1, "nodes": nodes, "outputs": {word: word for word in nodes}}

@@ -14,7 +14,7 @@ from tests.properties.mutating import spoilt
 INPUTS = 40
 
 
-@pytest.mark.parametrize("format", ["agentron", "cagent", "clickweave"])
+@pytest.mark.parametrize("format", ["agentflow", "agentron", "cagent", "clickweave", "hifide"])
 def test_a_spoilt_file_is_loaded_or_refused_with_its_place(format: str, tmp_path: Path) -> None:
     report = fuzz(3, iter(range(INPUTS)), tmp_path, spoil=partial(spoilt, documents=files_of(format)))
     assert (report.failure, report.tried) == ("", INPUTS)

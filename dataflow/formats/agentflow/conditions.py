@@ -10,7 +10,7 @@ from dataflow.config import Config
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["OPERATORS", "Condition", "Operator", "checks", "text_of"]
+__all__ = ["OPERATORS", "Condition", "checks", "text_of"]
 
 Operator: TypeAlias = Literal["equal", "contains"]
 OPERATORS: Final[tuple[str, ...]] = get_args(Operator)

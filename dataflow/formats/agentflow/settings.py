@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from dataflow.formats.agentflow.conditions import OPERATORS
 from dataflow.formats.agentflow.parts import AGENT, APPROVAL, IF, START
 from dataflow.formats.models import with_provider
-from dataflow.formats.problems import described
-from dataflow.wording import choices
 
 if TYPE_CHECKING:
-    from dataflow.formats.foreign import JsonDict, Notes
-    from dataflow.formats.tree import Path
+    from dataflow.formats.foreign import JsonDict
+    from dataflow.formats.shapes import Reader
 
-__all__ = ["SYSTEM", "Reading"]
+__all__ = ["SYSTEM", "read_settings"]
 
 #: What an agent is told that has no system prompt of its own.
 SYSTEM: Final = "You are a helpful assistant."
@@ -25,86 +22,48 @@ EFFORTS: Final = ("none", "minimal", "low", "medium", "high")
 QUESTION: Final = "Approve?"
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """Reads the part of a file that stands at a place; `of` says whose it is."""
+def read_settings(kind: str, data: Reader) -> JsonDict:
+    """Read what a node of a type is made of."""
+    if kind == START:
+        return {"initial_input": data.part.get("initialInput") or ""}  # also for false and 0
+    if kind == AGENT:
+        return _agent(data)
+    if kind == IF:
+        return {"conditions": _conditions(data)}
+    return {"prompt": data.text("prompt") or QUESTION} if kind == APPROVAL else {}
 
-    notes: Notes
-    path: Path
-    of: str
 
-    def settings(self, kind: str, data: JsonDict) -> JsonDict:
-        """Read what a node of a type is made of."""
-        if kind == START:
-            return {"initial_input": data.get("initialInput") or ""}  # also for false and 0
-        if kind == AGENT:
-            return self._agent(data)
-        if kind == IF:
-            return {"conditions": self._conditions(data)}
-        return {"prompt": self.text(data, "prompt") or QUESTION} if kind == APPROVAL else {}
+def _agent(data: Reader) -> JsonDict:
+    tools = data.mapping("tools", "a mapping with `web_search` and `subagents`")
+    written = data.text("model").strip() or MODEL
+    model = with_provider(written)
+    if model is None:
+        data.expected("a model as provider/name", written, "model")
+    return {
+        "name": data.text("agentName").strip() or "Agent",
+        "system": data.text("systemPrompt") or SYSTEM,
+        "user_prompt": data.text("userPrompt"),
+        "model": model or "",
+        "reasoning_effort": data.word("reasoningEffort", EFFORTS, EFFORT),
+        "web_search": _flag(tools, "web_search"),
+        "subagents": _flag(tools, "subagents"),
+    }
 
-    def text(self, part: JsonDict, key: str) -> str:
-        """Return the text under a key, an empty one where there is none."""
-        given: Any = part.get(key)
-        if given is None:
-            return ""
-        if not isinstance(given, str):
-            self._expected((key,), "a text", given)
-            return ""
-        return given
 
-    def _agent(self, data: JsonDict) -> JsonDict:
-        tools = data.get("tools")
-        if tools is not None and not isinstance(tools, dict):
-            self._expected(("tools",), "a mapping with `web_search` and `subagents`", tools)
-        tools = tools if isinstance(tools, dict) else {}
-        written = self.text(data, "model").strip() or MODEL
-        model = with_provider(written)
-        if model is None:
-            self._expected(("model",), "a model as provider/name", written)
-        effort = self.text(data, "reasoningEffort") or EFFORT
-        if effort not in EFFORTS:
-            told = f"{self.of} has the unknown effort {effort!r}; {choices(EFFORTS)}"
-            self.notes.problem((*self.path, "reasoningEffort"), told)
-        return {
-            "name": self.text(data, "agentName").strip() or "Agent",
-            "system": self.text(data, "systemPrompt") or SYSTEM,
-            "user_prompt": self.text(data, "userPrompt"),
-            "model": model or "",
-            "reasoning_effort": effort,
-            "web_search": self._flag(tools, "web_search"),
-            "subagents": self._flag(tools, "subagents"),
-        }
+def _flag(tools: Reader, key: str) -> bool:
+    given = tools.part.get(key)
+    if not isinstance(given, bool | None):
+        tools.expected("true or false", given, key)
+    return given is True
 
-    def _flag(self, tools: JsonDict, key: str) -> bool:
-        given = tools.get(key)
-        if given is not None and not isinstance(given, bool):
-            self._expected(("tools", key), "true or false", given)
-        return given is True
 
-    def _conditions(self, data: JsonDict) -> list[JsonDict]:
-        """Read the conditions; an older file has one text in their place, which is to be contained."""
-        given = data.get("conditions")
-        if given is not None and not isinstance(given, list):
-            self._expected(("conditions",), "a list", given)
-            return []
-        if not given:
-            old = self.text(data, "condition")
-            return [{"operator": "contains", "value": old}] if old else []
-        return [self._condition(number, entry) for number, entry in enumerate(given)]
-
-    def _condition(self, number: int, entry: Any) -> JsonDict:
-        place = ("conditions", number)
-        if not isinstance(entry, dict):
-            self._expected(place, "a mapping with `operator` and `value`", entry)
-            return {}
-        reading = Reading(self.notes, (*self.path, *place), self.of)
-        operator = reading.text(entry, "operator") or OPERATORS[0]
-        if operator not in OPERATORS:
-            told = f"{self.of} has the unknown operator {operator!r}; {choices(OPERATORS)}"
-            self.notes.problem((*self.path, *place, "operator"), told)
-        return {"operator": operator, "value": reading.text(entry, "value")}
-
-    def _expected(self, place: Path, what: str, found: object) -> None:
-        told = f"{self.of}: expected {what}, found {described(found)}"
-        self.notes.problem((*self.path, *place), told)
+def _conditions(data: Reader) -> list[JsonDict]:
+    """Read the conditions; an older file has one text in their place, which is to be contained."""
+    given = data.entries("conditions", what="a mapping with `operator` and `value`")
+    if not data.part.get("conditions"):
+        old = data.text("condition")
+        return [{"operator": "contains", "value": old}] if old else []
+    return [
+        {"operator": one.word("operator", OPERATORS, OPERATORS[0]), "value": one.text("value")}
+        for one in given
+    ]

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.formats.agentflow.parts import AGENT, OUTPUT, START
 from dataflow.formats.agentflow.subagents import agent_config
+from dataflow.formats.naming import free_name
 from dataflow.names import write_reference
 from dataflow.wiring import Reference
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Sequence
 
     from dataflow.formats.agentflow.parts import NodePart, Workflow
     from dataflow.formats.agentflow.planning import Plan
@@ -86,7 +87,7 @@ class _Writing:
             self.edges.extend({**self._edge(number, node, INPUT), **closing} for number in back)
 
     def _join(self, node: str, numbers: Sequence[int], more: JsonDict) -> None:
-        join = _free(f"{node}_join", {*self.workflow.nodes, *self.joins})
+        join = free_name(f"{node}_join", {*self.workflow.nodes, *self.joins})
         self.joins[join] = {"type": "agentflow.join"}
         self.edges.extend(self._edge(number, join, "arrivals") for number in numbers)
         self.edges.append({**_edge(join, "out", node, INPUT), **more})
@@ -130,12 +131,3 @@ def _flow(nodes: JsonDict, outputs: JsonDict) -> JsonDict:
 def _edge(source: str, source_port: str, target: str, target_port: str) -> JsonDict:
     ends: dict[str, Any] = {"source": source, "source_port": source_port}
     return {**ends, "target": target, "target_port": target_port}
-
-
-def _free(name: str, taken: Collection[str]) -> str:
-    """Return a name that is not taken: the given one, or with a number behind it."""
-    number, found = 1, name
-    while found in taken:
-        number += 1
-        found = f"{name}_{number}"
-    return found

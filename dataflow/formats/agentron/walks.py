@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-__all__ = ["MOST_TURNS", "NO_SHARING", "Turn", "Walk"]
+__all__ = ["Turn", "Walk"]
 
 #: How many turns agents are told of.
 MOST_TURNS: Final = 12

@@ -11,6 +11,7 @@ from dataflow.formats.agentron.agents import HELP
 from dataflow.formats.agentron.nesting import closing, reached
 from dataflow.formats.agentron.parts import EdgePart
 from dataflow.formats.agentron.reading import WAIT
+from dataflow.formats.naming import free_name
 from dataflow.names import write_reference
 from dataflow.wiring import Reference
 
@@ -81,7 +82,7 @@ def laid_out(graph: Graph) -> Laid:
 def document(graph: Graph, agents: Mapping[str, Agent], laid: Laid) -> JsonDict:
     """Write a graph; `agents` are those of its nodes."""
     taken = {node.id for node in graph.nodes}
-    start, result = _free("start", taken), _free("result", taken)
+    start, result = free_name("start", taken), free_name("result", taken)
     ports = _ports(laid.edges)
     gates = _gates(laid, taken | {start, result})
     writing = _Writing(graph, agents, laid, ports, {head: gate for gate in gates for head in gate.heads})
@@ -206,7 +207,7 @@ def _gates(laid: Laid, taken: Collection[str]) -> list[Gate]:
     gates: list[Gate] = []
     for heads in dict.fromkeys(laid.heads.values()):
         if len(heads) > 1:
-            id = _free("loop", {*taken, *(gate.id for gate in gates)})
+            id = free_name("loop", {*taken, *(gate.id for gate in gates)})
             gates.append(Gate(id, tuple(sorted(heads))))
     return gates
 
@@ -227,15 +228,6 @@ def _ports(edges: Sequence[EdgePart]) -> list[str]:
     ports = []
     for edge in edges:
         name = edge.id if _PLAIN.fullmatch(edge.id) else f"to_{edge.target}"
-        ports.append(_free(name if _PLAIN.fullmatch(name) else "edge", taken))
+        ports.append(free_name(name if _PLAIN.fullmatch(name) else "edge", taken))
         taken.add(ports[-1])
     return ports
-
-
-def _free(name: str, taken: Collection[str]) -> str:
-    """Return a name that is not taken: the given one, or with a number behind it."""
-    number, found = 1, name
-    while found in taken:
-        number += 1
-        found = f"{name}_{number}"
-    return found

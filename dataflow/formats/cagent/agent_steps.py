@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from dataflow.formats.cagent.conditions import placeholders
 from dataflow.formats.cagent.retries import policy_of
+from dataflow.formats.naming import free_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,8 +87,6 @@ def _names(before: Sequence[Ran]) -> list[str]:
     for number, ran in enumerate(before):
         id = ran.path[-1]
         name = id if id.isidentifier() and id not in used else f"step_{number}"
-        while name in used:
-            name += "_"
-        used.add(name)
-        found.append(name)
+        found.append(free_name(name, used))
+        used.add(found[-1])
     return found

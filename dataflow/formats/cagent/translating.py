@@ -13,6 +13,7 @@ from dataflow.formats.cagent.remarking import check_instructions, remark_on
 from dataflow.formats.cagent.retries import policy_of
 from dataflow.formats.cagent.words import StepContext
 from dataflow.formats.foreign import Format
+from dataflow.formats.naming import free_name
 
 if TYPE_CHECKING:
     from dataflow.formats.foreign import JsonDict, Notes, Options
@@ -93,9 +94,7 @@ class _Block:
     def free(self, name: str) -> str:
         """Return a name that no step of the block has."""
         taken = {path[-1] for path in self.order.begins if path[:-1] == self.around}
-        while name in taken:
-            name += "_"
-        return name
+        return free_name(name, taken)
 
     def place(self, id: str, node: JsonDict, sources: list[Source], path: Any, port: str = "state") -> None:
         """Place a node behind others, of which one runs."""

@@ -14,7 +14,7 @@ from dataflow.formats.clickweave.numbers import number_in, number_of, written
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Condition", "LiteralSide", "Operator", "VariableSide", "holds", "side_of"]
+__all__ = ["Condition", "VariableSide", "holds", "side_of"]
 
 
 class Operator(StrEnum):

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, TypeVar
-
-from pydantic import BaseModel, ValidationError
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.formats.clickweave.files import NODE_TYPES, Edge, FileNode
-from dataflow.formats.problems import described, problems_of
-from dataflow.wording import choices, nearest
+from dataflow.formats.problems import described
+from dataflow.formats.shapes import Reader, check_ids, named_ids
 
 if TYPE_CHECKING:
     from dataflow.formats.foreign import Notes
 
 __all__ = ["Placed", "Workflow", "is_older", "read_workflow"]
-
-P = TypeVar("P", bound=BaseModel)
 
 OLDER: Final = (
     "is a workflow of an older form, whose nodes have a `kind` and `params`; expected nodes with a "
@@ -68,100 +64,59 @@ def read_workflow(data: Any, notes: Notes) -> Workflow | None:
     if is_older(data):
         notes.problem((), OLDER)
         return None
-    workflow = Workflow(_text(data, "name", notes), _text(data, "id", notes))
-    nodes, edges = _list(data, "nodes", notes), _list(data, "edges", notes)
+    file = Reader(notes, data)
+    workflow = Workflow(_needed(file, "name"), _needed(file, "id"))
+    nodes, edges = file.entries("nodes", needed=True), file.entries("edges", needed=True)
     if data.get("nodes") == []:
         notes.problem(("nodes",), "the workflow is empty; expected one node or more")
-    workflow.known = {
-        id for node in nodes if isinstance(node, dict) and isinstance(id := node.get("id"), str)
-    }
-    for index, given in enumerate(nodes):
-        _add_node(workflow, index, given, notes)
-    for index, given in enumerate(edges):
-        _add_edge(workflow, index, given, notes)
+    nodes = [replace(node, of=_called(node.part)) for node in nodes]
+    check_ids(nodes)
+    workflow.known = named_ids(nodes)
+    for node in nodes:
+        _add_node(workflow, node)
+    for edge in edges:
+        _add_edge(workflow, edge)
     return workflow
 
 
-def _text(data: dict[str, Any], key: str, notes: Notes) -> str:
-    found = data.get(key)
-    if isinstance(found, str):
-        return found
-    notes.problem((key,), f"expected text, found {described(found)}" if key in data else "is missing")
-    return ""
+def _needed(file: Reader, key: str) -> str:
+    return "" if file.part.get(key) != "" and file.missing(key) else file.text(key)
 
 
-def _list(data: dict[str, Any], key: str, notes: Notes) -> list[Any]:
-    found = data.get(key)
-    if isinstance(found, list):
-        return found
-    notes.problem((key,), f"expected a list, found {described(found)}" if key in data else "is missing")
-    return []
-
-
-def _add_node(workflow: Workflow, index: int, given: Any, notes: Notes) -> None:
-    if not _has_type(index, given, notes):
-        return
-    node = _part(FileNode, given, ("nodes", index), _called(given), notes)
-    if node is None:
-        return
-    if node.id in workflow.nodes:
-        notes.problem(("nodes", index, "id"), f"there are two nodes {node.id!r}; each id stands once")
+def _add_node(workflow: Workflow, part: Reader) -> None:
+    if not _has_type(part) or (node := part.checked(FileNode)) is None or node.id in workflow.nodes:
         return
     workflow.nodes[node.id] = node
-    workflow.places[node.id] = index
+    workflow.places[node.id] = _index(part)
     workflow.leaving[node.id] = []
 
 
-def _has_type(index: int, given: Any, notes: Notes) -> bool:
+def _index(part: Reader) -> int:
+    return int(part.path[-1])
+
+
+def _has_type(part: Reader) -> bool:
     """Check the type of a node first: with another one nothing else can be said of it."""
-    path = ("nodes", index)
-    if not isinstance(given, dict):
-        notes.problem(path, f"expected a node, found {described(given)}")
-        return False
-    kind = given.get("node_type")
-    if not isinstance(kind, dict):
-        told = (
-            f"expected a mapping with a `type`, found {described(kind)}"
-            if "node_type" in given
-            else "is missing"
-        )
-        notes.problem((*path, "node_type"), f"{told}{_called(given)}")
-        return False
-    found = kind.get("type")
-    if found not in NODE_TYPES:
-        told = f"there is no node type {described(found)}" if "type" in kind else "is missing"
-        offered = choices(nearest(NODE_TYPES, found) if isinstance(found, str) else NODE_TYPES)
-        notes.problem((*path, "node_type", "type"), f"{told}{_called(given)}; {offered}")
-        return False
-    return True
+    kind = part.part.get("node_type")
+    if "node_type" not in part.part:
+        part.missing("node_type")
+    elif not isinstance(kind, dict):
+        part.expected("a mapping with a `type`", kind, "node_type")
+    else:
+        return part.mapping("node_type").word("type", NODE_TYPES) in NODE_TYPES
+    return False
 
 
 def _called(node: dict[str, Any]) -> str:
     name = node.get("name")
-    return f" (node {name!r})" if isinstance(name, str) and name else ""
+    return f"node {name!r}" if isinstance(name, str) and name else ""
 
 
-def _add_edge(workflow: Workflow, index: int, given: Any, notes: Notes) -> None:
-    path = ("edges", index)
-    if not isinstance(given, dict):
-        notes.problem(path, f"expected an edge, found {described(given)}")
-        return
-    edge = _part(Edge, given, path, "", notes)
+def _add_edge(workflow: Workflow, part: Reader) -> None:
+    edge = part.checked(Edge)
     if edge is None:
         return
-    for end, key in ((edge.source, "from"), (edge.target, "to")):
-        if end not in workflow.known:
-            notes.problem((*path, key), f"leads {key} a node {end!r}, which is not there")
+    for key, leads in (("from", "from"), ("to", "to")):
+        part.end((key,), leads, workflow.known)
     if edge.source in workflow.leaving:
-        workflow.leaving[edge.source].append(Placed(index, edge))
-
-
-def _part(
-    model: type[P], given: dict[str, Any], path: tuple[str | int, ...], called: str, notes: Notes
-) -> P | None:
-    try:
-        return model.model_validate(given)
-    except ValidationError as error:
-        for problem in problems_of(error, given):
-            notes.problem((*path, *problem.path), f"{problem.text}{called}")
-        return None
+        workflow.leaving[edge.source].append(Placed(_index(part), edge))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dataflow.formats.clickweave.actions import action_of
 from dataflow.formats.clickweave.files import ACTIONS, EndLoop, If, Loop, Switch
 from dataflow.formats.clickweave.walks import BODY, DONE, ON
+from dataflow.formats.naming import free_name
 from dataflow.names import write_reference
 from dataflow.wiring import CARRY, Reference
 
@@ -63,7 +64,7 @@ class _Writer:
             **({"name": self.workflow.name} if self.workflow.name else {}),
             "nodes": nodes,
             "outputs": outputs,
-            "meta": {"format": "clickweave", "id": self.workflow.id},
+            "meta": {"id": self.workflow.id},
         }
 
     @property
@@ -87,9 +88,7 @@ class _Writer:
         return has_any and id in self.walk.exits and node.node_type.type in ACTIONS
 
     def _free(self, name: str) -> str:
-        while name in self.workflow.nodes:
-            name += "_"
-        return name
+        return free_name(name, self.workflow.nodes)
 
     def _node(self, id: str, node: FileNode) -> JsonDict:
         meta = {"meta": _meta(node)}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from dataflow.formats.problems import problems_of
+from dataflow.formats.shapes import Reader
 
 if TYPE_CHECKING:
     from dataflow.formats.foreign import Notes
@@ -39,7 +39,7 @@ class Model(_Given):
     model: str | None = None
     systemInstructions: str | None = None  # noqa: N815 - as the file spells it
     temperature: float | None = Field(default=None, ge=0, allow_inf_nan=False)
-    reasoningEffort: Literal["none", "minimal", "low", "medium", "high"] | None = None  # noqa: N815
+    reasoningEffort: Literal["none", "minimal", "low", "medium", "high"] | None = None  # noqa: N815 - as above
 
 
 class Router(Model):
@@ -52,8 +52,8 @@ class Selected(_Given):
     """Which tools are offered."""
 
     tools: Any = "auto"
-    mcpEnabled: bool | None = None  # noqa: N815
-    mcpPlugins: dict[str, bool] | None = None  # noqa: N815
+    mcpEnabled: bool | None = None  # noqa: N815 - as above
+    mcpPlugins: dict[str, bool] | None = None  # noqa: N815 - as above
 
 
 class Manual(_Given):
@@ -66,9 +66,9 @@ class Injected(_Given):
     """Messages that are put into a conversation."""
 
     id: str | None = None
-    staticUserMessage: str | None = None  # noqa: N815
-    staticAssistantMessage: str | None = None  # noqa: N815
-    injectionMode: Literal["prepend", "append"] | None = None  # noqa: N815
+    staticUserMessage: str | None = None  # noqa: N815 - as above
+    staticAssistantMessage: str | None = None  # noqa: N815 - as above
+    injectionMode: Literal["prepend", "append"] | None = None  # noqa: N815 - as above
 
 
 class Cached(_Given):
@@ -107,9 +107,4 @@ CONFIGS: Final[dict[str, type[BaseModel]]] = {
 
 def read_config(node: Node, model: type[B], notes: Notes) -> B | None:
     """Read the config of a node; every problem is noted, and None returned if there is one."""
-    try:
-        return model.model_validate(node.config)
-    except ValidationError as error:
-        for problem in problems_of(error, node.config):
-            notes.problem((*node.config_path, *problem.path), f"node {node.id!r}: {problem.text}")
-        return None
+    return Reader(notes, node.config, node.config_path, f"node {node.id!r}").checked(model)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from dataflow.formats.naming import free_name
+
 __all__ = ["Edge", "HifideFlow", "Node", "Wire"]
 
 Path: TypeAlias = tuple[str | int, ...]
@@ -47,9 +49,7 @@ class HifideFlow:
 
     def free(self, name: str) -> str:
         """Return a name that no node of the file has."""
-        while name in self.nodes:
-            name += "_"
-        return name
+        return free_name(name, self.nodes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.formats.hifide.kinds import KINDS
-from dataflow.formats.hifide.parts import Edge, HifideFlow, Node, Path
+from dataflow.formats.hifide.parts import Edge, HifideFlow, Node
 from dataflow.formats.hifide.spellings import kind_of_node, port_name, spelled_type
 from dataflow.formats.problems import described
-from dataflow.formats.shapes import within
+from dataflow.formats.shapes import Reader, check_ids, named_ids, within
 from dataflow.wording import choices, nearest
 
 if TYPE_CHECKING:
-    from dataflow.formats.foreign import Notes
+    from dataflow.formats.foreign import JsonDict, Notes
 
 __all__ = ["read_flow"]
 
@@ -28,75 +28,50 @@ def read_flow(data: Any, notes: Notes) -> HifideFlow:
     if not isinstance(data, dict):
         notes.problem((), f"expected a flow of HiFide, found {described(data)}")
         return flow
-    nodes, edges = _list(data, "nodes", notes), _list(data, "edges", notes)
+    file = Reader(notes, data)
+    nodes, edges = file.entries("nodes", "node", needed=True), file.entries("edges")
     if data.get("nodes") == []:
         notes.problem(("nodes",), "the flow has no nodes")
-    known = {id for node in nodes if isinstance(node, dict) and isinstance(id := node.get("id"), str)}
-    for index, given in enumerate(nodes):
-        _add_node(flow, ("nodes", index), given, notes)
-    for index, given in enumerate(edges):
-        _add_edge(flow, known, ("edges", index), given, notes)
+    check_ids(nodes)
+    for node in nodes:
+        _add_node(flow, node)
+    known = named_ids(nodes)
+    for edge in edges:
+        _add_edge(flow, known, edge)
     return flow
 
 
-def _list(data: dict[str, Any], key: str, notes: Notes) -> list[Any]:
-    found = data.get(key, [] if key == "edges" else None)
-    if isinstance(found, list):
-        return found
-    notes.problem((key,), f"expected a list of {key}, found {described(found)}")
-    return []
-
-
-def _add_node(flow: HifideFlow, path: Path, given: Any, notes: Notes) -> None:
-    id = given.get("id") if isinstance(given, dict) else None
-    if not isinstance(id, str) or not id:
-        notes.problem(path, f"expected a node with an `id`, found {described(given)}")
+def _add_node(flow: HifideFlow, part: Reader) -> None:
+    id = "" if part.missing("id") else part.text("id")
+    if not id or id in flow.nodes:
         return
-    if id in flow.nodes:
-        notes.problem((*path, "id"), f"there are two nodes {id!r}; each id stands once")
-        return
+    given = part.part
     spelled = spelled_type(given)
     kind = None if spelled is None else kind_of_node(spelled)
     if kind is None:
         told = "has no node type" if spelled is None else f"unknown node type {spelled!r}"
-        notes.problem(path, f"node {id!r}: {told}; {choices(nearest(KINDS, spelled or ''))}")
+        part.problem(f"{told}; {choices(nearest(KINDS, spelled or ''))}")
         return
     inner = "config" not in given and "config" in within(given, "data")
-    config_path = (*path, "data", "config") if inner else (*path, "config")
-    config = within(given, "data")["config"] if inner else given.get("config")
-    if not isinstance(config, dict | None):
-        notes.problem(config_path, f"node {id!r}: expected a mapping as config, found {described(config)}")
-        return
-    drawn = {key: given[key] for key in _DRAWN if key in given}
-    flow.nodes[id] = Node(id, kind, config or {}, path, config_path, drawn)
+    config = (part.mapping("data") if inner else part).mapping("config")
+    drawn: JsonDict = {key: given[key] for key in _DRAWN if key in given}
+    flow.nodes[id] = Node(id, kind, config.part, part.path, config.path, drawn)
 
 
-def _add_edge(flow: HifideFlow, known: set[str], path: Path, given: Any, notes: Notes) -> None:
-    if not isinstance(given, dict):
-        notes.problem(path, f"expected an edge, found {described(given)}")
+def _add_edge(flow: HifideFlow, known: set[str], part: Reader) -> None:
+    source, target = part.end(("source",), "from", known), part.end(("target",), "to", known)
+    output, port = _port(part, _OUTPUTS), _port(part, _INPUTS)
+    if source not in flow.nodes or target not in flow.nodes:
         return
-    ends = [given.get("source"), given.get("target")]
-    for key, end in zip(("source", "target"), ends, strict=True):
-        if not isinstance(end, str):
-            notes.problem(path, f"expected the id of a node as {key}, found {described(end)}")
-        elif end not in known:
-            notes.problem((*path, key), f"there is no node {end!r}; {choices(nearest(known, end))}")
-    source, target = (end if isinstance(end, str) and end in flow.nodes else "" for end in ends)
-    output, port = _port(given, _OUTPUTS, path, notes), _port(given, _INPUTS, path, notes)
-    if not (source and target) or output is None or port is None:
-        return
-    edge = Edge(source, _named(flow, source, output), target, _named(flow, target, port), path)
-    _check_kind(edge, given, notes)
+    edge = Edge(source, _named(flow, source, output), target, _named(flow, target, port), part.path)
+    _check_kind(edge, part.part, part.notes)
     if not any(_ends(edge) == _ends(other) for other in flow.edges_into(target)):
         flow.edges.append(edge)
 
 
-def _port(given: dict[str, Any], keys: tuple[str, str], path: Path, notes: Notes) -> str | None:
-    found = next((given[key] for key in keys if given.get(key) is not None), "")
-    if isinstance(found, str):
-        return found
-    notes.problem(path, f"expected the name of a port as {keys[0]}, found {described(found)}")
-    return None
+def _port(part: Reader, keys: tuple[str, str]) -> str:
+    """Return the port that an edge names, in either shape of edges."""
+    return part.text(next((key for key in keys if part.part.get(key) is not None), keys[0]))
 
 
 def _named(flow: HifideFlow, node: str, port: str) -> str:

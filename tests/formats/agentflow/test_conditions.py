@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
 from dataflow.formats.agentflow.answers import normalised
-from dataflow.formats.agentflow.conditions import Condition, Operator, checks, text_of
+from dataflow.formats.agentflow.conditions import Condition, checks, text_of
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ from dataflow.formats.agentflow.conditions import Condition, Operator, checks, t
     ],
 )
 def test_a_condition_compares_in_lower_case_and_trims_its_value(
-    operator: Operator, value: str, text: str, holds: bool
+    operator: Literal["equal", "contains"], value: str, text: str, holds: bool
 ) -> None:
     assert Condition(operator=operator, value=value).holds(text) is holds
 

@@ -1,39 +1,17 @@
-"""Workflows and the native documents that they become.
-
-`python -m tests.formats.agentflow.test_golden` writes the documents anew.
-"""
+"""Workflows run as the native documents that they become."""
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
 from dataflow import Flow, Store
-from dataflow.formats.native_dump import dump_yaml
 from dataflow_agent import scripted
 from tests.formats.agentflow.flowing import repeated
+from tests.formats.golden import converted, documents_of, original
 
-FOLDER: Final = Path(__file__).parents[2] / "golden" / "formats" / "agentflow"
-#: The file of each document, and how arrivals are joined.
-DOCUMENTS: Final = {
-    "publish": ("publish.json", "each"),
-    "meeting": ("meeting.json", "each"),
-    "meeting.once": ("meeting.json", "once"),
-    "older": ("older.json", "each"),
-}
-EACH: Final = pytest.mark.parametrize("name", DOCUMENTS)
-
-
-def loaded(name: str) -> Flow:
-    file, joins = DOCUMENTS[name]
-    return Flow.load(FOLDER / file, joins=joins)
-
-
-def converted(name: str) -> Path:
-    return FOLDER / f"{name}.native.yaml"
+EACH: Final = pytest.mark.parametrize("document", documents_of("agentflow"))
 
 
 async def run(flow: Flow) -> list[tuple[str, dict[str, Any]]]:
@@ -49,30 +27,14 @@ async def run(flow: Flow) -> list[tuple[str, dict[str, Any]]]:
     return [(result.status, dict(result.outputs)) for result in results]
 
 
-@EACH
-def test_a_workflow_becomes_its_document(name: str) -> None:
-    assert dump_yaml(loaded(name).wiring) == converted(name).read_text(encoding="utf-8")
-
-
-@EACH
-def test_the_document_loads_as_the_same_flow(name: str) -> None:
-    assert Flow.load(converted(name)).to_dict() == loaded(name).to_dict()
-
-
 @pytest.mark.anyio
 @EACH
-async def test_the_document_runs_as_the_workflow_does(name: str) -> None:
-    assert await run(Flow.load(converted(name))) == await run(loaded(name))
+async def test_the_document_runs_as_the_workflow_does(document: str) -> None:
+    assert await run(Flow.load(converted(document))) == await run(original(document))
 
 
 @pytest.mark.anyio
 async def test_the_example_goes_round_until_it_is_approved() -> None:
-    *_, (status, outputs) = await run(loaded("publish"))
+    *_, (status, outputs) = await run(original("agentflow/publish"))
     improved = "R[Improve: R[Improve: draft]]"
     assert (status, outputs) == ("completed", {"s": "draft", "w": improved, "z": f"R[Publish {improved}]"})
-
-
-if __name__ == "__main__":
-    for each in DOCUMENTS:
-        converted(each).write_text(dump_yaml(loaded(each).wiring), encoding="utf-8")
-    sys.exit()

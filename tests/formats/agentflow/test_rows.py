@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import pytest
 
@@ -25,6 +24,7 @@ from tests.formats.agentflow.flowing import (
     told,
     workflow,
 )
+from tests.formats.rows import Row
 
 #: What is no part of running a workflow, with the reason.
 LATER: Final = {
@@ -39,15 +39,6 @@ SIBLING: Final = [start(), approval("p"), "a", "b", "c"]
 TWO: Final = workflow(
     [start(), approval("p1"), approval("p2"), "a", "b"], "s>p1 s>p2 p1.approve>a p2.reject>b"
 )
-
-
-class Row(NamedTuple):
-    """A behaviour: its number, what it says, how it is looked at, and the outcome."""
-
-    id: str
-    behaviour: str
-    look: Callable[[], Any]
-    outcome: Any
 
 
 def outputs(data: Any, *answers: Any, **options: str) -> dict[str, Any]:
@@ -199,7 +190,7 @@ ROWS: Final = [
     Row("AF20", "it only serves", lambda: told_of([start(), agent("a", **ABLE), "b"], "s>a a>b a.subagent>b"), ["connections[2]: subagent 'b' of node 'a': other connections lead to it or from it"]),
     Row("AF20", "none is below itself", lambda: told_of([start(), agent("a", **ABLE), agent("b", **ABLE)], "b.subagent>a a.subagent>b"), ["connections[0]: subagent 'a' of node 'b': it is below itself: b > a > b"]),
     Row("AF20", "agents below agents below agents", nested, ["subagent_b_b", "subagent_c_c"]),
-    Row("AF21", "unknown types and edges that lead nowhere are errors", lambda: told_of([start(), {"id": "u", "type": "mystery"}, "a"], "s>u u>a s>ghost"), ["nodes[1]: node 'u' has the unknown type 'mystery'", "connections[2]: the connection leads to 'ghost', which is no node"]),
+    Row("AF21", "unknown types and edges that lead nowhere are errors", lambda: told_of([start(), {"id": "u", "type": "mystery"}, "a"], "s>u u>a s>ghost"), ["nodes[1].type: node 'u': there is no type 'mystery'", "connections[2].target: leads to 'ghost', which is no node"]),
     Row("AF22", "no start is an error", lambda: told_of(["a"], ""), ["nodes: there is no start"]),
     Row("AF23", "what is filled in is literal", lambda: ran(workflow([start("cost $& $1 $$"), "a"], "s>a")).prompts, ["A cost $& $1 $$"]),
 ]  # fmt: skip
@@ -208,10 +199,7 @@ ROWS: Final = [
 @pytest.mark.anyio
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.id}: {row.behaviour}")
 async def test_a_behaviour_is_as_its_row_says(row: Row) -> None:
-    found = row.look()
-    if hasattr(found, "__await__"):
-        found = await found
-    assert found == row.outcome
+    assert await row.found() == row.outcome
 
 
 def test_each_behaviour_has_a_row_or_a_reason() -> None:

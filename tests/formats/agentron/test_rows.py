@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import pytest
 
@@ -13,6 +12,7 @@ from dataflow.cancelling import cancel_stored
 from dataflow.errors import RunTaken
 from dataflow_agent import ModelFailed, ModelRequest, ScriptedAnswer, ScriptedCall, scripted
 from tests.formats.agentron.walking import agent, edge, flow_of, ran, steps, workflow
+from tests.formats.rows import Row
 
 #: What is no part of running a workflow that was asked for, with the reason.
 LATER: Final = {
@@ -35,15 +35,6 @@ HELPED: Final = [
 ]
 ABC: Final = workflow("abc", "ab", "bc", agents=HELPED)
 FORK: Final = workflow("abc", edge("a", "b", "yes"), edge("a", "c"))
-
-
-class Row(NamedTuple):
-    """A behaviour: its number, what it says, how it is looked at, and the outcome."""
-
-    id: str
-    behaviour: str
-    look: Callable[[], Any]
-    outcome: Any
 
 
 def path_of(data: dict[str, Any], *answers: str, **options: Any) -> tuple[str, str]:
@@ -136,10 +127,7 @@ ROWS: Final = [
 @pytest.mark.anyio
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.id)
 async def test_a_behaviour_is_as_its_row_says(row: Row) -> None:
-    found = row.look()
-    if hasattr(found, "__await__"):
-        found = await found
-    assert found == row.outcome
+    assert await row.found() == row.outcome
 
 
 def test_each_behaviour_has_a_row_or_a_reason() -> None:

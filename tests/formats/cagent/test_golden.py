@@ -9,7 +9,6 @@ from typing import Any, Final
 import pytest
 
 from dataflow import Flow, FlowInvalid
-from dataflow.formats.native_dump import dump_yaml
 from dataflow_agent import scripted
 from tests.formats.cagent.workflows import outputs_in
 
@@ -45,19 +44,6 @@ RUNS: Final[dict[str, tuple[dict[str, list[Any]], Mapping[str, str]]]] = {
     ),
 }
 CONVERTED: Final = ["sequential", "loop", "parallel", "nested"]
-
-
-@pytest.mark.parametrize("name", CONVERTED)
-def test_an_example_converts_to_its_native_document(name: str) -> None:
-    flow = Flow.load(GOLDEN / f"{name}.yaml")
-    assert dump_yaml(flow.wiring) == (GOLDEN / f"{name}.native.yaml").read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize("name", CONVERTED)
-def test_what_was_converted_loads_as_the_same_flow(name: str) -> None:
-    flow = Flow.load(GOLDEN / f"{name}.native.yaml")
-    assert flow.check() == []
-    assert flow.to_dict() == Flow.load(GOLDEN / f"{name}.yaml").to_dict()
 
 
 @pytest.mark.parametrize("ending", ["yaml", "native.yaml"])

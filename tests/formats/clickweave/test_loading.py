@@ -57,25 +57,25 @@ REFUSED: Final[dict[str, tuple[Any, list[str]]]] = {
         workflow([]),
         ["nodes: the workflow is empty; expected one node or more"],
     ),
-    "a missing key": (without(TWO, "nodes", 0, "retries"), ["nodes[0].retries: is missing (node 'a')"]),
-    "no name": (without(TWO, "name"), ["name: is missing"]),
+    "a missing key": (without(TWO, "nodes", 0, "retries"), ["nodes[0].retries: node 'a': is missing"]),
+    "no name": (without(TWO, "name"), ["has no `name`"]),
     "an unknown type": (
         workflow([node("a", "Odd", "Clik")]),
-        ["nodes[0].node_type.type: there is no node type 'Clik' (node 'Odd'); choices: Click, AiStep, "
+        ["nodes[0].node_type.type: node 'Odd': there is no type 'Clik'; choices: Click, AiStep, "
             "AppDebugKitOp, EndLoop, FindImage, FindText, FocusWindow, If, ListWindows, Loop, McpToolCall, PressKey "
             "and 4 more"],
     ),
     "no type": (
         workflow([{"id": "a", "name": "Odd", "node_type": None}]),
-        ["nodes[0].node_type: expected a mapping with a `type`, found null (node 'Odd')"],
+        ["nodes[0].node_type: node 'Odd': expected a mapping with a `type`, found null"],
     ),
     "two of one id": (
         workflow([typing("a", "x"), typing("a", "y")]) | {"edges": []},
-        ["nodes[1].id: there are two nodes 'a'; each id stands once"],
+        ["nodes[1].id: node 'y': has the id 'a' of nodes[0]; each id stands once"],
     ),
     "a dangling edge": (
         workflow([typing("a")], edge("a b")),
-        ["edges[0].to: leads to a node 'b', which is not there"],
+        ["edges[0].to: leads to 'b', which is no node; choices: a"],
     ),
     "no nodes and edges": (
         {"id": "w", "name": "x", "nodes": {}, "edges": 1},
@@ -83,7 +83,7 @@ REFUSED: Final[dict[str, tuple[Any, list[str]]]] = {
     ),
     "nodes and edges that are none": (
         {"id": "w", "name": "x", "nodes": [1], "edges": [2]},
-        ["nodes[0]: expected a node, found 1", "edges[0]: expected an edge, found 2"],
+        ["nodes[0]: expected a mapping, found 1", "edges[0]: expected a mapping, found 2"],
     ),
     "loops that overlap": (
         workflow([*loop("l", never, 2), *loop("m", never, 2), IF], edge("l m", "LoopBody"), edge("m i", "LoopBody"), edge("i l_end", "IfTrue"), edge("i m_end", "IfFalse"), edge("l m_end", "LoopDone")),
@@ -101,7 +101,7 @@ REFUSED: Final[dict[str, tuple[Any, list[str]]]] = {
     ),
     "a number that is none": (
         workflow([node("i", "Seen?", "If", condition=condition(literal(float("inf")), "Equals", literal(1)))]),
-        ["nodes[0].node_type.condition.left.value.value: expected a finite number, found Infinity (node 'Seen?')"],
+        ["nodes[0].node_type.condition.left.value.value: node 'Seen?': expected a finite number, found Infinity"],
     ),
     "an If with one branch": (
         workflow([IF, typing("a")], edge("i a", "IfTrue")),
@@ -136,7 +136,7 @@ REFUSED: Final[dict[str, tuple[Any, list[str]]]] = {
     ),
     "a loop that may never run": (
         workflow([*loop("l", never, 0), typing("a")], edge("l a", "LoopBody"), edge("a l_end")),
-        ["nodes[0].node_type.max_iterations: expected a number of 1 or more, found 0 (node 'l')"],
+        ["nodes[0].node_type.max_iterations: node 'l': expected a number of 1 or more, found 0"],
     ),
     "a body that never ends": (
         workflow([*LOOP, typing("a"), press("b")], edge("l a", "LoopBody"), edge("l b", "LoopDone"), edge("b l_end")),

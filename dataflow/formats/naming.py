@@ -1,0 +1,19 @@
+"""Names for what a file does not have, but its document does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Container
+
+__all__ = ["free_name"]
+
+
+def free_name(name: str, taken: Container[str]) -> str:
+    """Return a name that is not taken: the given one, or the first with a number behind it, from 2 on."""
+    number, found = 1, name
+    while found in taken:
+        number += 1
+        found = f"{name}_{number}"
+    return found
