@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.formats.foreign import Format
 from dataflow.formats.hifide.begun import settle_sampling
+from dataflow.formats.hifide.caches import read_lazily
 from dataflow.formats.hifide.cycles import closed, looping
 from dataflow.formats.hifide.kinds import KINDS, START, WAITING
 from dataflow.formats.hifide.portals import bridge
@@ -51,6 +52,7 @@ def translate(data: Any, options: Options, notes: Notes) -> JsonDict:
     settle_sampling(flow)
     _check_entries(flow, notes)
     made = wired(flow, notes)
+    read_lazily(flow, made)
     ids = [*flow.nodes, *made.between]
     waiting = [id for id, node in flow.nodes.items() if node.kind == WAITING]
     wires = closed(ids, made.wires, waiting)

@@ -8,9 +8,8 @@ from typing import Any, Final
 import pytest
 
 from dataflow import ExecutionContext, Message
-from dataflow.formats.hifide.caching import Entry
 from dataflow.formats.hifide.configs import Selected
-from dataflow.formats.hifide.nodes import Cache, NoMessage, Told, cache, message, said
+from dataflow.formats.hifide.nodes import NoMessage, Told, message, said
 from dataflow.formats.hifide.selecting import selected
 from dataflow.formats.hifide.spellings import kind_of_node, port_name, spelled_type
 from tests.formats.hifide.flows import chatting, edge, flow_of, node, play, said_in
@@ -117,19 +116,6 @@ async def test_a_conversation_passes_by_a_node_that_offers_tools() -> None:
     played = await play(flow, "one")
     assert said_in(played.requests[0]) == ["user:one"]
     assert played.value("q.context").context_id == played.value("s.out").context_id
-
-
-async def test_a_kept_value_travels_on_the_conversation() -> None:
-    first = await cache({"conversation": EMPTY, "data": 1}, Cache(name="c"))
-    again = await cache({"conversation": first.outputs["conversation"], "data": 2}, Cache(name="c"))
-    assert (first.outputs["data"], again.outputs["data"]) == (1, 1)
-    assert (first.metadata, again.metadata) == ({"cached": False}, {"cached": True})
-
-
-async def test_nothing_is_kept_for_no_time() -> None:
-    entry: Entry = {"value": 1, "at": 0}
-    found = await cache({"conversation": EMPTY, "data": entry}, Cache(name="c", ttl=0))
-    assert not found.outputs["conversation"].variables
 
 
 @pytest.mark.parametrize(
