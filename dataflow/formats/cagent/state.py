@@ -14,8 +14,8 @@ class State:
     """What steps have given so far.
 
     prompt: that of the run
-    steps: the outputs by id, as `{output, agent}`, of a parallel block as `{steps, order}`, with `open` as long
-    as the block is not over
+    steps: the outputs by id, as `{output, agent}`, of a parallel block as `{steps, order}`, with `open` as
+    long as it is not over
     last: what the last step gave
     passes: those of loops, by the step that each goes back to
     """

@@ -1,4 +1,4 @@
-"""The node types of a cache: one that finds what was kept, and one that keeps what comes where that is missing."""
+"""The node types of a cache: one finds what was kept, another keeps what comes where that is missing."""
 
 from __future__ import annotations
 

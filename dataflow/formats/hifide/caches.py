@@ -20,7 +20,7 @@ MISSING: Final = "missing"
 
 def read_lazily(flow: HifideFlow, made: Wired) -> None:
     """Place a node beside each cache that reads its data lazily, and gives what the cache does not have."""
-    for id, node in flow.nodes.items():
+    for node in flow.nodes.values():
         if node.kind == CACHE:
             _add_keeping(flow, node, made)
 

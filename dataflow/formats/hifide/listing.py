@@ -8,7 +8,7 @@ from dataflow.packs import Pack
 
 __all__ = ["pack"]
 
-NAMES: Final = ("inject_messages", "manual_input", "message", "new_context", "said")
+NAMES: Final = ("inject_messages", "latest", "manual_input", "message", "new_context", "said")
 CACHING: Final = ("cache", "keep")
 
 #: Found by entry point.

@@ -19,8 +19,8 @@ from dataflow.node_output import NodeOutput
 from dataflow.ports import Port, Ports
 
 __all__ = [
-    "CONVERSATION", "NoMessage", "Wired", "context_of", "inject_messages", "manual_input", "message",
-    "new_context", "said",
+    "CONVERSATION", "NoMessage", "Wired", "context_of", "inject_messages", "latest", "manual_input",
+    "message", "new_context", "said",
 ]  # fmt: skip
 
 #: The port of conversations; each raw node has one called `context` besides, which need not have a value.
@@ -108,6 +108,12 @@ async def message(inputs: Mapping[str, Any], config: Told) -> NodeOutput:
 async def said(context: ExecutionContext, text: str) -> ExecutionContext:
     """Make what somebody has said the current output of a conversation."""
     return replace(context, current_output=text)
+
+
+@node
+async def latest(context: ExecutionContext) -> ExecutionContext:
+    """Give on what has been said last in a conversation that several share."""
+    return context
 
 
 def _both(config: Wired) -> Ports:

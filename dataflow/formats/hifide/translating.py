@@ -62,15 +62,17 @@ def translate(data: Any, options: Options, notes: Notes) -> JsonDict:
         return {}
     for id, node in flow.nodes.items():
         notes.origin(id, node.path)
-    wires, inputs = in_line(flow, wires, notes)
+    line = in_line(flow, made, wires, notes)
+    written |= {**made.between, **line.between}
+    wires, inputs = line.drawn(closed([*ids, *line.between], line.wires, waiting))
     for id, given in inputs.items():
-        written[id]["inputs"] = given
+        written[id] = {**written[id], "inputs": given}
     begun = any(
         node.kind == START for node in flow.nodes.values()
     )  # with an edge of its own, which comes first
     for index, wire in enumerate(wires, int(begun)):
         notes.origins["edges", index] = wire.path
-    return _document(data, flow, {**written, **made.between}, wires)
+    return _document(data, flow, written, wires)
 
 
 def _check_entries(flow: HifideFlow, notes: Notes) -> None:

@@ -7,8 +7,8 @@ from typing import Any, Final
 import pytest
 
 from dataflow import ExecutionContext, NodeState
-from dataflow.names import node_of_path
 from dataflow.formats.hifide.cache_nodes import MISSING, Cache, Keep, cache_by, keep_by
+from dataflow.names import node_of_path
 from tests.formats.hifide.flows import Played, chatting, flow_of, node, play, said_in
 
 EMPTY: Final = ExecutionContext("main")
@@ -50,7 +50,12 @@ async def test_nothing_is_kept_for_no_time() -> None:
 
 
 def cached(**config: Any) -> list[Any]:
-    return [*chatting(), node("m", "manualInput", message="news"), node("f", "manualInput"), node("c", "cache", **config)]
+    return [
+        *chatting(),
+        node("m", "manualInput", message="news"),
+        node("f", "manualInput"),
+        node("c", "cache", **config),
+    ]
 
 
 def runs_of(played: Played, name: str) -> int:
@@ -64,7 +69,10 @@ async def test_what_comes_before_a_cache_runs_only_where_that_has_no_value(ttl: 
     """HF12: what is read in the loop runs in its rounds."""
     flow = flow_of(cached(ttl=ttl), "u.data f.data", *ROUNDS)
     played = await play(flow, "one", "two")
-    assert [said_in(request)[-1] for request in played.requests] == ["user:one", "user:one" if ttl else "user:two"]
+    assert [said_in(request)[-1] for request in played.requests] == [
+        "user:one",
+        "user:one" if ttl else "user:two",
+    ]
     assert runs_of(played, "f") == runs
 
 

@@ -176,23 +176,6 @@ def test_a_file_of_the_workspace_is_read() -> None:
     assert flow.to_dict()["nodes"]["f"]["values"] == {"path": "README.md"}
 
 
-async def test_chats_that_share_a_conversation_speak_in_declared_order() -> None:
-    nodes = [node("s", "defaultContextStart"), node("m", "manualInput", message="hi")]
-    nodes += [node(id, "chat") for id in ("c", "d", "e")]
-    flow = flow_of(nodes, "s c", "m.data c.data", "s e", "m.data e.data", "s d", "m.data d.data")
-    played = await play(flow)
-    assert [len(request.messages) for request in played.requests] == [1, 3, 5]
-    assert [remark.original for remark in flow.report] == ["'c' and 'd' and 'e' write to one history at once"]
-
-
-async def test_a_chat_behind_one_that_is_skipped_reads_the_conversation_as_it_was() -> None:
-    nodes = [node("s", "defaultContextStart"), node("m", "manualInput", message="hi")]
-    nodes += [node("r", "intentRouter", routes={"x": "", "y": ""}), node("c", "chat"), node("d", "chat")]
-    flow = flow_of(nodes, "s r", "m.data r.data", "s c", "r.x-data c.data", "s d", "r.y-data d.data")
-    played = await play(flow, answer=lambda _: json.dumps({"answer": "y"}))
-    assert said_in(played.requests[1]) == ["user:hi"]
-
-
 def test_a_chat_answers_as_the_conversation_says_unless_it_says_so_itself() -> None:
     start = node("s", "defaultContextStart", temperature=0.5, reasoningEffort="low")
     nodes = [start, node("u", "userInput"), node("q", "chat"), node("r", "chat", temperature=0)]

@@ -1,4 +1,4 @@
-"""Servers of tools that are named besides a file of HiFide, real ones: which of their tools are offered and called."""
+"""Real servers of tools that are named besides a file of HiFide: what they offer, and what is called."""
 
 from __future__ import annotations
 
