@@ -77,8 +77,8 @@ ROWS: Final = [
     Row("names of tools on data", reported(file_of([M, node("t", "tools")], "m.data t.data"), tools="json:dumps"), "node 't': originally a list of names on `data` chooses the tools; here the config alone chooses them"),
     Row("a portal alone", reported(file_of([S, node("p", "portalInput", id="x")], "s p")), "node 'p': originally a portal that no other of its id and port meets; here it leads nowhere"),
     Row("messages at the end", reported(one("injectMessages", injectionMode="append", staticUserMessage="x")), "node 'a': originally puts its messages at the end; here they stand at the head"),
-    Row("a value that is kept", reported(file_of([M, node("k", "cache")], "m.data k.data")), "node 'k': originally does not run what comes before it while it has a value; here that runs too"),
     Row("two chats at once", reported(file_of([S, M, C, node("d", "chat")], "s c", "m.data c.data", "s d", "m.data d.data")), "node 's': originally 'c' and 'd' write to one history at once; here they speak one after the other, in this order"),
-    Row("two chats at once in a loop", reported(file_of([S, U, C, node("d", "chat")], "s u", "u c", "u d", "c u")), "node 'u': originally 'c' and 'd' write to one history at once; here each goes on from the same history"),
+    Row("two chats at once of which one waits for the other's", reported(file_of([S, M, C, node("d", "chat"), node("e", "chat")], "s c", "m.data c.data", "s d", "m.data d.data", "c e", "d.result e.message")), "node 's': originally 'c' and 'd' write to one history at once; here each goes on from the same history"),
+    Row("two chats at once in a loop", reported(file_of([S, U, C, node("d", "chat")], "s u", "u c", "u d", "c u")), "node 'u': originally 'c' and 'd' write to one history at once; here they speak one after the other, in this order"),
 ]
 # fmt: on

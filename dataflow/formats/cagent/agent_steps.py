@@ -40,7 +40,7 @@ def agent_node(
 
 def flow_of(block: JsonDict) -> JsonDict:
     """Make a node of the parts of a flow that takes what came before it and adds to it."""
-    return {"flow": {"dataflow": 1, "inputs": {"state": {"type": "object"}}, **block}}
+    return {"flow": {"dataflow": 1, "inputs": {"state": {}}, **block}}
 
 
 def _asked(step: AgentStep, definition: AgentDefinition, prompt: str) -> JsonDict:

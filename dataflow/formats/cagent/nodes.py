@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from pydantic import ConfigDict, Field
 
@@ -11,7 +11,7 @@ from dataflow.config import Config
 from dataflow.declare import node
 from dataflow.errors import DataflowError
 from dataflow.formats.cagent.conditions import filled, holds
-from dataflow.formats.cagent.state import State, begun, finished, gathered, output_at, recorded
+from dataflow.formats.cagent.state import State, finished, gathered, gone_back, output_at, recorded
 from dataflow.node_output import NodeOutput
 from dataflow.ports import Port, Ports
 
@@ -19,6 +19,10 @@ __all__ = [
     "Finished", "LoopsExceeded", "back", "condition", "finish", "gather", "instruction", "outputs", "record",
     "start",
 ]  # fmt: skip
+
+
+#: The port of what goes on to one step; as fields of its own it would be kept twice.
+OUT: Final = "out"
 
 
 class LoopsExceeded(DataflowError):
@@ -83,16 +87,16 @@ class Finished(NamedTuple):
     output: Any
 
 
-@node
-async def start(prompt: str) -> State:
+@node(ports=Ports({"prompt": str}, {OUT: State}))
+async def start(inputs: Mapping[str, Any]) -> NodeOutput:
     """Begin a workflow, of which no step has run."""
-    return begun(prompt)
+    return NodeOutput({OUT: State(inputs["prompt"])})
 
 
-@node
-async def record(config: Place, state: State, text: str) -> State:
+@node(ports=Ports({"state": State, "text": str}, {OUT: State}))
+async def record(inputs: Mapping[str, Any], config: Place) -> NodeOutput:
     """Add the output of a step to those of the steps before it."""
-    return recorded(state, config.path, config.agent, text)
+    return NodeOutput({OUT: recorded(inputs["state"], config.path, config.agent, inputs["text"])})
 
 
 @node(ports=Ports({"before": State, "after": Port(State, many=True, default=())}, {"state": State}))
@@ -113,7 +117,7 @@ async def outputs(inputs: Mapping[str, Any], config: Outputs) -> NodeOutput:
     state: State = inputs["state"]
     found = {name: output_at(state, path) for name, path in config.steps.items()}
     told = {name: output for name, output in found.items() if output is not None}
-    return NodeOutput({**told, "prompt": state["prompt"]})
+    return NodeOutput({**told, "prompt": state.prompt})
 
 
 @node(ports=Ports({"state": State}, {"true": Port(State, exit="true"), "false": Port(State, exit="false")}))
@@ -123,26 +127,25 @@ async def condition(inputs: Mapping[str, Any], config: Condition) -> NodeOutput:
     Raises ExpressionError for one that is neither, or that reads a step that has given nothing.
     """
     state: State = inputs["state"]
-    return NodeOutput({"true" if holds(config.condition, state["steps"]) else "false": state})
+    return NodeOutput({"true" if holds(config.condition, state.steps) else "false": state})
 
 
 @node
 async def instruction(config: Text, state: State) -> str:
     """Fill the references in instructions; a step that has given nothing is an empty text."""
-    return filled(config.text, state["steps"])
+    return filled(config.text, state.steps)
 
 
-@node
-async def back(config: Loop, state: State) -> State:
+@node(ports=Ports({"state": State}, {OUT: State}))
+async def back(inputs: Mapping[str, Any], config: Loop) -> NodeOutput:
     """Go back to a step; raises LoopsExceeded once its loop has had as many passes as it may."""
-    passes = {id: count for id, count in state.get("passes", {}).items() if id not in config.inner}
-    passes[config.step] = passes.get(config.step, 1) + 1
-    if passes[config.step] > config.limit:
+    state = gone_back(inputs["state"], config.step, config.inner)
+    if state.passes[config.step] > config.limit:
         raise LoopsExceeded(config.step, config.limit)
-    return {**state, "passes": passes}
+    return NodeOutput({OUT: state})
 
 
 @node
 async def finish(state: State) -> Finished:
     """End a workflow with the outputs of its steps."""
-    return Finished(finished(state), state.get("last"))
+    return Finished(finished(state), state.last)

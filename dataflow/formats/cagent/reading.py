@@ -67,7 +67,7 @@ class _Reading:
     def workflow(self) -> tuple[tuple[Step, ...], int]:
         if not {"workflow", "workflows"} & self.data.keys():
             self.notes.problem(
-                (), "has no `workflow`; of files with `agents` only those with one are run here"
+                (), "has no `workflow`; of files without one an agent is named besides, as in FILE#agent=NAME"
             )
             return (), DEFAULT_LIMIT
         if "workflow" not in self.data:

@@ -1,25 +1,29 @@
-"""What steps of cagent have given so far, as a value that goes from step to step.
-
-`prompt` is that of the run; `steps` are the outputs by id, as `{output, agent}`, of a parallel block as
-`{steps, order}`, with `open` as long as the block is not over; `last` is what the last step gave; `passes`
-counts the passes of loops by the step that each goes back to.
-"""
+"""What steps of cagent have given so far, as a value that goes from step to step."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-__all__ = ["State", "begun", "finished", "gathered", "output_at", "recorded"]
-
-State: TypeAlias = dict[str, Any]
+__all__ = ["State", "finished", "gathered", "gone_back", "output_at", "recorded"]
 
 
-def begun(prompt: str) -> State:
-    """Return the state before the first step."""
-    return {"prompt": prompt, "steps": {}}
+@dataclass(frozen=True, slots=True)
+class State:
+    """What steps have given so far.
+
+    prompt: that of the run
+    steps: the outputs by id, as `{output, agent}`, of a parallel block as `{steps, order}`, with `open` as
+    long as it is not over
+    last: what the last step gave
+    passes: those of loops, by the step that each goes back to
+    """
+
+    prompt: str
+    steps: Mapping[str, Any] = field(default_factory=dict)
+    last: Any = None
+    passes: Mapping[str, int] = field(default_factory=dict)
 
 
 def output_at(state: State, path: Sequence[str]) -> str | None:
@@ -32,7 +36,7 @@ def output_at(state: State, path: Sequence[str]) -> str | None:
 def recorded(state: State, path: Sequence[str], agent: str, output: str) -> State:
     """Return a state in which a step has given an output; one that it has given before is replaced."""
     entry = {"output": output, "agent": agent}
-    return {**state, "steps": _put(state["steps"], path, entry), "last": output}
+    return replace(state, steps=_put(state.steps, path, entry), last=output)
 
 
 def gathered(before: State, path: Sequence[str], order: Sequence[str], after: Sequence[State]) -> State:
@@ -47,17 +51,23 @@ def gathered(before: State, path: Sequence[str], order: Sequence[str], after: Se
         found |= {id: entry for id, entry in new.items() if id not in old or entry != old[id]}
     ids = [id for id in order if id in found]
     entry = {"steps": {id: found[id] for id in ids}, "order": ids}
-    return {**before, "steps": _put(before["steps"], path, entry), "last": entry}
+    return replace(before, steps=_put(before.steps, path, entry), last=entry)
+
+
+def gone_back(state: State, step: str, inner: Sequence[str]) -> State:
+    """Return a state with one more pass of the loop that goes back to a step; inner loops begin afresh."""
+    outer = {id: count for id, count in state.passes.items() if id not in inner}
+    return replace(state, passes={**outer, step: outer.get(step, 1) + 1})
 
 
 def finished(state: State) -> dict[str, Any]:
     """Return the outputs of the steps without those of parallel blocks that are not over."""
-    return {id: entry for id, entry in state["steps"].items() if "open" not in entry}
+    return {id: entry for id, entry in state.steps.items() if "open" not in entry}
 
 
-def _entries_at(state: State, path: Sequence[str]) -> dict[str, Any]:
+def _entries_at(state: State, path: Sequence[str]) -> Mapping[str, Any]:
     """Return the entries of the parallel block at a path, those of the workflow for none."""
-    found: dict[str, Any] = state["steps"]
+    found = state.steps
     for id in path:
         found = found.get(id, {}).get("steps", {})
     return found

@@ -11,6 +11,7 @@ from dataflow.formats.cagent.priors import Order, order_of
 from dataflow.formats.cagent.reading import read_workflow
 from dataflow.formats.cagent.remarking import check_instructions, remark_on
 from dataflow.formats.cagent.retries import policy_of
+from dataflow.formats.cagent.talking import AGENT, conversation
 from dataflow.formats.cagent.words import StepContext
 from dataflow.formats.foreign import Format
 from dataflow.formats.naming import free_name
@@ -22,6 +23,7 @@ __all__ = ["FORMAT"]
 
 #: The prompt of a run that is given none.
 GO_ON: Final = "Please go on."
+PROMPT: Final = {"type": "string", "default": GO_ON}
 
 #: Where the state of a workflow comes from: a node and its port.
 Source = tuple[str, str]
@@ -43,11 +45,13 @@ def _has_agents(data: dict[Any, Any]) -> bool:
     return isinstance(agents, dict) and bool(agents) and all(isinstance(one, dict) for one in agents.values())
 
 
-def translate(data: Any, options: Options, notes: Notes) -> JsonDict:  # noqa: ARG001 - there are none
+def translate(data: Any, options: Options, notes: Notes) -> JsonDict:
     """Translate a file that has been read into a native document."""
     if not isinstance(data, dict):
         notes.problem((), "is no file of cagent; expected a mapping with `agents` and `workflow`")
         return {}
+    if AGENT in options:
+        return conversation(data, options[AGENT], PROMPT, notes)
     workflow = read_workflow(data, notes)
     if not workflow.is_whole:
         return {}
@@ -68,11 +72,10 @@ def _document(data: JsonDict, block: _Block, steps: tuple[Step, ...]) -> JsonDic
     if ends:  # else the workflow only ever goes round
         block.place(end, {"type": "cagent.finish"}, ends, ("workflow",))
         outputs = {"steps": f"{end}.steps", "output": f"{end}.output"}
-    prompt = {"type": "string", "default": GO_ON}
     meta = {key: data[key] for key in ("version", "metadata") if key in data}
     return {
         "dataflow": 1,
-        "inputs": {"prompt": prompt},
+        "inputs": {"prompt": PROMPT},
         "nodes": block.nodes,
         "edges": block.edges,
         "outputs": outputs,
@@ -155,4 +158,6 @@ class _Block:
         return {**flow_of(parts), **policy_of(step.retry)}
 
 
-FORMAT: Final = Format("cagent", recognises, translate, words=StepContext, takes_words=True)
+FORMAT: Final = Format(
+    "cagent", recognises, translate, frozenset({AGENT}), words=StepContext, takes_words=True
+)

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.events import EventKind
-from dataflow.formats.cagent.state import finished
+from dataflow.formats.cagent.state import State, finished
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -28,8 +28,8 @@ class StepContext:
     def see(self, event: Event) -> Iterable[str]:
         """Remember what the steps have given so far; nothing is written yet."""
         if event.kind is EventKind.NODE_FINISHED:
-            state = event.data["ports"].get("state", {}).get("value")
-            if isinstance(state, dict) and "steps" in state:
+            given = (told.get("value") for told in event.data["ports"].values())
+            for state in (one for one in given if isinstance(one, State)):
                 self._steps = finished(state)
         return ()
 

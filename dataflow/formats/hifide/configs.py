@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
 
 from dataflow.formats.shapes import Reader
 
@@ -29,7 +30,9 @@ B = TypeVar("B", bound=BaseModel)
 
 
 class _Given(BaseModel):
-    model_config = ConfigDict(strict=True, extra="ignore")
+    """Fields that the file spells with capitals inside."""
+
+    model_config = ConfigDict(strict=True, extra="ignore", alias_generator=to_camel)
 
 
 class Model(_Given):
@@ -37,9 +40,9 @@ class Model(_Given):
 
     provider: str | None = None
     model: str | None = None
-    systemInstructions: str | None = None  # noqa: N815 - as the file spells it
+    system_instructions: str | None = None
     temperature: float | None = Field(default=None, ge=0, allow_inf_nan=False)
-    reasoningEffort: Literal["none", "minimal", "low", "medium", "high"] | None = None  # noqa: N815 - as above
+    reasoning_effort: Literal["none", "minimal", "low", "medium", "high"] | None = None
 
 
 class Router(Model):
@@ -52,8 +55,8 @@ class Selected(_Given):
     """Which tools are offered."""
 
     tools: Any = "auto"
-    mcpEnabled: bool | None = None  # noqa: N815 - as above
-    mcpPlugins: dict[str, bool] | None = None  # noqa: N815 - as above
+    mcp_enabled: bool | None = None
+    mcp_plugins: dict[str, bool] | None = None
 
 
 class Manual(_Given):
@@ -66,9 +69,9 @@ class Injected(_Given):
     """Messages that are put into a conversation."""
 
     id: str | None = None
-    staticUserMessage: str | None = None  # noqa: N815 - as above
-    staticAssistantMessage: str | None = None  # noqa: N815 - as above
-    injectionMode: Literal["prepend", "append"] | None = None  # noqa: N815 - as above
+    static_user_message: str | None = None
+    static_assistant_message: str | None = None
+    injection_mode: Literal["prepend", "append"] | None = None
 
 
 class Cached(_Given):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["CHAT", "KINDS", "NEW", "PORTALS", "ROUTER", "START", "TOOLS", "WAITING", "Kind"]
+__all__ = ["CACHE", "CHAT", "KINDS", "NEW", "PORTALS", "ROUTER", "START", "TOOLS", "WAITING", "Kind"]
 
 START: Final = "defaultContextStart"
 CHAT: Final = "llmRequest"
@@ -16,6 +16,7 @@ NEW: Final = "newContext"
 TOOLS: Final = "tools"
 ROUTER: Final = "intentRouter"
 WAITING: Final = "userInput"
+CACHE: Final = "cache"
 PORTALS: Final = ("portalInput", "portalOutput")
 
 
@@ -62,7 +63,7 @@ KINDS: Final[Mapping[str, Kind]] = {
         _OWN,
     ),
     ROUTER: Kind("agent.intent_router", {"context": "context", "data": "prompt"}, _CONTEXT),
-    "cache": Kind("hifide.cache", _BOTH, _BOTH),
+    CACHE: Kind("hifide.cache", _BOTH, _BOTH),
     "portalInput": Kind("", _BOTH, {}),
     "portalOutput": Kind("", {}, _BOTH),
     "readFile": Kind("control.read_text", {}, {"data": "out"}, frozenset({"data"})),

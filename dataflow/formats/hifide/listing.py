@@ -8,9 +8,16 @@ from dataflow.packs import Pack
 
 __all__ = ["pack"]
 
-NAMES: Final = ("cache", "inject_messages", "manual_input", "message", "new_context", "said")
+NAMES: Final = ("inject_messages", "latest", "manual_input", "message", "new_context", "said")
+CACHING: Final = ("cache", "keep")
 
 #: Found by entry point.
 pack: Final = Pack(
-    "hifide", version="1", api=1, nodes={name: f"dataflow.formats.hifide.nodes:{name}" for name in NAMES}
+    "hifide",
+    version="1",
+    api=1,
+    nodes={
+        **{name: f"dataflow.formats.hifide.nodes:{name}" for name in NAMES},
+        **{name: f"dataflow.formats.hifide.cache_nodes:{name}" for name in CACHING},
+    },
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from time import time
 from typing import Any, Final, Literal
 
 from pydantic import ConfigDict, Field
@@ -15,12 +14,14 @@ from dataflow.context import ExecutionContext
 from dataflow.current import this_firing
 from dataflow.declare import node
 from dataflow.errors import DataflowError
-from dataflow.formats.hifide.caching import Entry, is_fresh
 from dataflow.messages import Message
 from dataflow.node_output import NodeOutput
 from dataflow.ports import Port, Ports
 
-__all__ = ["NoMessage", "cache", "inject_messages", "manual_input", "message", "new_context", "said"]
+__all__ = [
+    "CONVERSATION", "NoMessage", "Wired", "context_of", "inject_messages", "latest", "manual_input",
+    "message", "new_context", "said",
+]  # fmt: skip
 
 #: The port of conversations; each raw node has one called `context` besides, which need not have a value.
 CONVERSATION: Final = "conversation"
@@ -34,7 +35,9 @@ class NoMessage(DataflowError):
         super().__init__(f"no message: {wanted} is blank")
 
 
-class _Wired(Config):
+class Wired(Config):
+    """Config of a node type that waits for what edges lead to."""
+
     model_config = ConfigDict(strict=True)
 
     wired: list[Literal["conversation", "data", "message", "system", "user", "assistant"]] = Field(
@@ -47,18 +50,18 @@ class _Wired(Config):
         return {name: ExecutionContext if name == CONVERSATION else Any for name in self.wired}
 
 
-class Told(_Wired):
+class Told(Wired):
     """Config of `hifide.message`."""
 
 
-class NewContext(_Wired):
+class NewContext(Wired):
     """Config of `hifide.new_context`."""
 
     model: str = Field(default="", description="the model, as provider/model")
     system: str = Field(default="", description="the system text, where the input has none")
 
 
-class Inject(_Wired):
+class Inject(Wired):
     """Config of `hifide.inject_messages`."""
 
     id: str = Field(min_length=1, description="the name of the pair")
@@ -66,27 +69,18 @@ class Inject(_Wired):
     assistant: str = Field(default="", description="the answer, where the input has none")
 
 
-class Manual(_Wired):
+class Manual(Wired):
     """Config of `hifide.manual_input`."""
 
     message: str = Field(default="", description="the message; without one what comes in")
-
-
-class Cache(_Wired):
-    """Config of `hifide.cache`."""
-
-    name: str = Field(description="the node whose value is kept")
-    ttl: float = Field(default=300, ge=0, description="for how many seconds; 0 keeps nothing")
-    invalidate: float | None = Field(
-        default=None, description="what was kept before this time does not count"
-    )
 
 
 def _text(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _context(inputs: Mapping[str, Any]) -> ExecutionContext:
+def context_of(inputs: Mapping[str, Any]) -> ExecutionContext:
+    """Return the conversation that came in, else a new one."""
     given: ExecutionContext | None = inputs.get(CONVERSATION)
     return given or ExecutionContext(this_firing().key or "main")
 
@@ -116,7 +110,13 @@ async def said(context: ExecutionContext, text: str) -> ExecutionContext:
     return replace(context, current_output=text)
 
 
-def _both(config: _Wired) -> Ports:
+@node
+async def latest(context: ExecutionContext) -> ExecutionContext:
+    """Give on what has been said last in a conversation that several share."""
+    return context
+
+
+def _both(config: Wired) -> Ports:
     return Ports(config.inputs, {CONVERSATION: ExecutionContext, "data": Port(Any, conditional=True)})
 
 
@@ -135,7 +135,7 @@ async def new_context(inputs: Mapping[str, Any], config: NewContext) -> NodeOutp
 @node(ports=lambda config: Ports(config.inputs, {CONVERSATION: ExecutionContext}))
 async def inject_messages(inputs: Mapping[str, Any], config: Inject) -> NodeOutput:
     """Put a pair of messages into a conversation to stay; doing it again replaces the pair."""
-    context = _context(inputs)
+    context = context_of(inputs)
     texts = {"user": inputs.get("user", config.user), "assistant": inputs.get("assistant", config.assistant)}
     roles: tuple[Literal["user", "assistant"], ...] = ("user", "assistant")
     pair = [Message(role, _text(texts[role]), pin=f"{config.id}-{role}") for role in roles if texts[role]]
@@ -148,22 +148,4 @@ async def manual_input(inputs: Mapping[str, Any], config: Manual) -> NodeOutput:
     found = config.message.strip() or _text(inputs.get("data", "")).strip()
     if not found:
         raise NoMessage("message")
-    return NodeOutput({CONVERSATION: _context(inputs), "data": found})
-
-
-@node(ports=_both)
-async def cache(inputs: Mapping[str, Any], config: Cache) -> NodeOutput:
-    """Give the value that was kept while it is fresh, else what comes in, and keep that.
-
-    What is kept travels on the conversation. The metadata tell whether the value was kept.
-    """
-    context, key, now = _context(inputs), f"hifide.cache/{config.name}", time()
-    kept: Entry | None = context.variables.get(key)
-    if kept is not None and is_fresh(kept, config.ttl, config.invalidate, now):
-        return NodeOutput({CONVERSATION: context, "data": kept["value"]}, metadata={"cached": True})
-    if "data" not in inputs:
-        return NodeOutput({CONVERSATION: context})
-    if config.ttl:
-        entry: Entry = {"value": inputs["data"], "at": now}
-        context = replace(context, variables={**context.variables, key: entry})
-    return NodeOutput({CONVERSATION: context, "data": inputs["data"]}, metadata={"cached": False})
+    return NodeOutput({CONVERSATION: context_of(inputs), "data": found})

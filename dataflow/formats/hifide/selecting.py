@@ -84,8 +84,8 @@ def _server(config: Selected, name: str, start: str) -> JsonDict | None:
 
 
 def _is_on(config: Selected, plugin: str) -> bool:
-    said = (config.mcpPlugins or {}).get(plugin)
-    return config.mcpEnabled is not False if said is None else said
+    said = (config.mcp_plugins or {}).get(plugin)
+    return config.mcp_enabled is not False if said is None else said
 
 
 def _plain(name: str) -> str:

@@ -2,65 +2,182 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final, TypeAlias
 
+from dataflow.formats.hifide.cycles import looping
 from dataflow.formats.hifide.kinds import CHAT
+from dataflow.formats.hifide.parts import Wire
 from dataflow.names import write_reference
 from dataflow.wiring import Reference
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from networkx import DiGraph
 
     from dataflow.formats.foreign import JsonDict, Notes
-    from dataflow.formats.hifide.parts import HifideFlow, Wire
+    from dataflow.formats.hifide.parts import HifideFlow
+    from dataflow.formats.hifide.wiring import Wired
 
-__all__ = ["in_line"]
+__all__ = ["Line", "in_line"]
 
 CONTEXT: Final = "context"
+#: A node and its port.
+Source: TypeAlias = tuple[str, str]
 
 
-def in_line(
-    flow: HifideFlow, wires: Sequence[Wire], notes: Notes
-) -> tuple[tuple[Wire, ...], dict[str, JsonDict]]:
-    """Return the wires that stay, and the inputs of the chats that go on from what others have said.
+@dataclass(slots=True)
+class Line:
+    """What puts chats in line: wires, and inputs that take the first of several sources that has a value.
 
-    A chat behind one that is skipped reads the conversation as it was. The report names those that share one.
+    wires: all wires of the flow; those that stand for such inputs are among them until `drawn`
+    inputs: by node and port, the sources of each
+    between: the nodes that give what has been said last
+    """
+
+    wires: list[Wire]
+    inputs: dict[Source, list[Source]] = field(default_factory=dict)
+    between: dict[str, JsonDict] = field(default_factory=dict)
+
+    def read(self, node: str, port: str, sources: Sequence[Source]) -> None:
+        """Have a port read the first of several sources that has a value."""
+        self.inputs[node, port] = [*sources]
+        self.wires = [wire for wire in self.wires if (wire.target, wire.target_port) != (node, port)]
+        self.wires += [Wire(*source, node, port) for source in sources]
+
+    def drawn(self, wires: Sequence[Wire]) -> tuple[tuple[Wire, ...], dict[str, JsonDict]]:
+        """Return the wires that are edges, and the inputs of nodes that are not."""
+        inputs: dict[str, JsonDict] = {}
+        for (node, port), sources in self.inputs.items():
+            given = [write_reference(Reference(*source)) for source in sources]
+            inputs.setdefault(node, {})[port] = {"fallback": given}
+        left = tuple(wire for wire in wires if (wire.target, wire.target_port) not in self.inputs)
+        return left, inputs
+
+
+def in_line(flow: HifideFlow, made: Wired, closed: Sequence[Wire], notes: Notes) -> Line:
+    """Put chats in line that read one conversation: each goes on from what those before it have said.
+
+    `closed` are the wires with the loops closed. A chat behind one that is skipped reads the conversation as
+    it was. In a loop what has been said last goes round. The report names the chats that share one.
     """
     places = {id: place for place, id in enumerate(flow.nodes)}
-    readers: dict[tuple[str, str], list[Wire]] = {}
-    for wire in wires:
-        if wire.target_port == CONTEXT and not wire.feedback and _is_chat(flow, wire.target):
-            readers.setdefault((wire.source, wire.source_port), []).append(wire)
-    shared = {key: found for key, found in readers.items() if len(found) > 1}
+    reading = _reading(flow, made)
+    readers: dict[Source, list[str]] = {}
+    for wire in closed:
+        chat = reading.get((wire.target, wire.target_port))
+        if chat is not None and not wire.feedback:
+            readers.setdefault((wire.source, wire.source_port), []).append(chat)
+    shared = {
+        source: sorted(found, key=places.__getitem__) for source, found in readers.items() if len(found) > 1
+    }
+    line = Line([*made.wires])
     if not shared:
-        return tuple(wires), {}
-    looping = {id for one in wires if one.feedback or one.each_round for id in (one.source, one.target)}
-    graph = _graph(wires)
-    inputs: dict[str, JsonDict] = {}
-    left: list[Wire] = []
-    for source, found in shared.items():
-        found.sort(key=lambda wire: places[wire.target])
-        names = [wire.target for wire in found]
-        for before, after in zip(names, found[1:], strict=False):
-            end = _end(before, readers)
-            if {end, after.target} & looping or _has_path(graph, after.target, end):
-                continue
-            given = [write_reference(Reference(end, CONTEXT)), write_reference(Reference(*source))]
-            inputs[after.target] = {CONTEXT: {"fallback": given}}
-            left.append(after)
-            graph.add_edge(end, after.target)
-        told = " and ".join(map(repr, names))
-        here = "they speak one after the other, in this order"
-        if not all(name in inputs for name in names[1:]):
-            here = "each goes on from the same history"
+        return line
+    sharing = _Sharing(flow, line, closed, readers, {chat: port for port, chat in reading.items()})
+    for source, names in shared.items():
+        ordered = sharing.in_order(names)
+        is_whole = sharing.put(source, ordered)
+        told = " and ".join(map(repr, ordered))
+        here = (
+            "they speak one after the other, in this order"
+            if is_whole
+            else "each goes on from the same history"
+        )
         notes.remark(source[0], f"{told} write to one history at once", here)
-    return tuple(wire for wire in wires if wire not in left), inputs
+    return line
 
 
-def _is_chat(flow: HifideFlow, id: str) -> bool:
-    return id in flow.nodes and flow.nodes[id].kind == CHAT
+class _Sharing:
+    """Puts chats in line, one conversation after the other."""
+
+    def __init__(
+        self,
+        flow: HifideFlow,
+        line: Line,
+        closed: Sequence[Wire],
+        readers: Mapping[Source, Sequence[str]],
+        ports: Mapping[str, Source],
+    ) -> None:
+        self.flow = flow
+        self.line = line
+        self.readers = readers
+        self.ports = ports
+        self.graph = _graph(closed)
+        open_again = [replace(wire, feedback=False) for wire in closed]
+        self.loops = [frozenset(group) for group in looping(_ids(closed), open_again)]
+        self.bound = {
+            id for one in closed if one.feedback or one.each_round for id in (one.source, one.target)
+        }
+
+    def in_order(self, names: Sequence[str]) -> list[str]:
+        """Order chats as they are declared, but each behind those that it waits for."""
+        left, found = [*names], list[str]()
+        while left:
+            waiting = {name for name in left if any(self._has_path(one, name) for one in left if one != name)}
+            first = next(name for name in left if name not in waiting)
+            left.remove(first)
+            found.append(first)
+        return found
+
+    def put(self, source: Source, names: Sequence[str]) -> bool:
+        """Put the chats that read a conversation in line, and tell whether all of them are."""
+        loop = next((loop for loop in self.loops if source[0] in loop), frozenset[str]())
+        said: list[str] = [*self._chain(names[0])]
+        is_whole = True
+        for name in names[1:]:
+            if self._has_path(name, said[-1]) or (not loop and {said[-1], name} & self.bound):
+                is_whole = False
+                continue
+            port = self.ports[name]
+            self.line.read(*port, [(said[-1], CONTEXT), source])
+            self.graph.add_edge(said[-1], port[0])
+            said += self._chain(name)
+        if loop and len(said) > 1:
+            self._go_round(source, said)
+        return is_whole
+
+    def _go_round(self, source: Source, said: Sequence[str]) -> None:
+        """Have what goes on from a chat in line go on from what has been said last."""
+        inside = {(id, CONTEXT) for id in said}
+        read = {self.ports[id] for id in said}
+        on = [
+            one
+            for one in self.line.wires
+            if (one.source, one.source_port) in inside and (one.target, one.target_port) not in read
+        ]
+        if not on:
+            return
+        id = self.flow.free(f"{source[0]}_latest")
+        self.line.between[id] = {"type": "hifide.latest"}
+        targets = dict.fromkeys((one.target, one.target_port) for one in on)
+        self.line.wires = [one for one in self.line.wires if one not in on]
+        self.line.wires += [Wire(id, "out", *target) for target in targets]
+        self.line.read(id, CONTEXT, [(one, CONTEXT) for one in reversed(said)])
+
+    def _chain(self, id: str) -> list[str]:
+        """Return a chat and those that go on from it, one behind the other."""
+        found = [id]
+        while len(behind := self.readers.get((found[-1], CONTEXT), [])) == 1 and behind[0] not in found:
+            found += behind
+        return found
+
+    def _has_path(self, source: str, target: str) -> bool:
+        import networkx as nx
+
+        return source in self.graph and target in self.graph and bool(nx.has_path(self.graph, source, target))
+
+
+def _reading(flow: HifideFlow, made: Wired) -> dict[Source, str]:
+    """Return the chats by the port that reads their conversation, which may be of the node before them."""
+    ports = {chat: (helper, "conversation") for helper, chat in made.behind.items()}
+    chats = [id for id, node in flow.nodes.items() if node.kind == CHAT]
+    return {ports.get(id, (id, CONTEXT)): id for id in chats}
+
+
+def _ids(wires: Sequence[Wire]) -> Collection[str]:
+    return dict.fromkeys(id for wire in wires for id in (wire.source, wire.target))
 
 
 def _graph(wires: Sequence[Wire]) -> DiGraph[str]:
@@ -69,16 +186,3 @@ def _graph(wires: Sequence[Wire]) -> DiGraph[str]:
     graph: DiGraph[str] = nx.DiGraph()
     graph.add_edges_from((one.source, one.target) for one in wires if not one.feedback)
     return graph
-
-
-def _has_path(graph: DiGraph[str], source: str, target: str) -> bool:
-    import networkx as nx
-
-    return bool(nx.has_path(graph, source, target))
-
-
-def _end(id: str, readers: dict[tuple[str, str], list[Wire]]) -> str:
-    """Return the last chat of a line in which each has one behind it."""
-    while len(behind := readers.get((id, CONTEXT), [])) == 1:
-        id = behind[0].target
-    return id

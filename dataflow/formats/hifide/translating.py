@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.formats.foreign import Format
 from dataflow.formats.hifide.begun import settle_sampling
+from dataflow.formats.hifide.caches import read_lazily
 from dataflow.formats.hifide.cycles import closed, looping
 from dataflow.formats.hifide.kinds import KINDS, START, WAITING
 from dataflow.formats.hifide.portals import bridge
@@ -51,6 +52,7 @@ def translate(data: Any, options: Options, notes: Notes) -> JsonDict:
     settle_sampling(flow)
     _check_entries(flow, notes)
     made = wired(flow, notes)
+    read_lazily(flow, made)
     ids = [*flow.nodes, *made.between]
     waiting = [id for id, node in flow.nodes.items() if node.kind == WAITING]
     wires = closed(ids, made.wires, waiting)
@@ -60,15 +62,17 @@ def translate(data: Any, options: Options, notes: Notes) -> JsonDict:
         return {}
     for id, node in flow.nodes.items():
         notes.origin(id, node.path)
-    wires, inputs = in_line(flow, wires, notes)
+    line = in_line(flow, made, wires, notes)
+    written |= {**made.between, **line.between}
+    wires, inputs = line.drawn(closed([*ids, *line.between], line.wires, waiting))
     for id, given in inputs.items():
-        written[id]["inputs"] = given
+        written[id] = {**written[id], "inputs": given}
     begun = any(
         node.kind == START for node in flow.nodes.values()
     )  # with an edge of its own, which comes first
     for index, wire in enumerate(wires, int(begun)):
         notes.origins["edges", index] = wire.path
-    return _document(data, flow, {**written, **made.between}, wires)
+    return _document(data, flow, written, wires)
 
 
 def _check_entries(flow: HifideFlow, notes: Notes) -> None:

@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.formats.hifide import configs
-from dataflow.formats.hifide.kinds import CHAT, KINDS, NEW, ROUTER, START, TOOLS
+from dataflow.formats.hifide.kinds import CACHE, CHAT, KINDS, NEW, ROUTER, START, TOOLS
 from dataflow.formats.hifide.selecting import offered, selected
 from dataflow.formats.hifide.wiring import route_name
 from dataflow.formats.models import with_provider
@@ -63,16 +63,15 @@ def _config(node: Node, given: Any, into: Sequence[Wire], tools: Available, note
         case "manualInput":
             return {**wired, **({"message": given.message} if given.message else {})}
         case "injectMessages":
-            if given.injectionMode == "append":
+            if given.injection_mode == "append":
                 notes.remark(node.id, "puts its messages at the end", "they stand at the head")
-            texts = {"user": given.staticUserMessage, "assistant": given.staticAssistantMessage}
+            texts = {"user": given.static_user_message, "assistant": given.static_assistant_message}
             return {
                 **wired,
                 "id": given.id or node.id,
                 **{name: text for name, text in texts.items() if text},
             }
-        case "cache":
-            notes.remark(node.id, "does not run what comes before it while it has a value", "that runs too")
+        case kind if kind == CACHE:
             stamp = {} if given.invalidate is None else {"invalidate": given.invalidate}
             return {**wired, "name": node.id, "ttl": given.ttl, **stamp}
         case _:
@@ -91,11 +90,11 @@ def _model(node: Node, given: configs.Model, notes: Notes) -> str:
 
 
 def _system(given: configs.Model) -> JsonDict:
-    return {"system": given.systemInstructions} if given.systemInstructions else {}
+    return {"system": given.system_instructions} if given.system_instructions else {}
 
 
 def _sampling(given: configs.Model) -> JsonDict:
-    found = {"temperature": given.temperature, "reasoning_effort": given.reasoningEffort}
+    found = {"temperature": given.temperature, "reasoning_effort": given.reasoning_effort}
     return {name: value for name, value in found.items() if value is not None}
 
 

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from dataflow import Flow
 from dataflow.formats.cagent.listing import pack
 from dataflow.formats.cagent.nodes import Loop, LoopsExceeded, back
-from dataflow.formats.cagent.state import begun, finished, gathered, output_at, recorded
+from dataflow.formats.cagent.state import State, finished, gathered, output_at, recorded
 from tests.formats.cagent.workflows import flow_of
 
-BEGUN = begun("P")
+BEGUN = State("P")
 
 
 def test_an_output_takes_the_place_of_one_that_the_step_has_given_before() -> None:
     state = recorded(recorded(recorded(BEGUN, ["a"], "x", "1"), ["b"], "y", "2"), ["a"], "x", "3")
-    assert state["steps"] == {"a": {"output": "3", "agent": "x"}, "b": {"output": "2", "agent": "y"}}
-    assert [*state["steps"]] == ["a", "b"]
-    assert state["last"] == "3"
-    assert BEGUN == {"prompt": "P", "steps": {}}
+    assert state.steps == {"a": {"output": "3", "agent": "x"}, "b": {"output": "2", "agent": "y"}}
+    assert [*state.steps] == ["a", "b"]
+    assert state.last == "3"
+    assert (BEGUN.steps, BEGUN.last) == ({}, None)
 
 
 def test_a_block_is_told_only_once_it_is_over() -> None:
@@ -48,13 +50,19 @@ def test_what_a_block_gave_in_an_earlier_pass_gives_way() -> None:
 
 async def test_going_back_counts_the_passes_and_lets_inner_loops_begin_afresh() -> None:
     config = Loop(step="a", limit=3, inner=["b"])
-    second = await back(config, {**BEGUN, "passes": {"b": 7, "c": 2}})
-    assert second["passes"] == {"c": 2, "a": 2}
-    third = await back(config, second)
+    second = await gone_on(replace(BEGUN, passes={"b": 7, "c": 2}), config)
+    assert second.passes == {"c": 2, "a": 2}
+    third = await gone_on(second, config)
     with pytest.raises(
         LoopsExceeded, match=r"^workflow: max loop iterations exceeded \(step: a, limit: 3\)$"
     ):
-        await back(config, third)
+        await gone_on(third, config)
+
+
+async def gone_on(state: State, config: Loop) -> State:
+    """Go back once and return what goes on."""
+    found: State = (await back({"state": state}, config)).outputs["out"]
+    return found
 
 
 def test_each_node_type_can_be_placed() -> None:

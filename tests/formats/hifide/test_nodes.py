@@ -8,9 +8,8 @@ from typing import Any, Final
 import pytest
 
 from dataflow import ExecutionContext, Message
-from dataflow.formats.hifide.caching import Entry
 from dataflow.formats.hifide.configs import Selected
-from dataflow.formats.hifide.nodes import Cache, NoMessage, Told, cache, message, said
+from dataflow.formats.hifide.nodes import NoMessage, Told, message, said
 from dataflow.formats.hifide.selecting import selected
 from dataflow.formats.hifide.spellings import kind_of_node, port_name, spelled_type
 from tests.formats.hifide.flows import chatting, edge, flow_of, node, play, said_in
@@ -119,19 +118,6 @@ async def test_a_conversation_passes_by_a_node_that_offers_tools() -> None:
     assert played.value("q.context").context_id == played.value("s.out").context_id
 
 
-async def test_a_kept_value_travels_on_the_conversation() -> None:
-    first = await cache({"conversation": EMPTY, "data": 1}, Cache(name="c"))
-    again = await cache({"conversation": first.outputs["conversation"], "data": 2}, Cache(name="c"))
-    assert (first.outputs["data"], again.outputs["data"]) == (1, 1)
-    assert (first.metadata, again.metadata) == ({"cached": False}, {"cached": True})
-
-
-async def test_nothing_is_kept_for_no_time() -> None:
-    entry: Entry = {"value": 1, "at": 0}
-    found = await cache({"conversation": EMPTY, "data": entry}, Cache(name="c", ttl=0))
-    assert not found.outputs["conversation"].variables
-
-
 @pytest.mark.parametrize(
     ("spelled", "kind"),
     [
@@ -188,23 +174,6 @@ def test_edges_that_are_equal_are_one() -> None:
 def test_a_file_of_the_workspace_is_read() -> None:
     flow = flow_of([node("f", "readFile", path="README.md")])
     assert flow.to_dict()["nodes"]["f"]["values"] == {"path": "README.md"}
-
-
-async def test_chats_that_share_a_conversation_speak_in_declared_order() -> None:
-    nodes = [node("s", "defaultContextStart"), node("m", "manualInput", message="hi")]
-    nodes += [node(id, "chat") for id in ("c", "d", "e")]
-    flow = flow_of(nodes, "s c", "m.data c.data", "s e", "m.data e.data", "s d", "m.data d.data")
-    played = await play(flow)
-    assert [len(request.messages) for request in played.requests] == [1, 3, 5]
-    assert [remark.original for remark in flow.report] == ["'c' and 'd' and 'e' write to one history at once"]
-
-
-async def test_a_chat_behind_one_that_is_skipped_reads_the_conversation_as_it_was() -> None:
-    nodes = [node("s", "defaultContextStart"), node("m", "manualInput", message="hi")]
-    nodes += [node("r", "intentRouter", routes={"x": "", "y": ""}), node("c", "chat"), node("d", "chat")]
-    flow = flow_of(nodes, "s r", "m.data r.data", "s c", "r.x-data c.data", "s d", "r.y-data d.data")
-    played = await play(flow, answer=lambda _: json.dumps({"answer": "y"}))
-    assert said_in(played.requests[1]) == ["user:hi"]
 
 
 def test_a_chat_answers_as_the_conversation_says_unless_it_says_so_itself() -> None:

@@ -1,0 +1,46 @@
+"""Caches: what comes before one runs only where it has no value, so its value is made by a node beside it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from dataflow.formats.hifide.kinds import CACHE
+
+if TYPE_CHECKING:
+    from dataflow.formats.foreign import JsonDict
+    from dataflow.formats.hifide.parts import HifideFlow, Node
+    from dataflow.formats.hifide.wiring import Wired
+
+__all__ = ["read_lazily"]
+
+#: The port of a cache on which it goes on without a value.
+MISSING: Final = "missing"
+
+
+def read_lazily(flow: HifideFlow, made: Wired) -> None:
+    """Place a node beside each cache that reads its data lazily, and gives what the cache does not have."""
+    for node in flow.nodes.values():
+        if node.kind == CACHE:
+            _add_keeping(flow, node, made)
+
+
+def _add_keeping(flow: HifideFlow, node: Node, made: Wired) -> None:
+    id = flow.free(f"{node.id}_kept")
+    read = any(wire.target == node.id and wire.target_port == "data" for wire in made.wires)
+    made.between[id] = {
+        "type": "hifide.keep",
+        "config": {"name": node.id, **({"wired": ["data"]} if read else {}), **_keeping(node)},
+    }
+    wires = made.wires
+    made.wires = [
+        replace(wire, target=id) if (wire.target, wire.target_port) == (node.id, "data") else wire
+        for wire in wires
+    ]
+    made.wires += [replace(wire, source=id) for wire in wires if wire.source == node.id]
+    made.add(node.id, MISSING, id, MISSING)
+
+
+def _keeping(node: Node) -> JsonDict:
+    """Say that a value is not kept at all; what of the config cannot be read is told elsewhere."""
+    return {"is_kept": False} if node.config.get("ttl") == 0 else {}
