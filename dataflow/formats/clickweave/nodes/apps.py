@@ -36,9 +36,10 @@ class AppCall(Action):
 
 
 class LookedUp(NamedTuple):
-    """An app that is known, or the arguments of the calls that tell which there are."""
+    """An app that is known, or the arguments of the calls that tell which there are; the walk with these."""
 
     known: Maybe[App]
+    walk: Maybe[ExecutionContext]
     apps: Maybe[dict[str, Any]]
     windows: Maybe[dict[str, Any]]
 
@@ -53,7 +54,7 @@ def app_call(f: Flow, walk: ExecutionContext, tools: Tools, *, config: AppCall) 
     apps = call_tool(f, "apps", "list_apps", looked.apps, tools)
     windows = call_tool(f, "windows", "list_windows", looked.windows, tools)
     prompt = f.add(ask_for_app, apps=apps.text, windows=windows.text, config=config).out
-    answer = f.add(Named("agent.chat", "model"), prompt=prompt, context=walk).out.text
+    answer = f.add(Named("agent.chat", "model"), prompt=prompt, context=looked.walk).out.text
     chosen = f.add(choose_app, answer=answer, apps=apps.text, config=config).out
     app = merge(looked.known, chosen)
     asked = f.add(address, app=app, config=config).out
@@ -67,8 +68,8 @@ async def look_up(walk: ExecutionContext, config: AppCall) -> LookedUp:
     """Look for the app among those that were found before."""
     known = None if is_repeated() else lookups_of(walk).apps.get(config.app)
     if known is not None:
-        return LookedUp(known, SKIP, SKIP)
-    return LookedUp(SKIP, {"user_apps_only": True}, {})
+        return LookedUp(known, SKIP, SKIP, SKIP)
+    return LookedUp(SKIP, walk, {"user_apps_only": True}, {})
 
 
 @node(name="ask_for_app")

@@ -98,7 +98,7 @@ async def switch(inputs: Mapping[str, Any], config: Switch) -> NodeOutput:
 @node(
     name="end_loop",
     ports=Ports(
-        {WALK: ExecutionContext, "round": int},
+        {WALK: ExecutionContext, "round": Port(int, lazy=True)},  # nothing of a round that the walk has left
         {
             WALK: ExecutionContext,
             "round": int,

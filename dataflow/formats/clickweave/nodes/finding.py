@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from pydantic import Field
@@ -37,11 +38,24 @@ class Click(FindText):
     click_count: int = Field(default=1, ge=0, description="how often it is pressed")
 
 
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What a model may choose from: the answer that names the elements, and what was asked for it."""
+
+    answer: str
+    asked: dict[str, Any]
+
+
 class Searched(NamedTuple):
-    """What a search has come to: an answer that stands, or a question which of the elements is meant."""
+    """What a search has come to: an answer that stands, or a question which of the elements is meant.
+
+    The walk and the choice go with the question, so that without one nothing waits for an answer.
+    """
 
     answer: Maybe[str]
     question: Maybe[str]
+    walk: Maybe[ExecutionContext]
+    choice: Maybe[Choice]
 
 
 class Chosen(NamedTuple):
@@ -63,9 +77,9 @@ def wire_search(f: Flow, walk: ExecutionContext, tools: Any, config: FindText) -
     """Wire a search, and one more under the name that a model has chosen of those that there are."""
     asked = f.add(look_up, walk=walk, config=config).out
     first = call_tool(f, "find", "find_text", asked, tools)
-    searched = f.add(read_search, text=first.text, config=config).out
-    answer = f.add(Named("agent.chat", "model"), prompt=searched.question, context=walk).out.text
-    chosen = f.add(choose, answer=answer, first=first.text, asked=asked).out
+    searched = f.add(read_search, walk=walk, text=first.text, asked=asked, config=config).out
+    answer = f.add(Named("agent.chat", "model"), prompt=searched.question, context=searched.walk).out.text
+    chosen = f.add(choose, answer=answer, choice=searched.choice).out
     second = call_tool(f, "find_again", "find_text", chosen.again, tools)
     return Found(merge(searched.answer, second.text, chosen.answer), chosen.name)
 
@@ -101,26 +115,28 @@ async def look_up(walk: ExecutionContext, config: FindText) -> dict[str, Any]:
 
 
 @node(name="read_search")
-async def read_search(text: str, config: FindText) -> Searched:
+async def read_search(
+    walk: ExecutionContext, text: str, asked: dict[str, Any], config: FindText
+) -> Searched:
     """Tell whether the first search has found something, or what else there is."""
     matches = matches_in(text)
     if matches.found or not matches.available:
-        return Searched(text, SKIP)
+        return Searched(text, SKIP, SKIP, SKIP)
     listed = "\n".join(matches.available)
     question = (
         f"Which of these elements does the user mean by {config.text!r}?\n\n{listed}\n\n"
         'Answer with JSON alone, {"name": ...} as in the list, or null if it is none of them.'
     )
-    return Searched(SKIP, question)
+    return Searched(SKIP, question, walk, Choice(text, asked))
 
 
 @node(name="choose")
-async def choose(answer: str, first: str, asked: dict[str, Any]) -> Chosen:
+async def choose(answer: str, choice: Choice) -> Chosen:
     """Read which element the model has chosen; one that is not listed is none."""
     name = (object_in(answer) or {}).get("name")
-    if name in matches_in(first).available:
-        return Chosen({**asked, "text": name}, name, SKIP)
-    return Chosen(SKIP, SKIP, first)
+    if name in matches_in(choice.answer).available:
+        return Chosen({**choice.asked, "text": name}, name, SKIP)
+    return Chosen(SKIP, SKIP, choice.answer)
 
 
 @node(name="aim")
