@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from dataflow.formats.clickweave.calls import invocation_of
+from dataflow.formats.clickweave.exits import Exit, case_exit
 from dataflow.formats.clickweave.files import CONTROL, CaseLabel, EndLoop, If, Loop, Switch
 from dataflow.formats.clickweave.naming import prefix_of
 from dataflow.wording import choices
@@ -26,7 +27,7 @@ def label_of(output: Output | None) -> str:
     """Return what an output is called: `IfTrue`, `SwitchCase(paid)`, nothing for an edge without one."""
     if output is None:
         return ""
-    return f"SwitchCase({output.name})" if isinstance(output, CaseLabel) else output.type
+    return case_exit(output.name) if isinstance(output, CaseLabel) else output.type
 
 
 def check_workflow(workflow: Workflow, notes: Notes) -> None:
@@ -74,11 +75,11 @@ def _labels(kind: object) -> tuple[list[str], list[str]]:
     """Return the outputs that each have an edge, and those that may have one."""
     match kind:
         case If():
-            return ["IfTrue", "IfFalse"], []
+            return [Exit.IF_TRUE, Exit.IF_FALSE], []
         case Switch():
-            return [*dict.fromkeys(f"SwitchCase({case.name})" for case in kind.cases)], ["SwitchDefault"]
+            return [*dict.fromkeys(case_exit(case.name) for case in kind.cases)], [Exit.SWITCH_DEFAULT]
         case Loop():
-            return ["LoopBody"], ["LoopDone"]
+            return [Exit.LOOP_BODY], [Exit.LOOP_DONE]
         case _:
             return [], [""]
 

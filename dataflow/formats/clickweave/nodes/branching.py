@@ -11,16 +11,13 @@ from dataflow.config import Config
 from dataflow.context import ExecutionContext
 from dataflow.declare import node
 from dataflow.formats.clickweave.conditions import Condition, holds, side_of
+from dataflow.formats.clickweave.exits import Exit
 from dataflow.node_output import NodeOutput
 from dataflow.ports import Port, Ports
 
-__all__ = ["DEFAULT", "EndLoop", "If", "Switch", "case_port", "end_loop", "if_", "switch"]
+__all__ = ["EndLoop", "If", "Switch", "case_port", "end_loop", "if_", "switch"]
 
 WALK: Final = "walk"
-TRUE: Final = "IfTrue"
-FALSE: Final = "IfFalse"
-DEFAULT: Final = "SwitchDefault"
-DONE: Final = "LoopDone"
 CASE: Final = "case "
 
 
@@ -62,14 +59,17 @@ def case_port(name: str) -> str:
     name="if",
     ports=Ports(
         {WALK: ExecutionContext},
-        {TRUE: Port(ExecutionContext, exit=TRUE), FALSE: Port(ExecutionContext, exit=FALSE)},
+        {
+            Exit.IF_TRUE: Port(ExecutionContext, exit=Exit.IF_TRUE),
+            Exit.IF_FALSE: Port(ExecutionContext, exit=Exit.IF_FALSE),
+        },
     ),
 )
 async def if_(inputs: Mapping[str, Any], config: If) -> NodeOutput:
     """Go on where a condition leads."""
     walk: ExecutionContext = inputs[WALK]
     result = holds(config.condition, walk.variables)
-    taken = TRUE if result else FALSE
+    taken = Exit.IF_TRUE if result else Exit.IF_FALSE
     return NodeOutput({taken: walk}, metadata=_told(config.condition, walk, result) | {"taken": taken})
 
 
@@ -82,7 +82,7 @@ def _told(condition: Condition, walk: ExecutionContext, result: bool) -> dict[st
 
 
 def _exits(config: Switch) -> Ports:
-    names = [*(case_port(case.name) for case in config.cases), DEFAULT]
+    names = [*(case_port(case.name) for case in config.cases), Exit.SWITCH_DEFAULT]
     return Ports({WALK: ExecutionContext}, {name: Port(ExecutionContext, exit=name) for name in names})
 
 
@@ -91,7 +91,7 @@ async def switch(inputs: Mapping[str, Any], config: Switch) -> NodeOutput:
     """Go on where the first case leads that holds, else where `SwitchDefault` does."""
     walk: ExecutionContext = inputs[WALK]
     holding = (case_port(case.name) for case in config.cases if holds(case.condition, walk.variables))
-    taken = next(holding, DEFAULT)
+    taken = next(holding, Exit.SWITCH_DEFAULT)
     return NodeOutput({taken: walk}, metadata={"taken": taken})
 
 
@@ -103,7 +103,7 @@ async def switch(inputs: Mapping[str, Any], config: Switch) -> NodeOutput:
             WALK: ExecutionContext,
             "round": int,
             "done": bool,
-            DONE: Port(ExecutionContext, conditional=True),
+            Exit.LOOP_DONE: Port(ExecutionContext, conditional=True),
         },
     ),
 )
@@ -115,5 +115,10 @@ async def end_loop(inputs: Mapping[str, Any], config: EndLoop) -> NodeOutput:
     walk: ExecutionContext = inputs[WALK]
     done = holds(config.exit_condition, walk.variables)
     is_last = done or inputs["round"] >= config.max_iterations
-    outputs = {WALK: walk, "round": inputs["round"] + 1, "done": done, **({DONE: walk} if is_last else {})}
+    outputs = {
+        WALK: walk,
+        "round": inputs["round"] + 1,
+        "done": done,
+        **({Exit.LOOP_DONE: walk} if is_last else {}),
+    }
     return NodeOutput(outputs, metadata=_told(config.exit_condition, walk, done))

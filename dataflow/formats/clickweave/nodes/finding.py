@@ -115,9 +115,7 @@ async def look_up(walk: ExecutionContext, config: FindText) -> dict[str, Any]:
 
 
 @node(name="read_search")
-async def read_search(
-    walk: ExecutionContext, text: str, asked: dict[str, Any], config: FindText
-) -> Searched:
+async def read_search(walk: ExecutionContext, text: str, asked: dict[str, Any], config: FindText) -> Searched:
     """Tell whether the first search has found something, or what else there is."""
     matches = matches_in(text)
     if matches.found or not matches.available:
