@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Final
 
-__all__ = ["Exit", "case_exit", "case_of"]
+__all__ = ["Exit", "case_exit", "case_port", "exit_of", "port_of"]
+
+_CASE: Final = "case "
 
 
 class Exit(StrEnum):
@@ -23,7 +26,17 @@ def case_exit(case: str) -> str:
     return f"{Exit.SWITCH_CASE}({case})"
 
 
-def case_of(exit: str) -> str | None:
-    """Return the case that an output is of, None for one that is of no case."""
+def case_port(case: str) -> str:
+    """Return the port of a case, which has no name of its own kind: a case may be called anything."""
+    return f"{_CASE}{case}"
+
+
+def port_of(exit: str) -> str:
+    """Return the port of a node that stands for an output."""
     begins = f"{Exit.SWITCH_CASE}("
-    return exit[len(begins) : -1] if exit.startswith(begins) else None
+    return case_port(exit[len(begins) : -1]) if exit.startswith(begins) else exit
+
+
+def exit_of(port: str) -> str:
+    """Return the output that a port stands for."""
+    return case_exit(port.removeprefix(_CASE)) if port.startswith(_CASE) else port

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.formats.clickweave.actions import action_of
-from dataflow.formats.clickweave.exits import Exit, case_of
+from dataflow.formats.clickweave.exits import Exit, port_of
 from dataflow.formats.clickweave.files import ACTIONS, EndLoop, If, Loop, Switch
 from dataflow.formats.clickweave.layouts import ON
 from dataflow.names import write_reference
@@ -164,19 +164,13 @@ class _Writer:
         """Write one source, which leaves the loops that the reader is not in."""
         if output == Exit.LOOP_BODY:
             return write_reference(Reference(CARRY, _carry(WALK, self._depth(id))))
-        node, port = id, self._port_of(output)
+        node, port = id, WALK if output == ON else port_of(output)
         inside = self.layout.homes[id]
         while inside != home:
             assert inside is not None, "a walk leads into a loop by its Loop alone"
             node, port = inside, self._left(inside, node, port)
             inside = self.layout.homes[inside]
         return _port(node, port)
-
-    def _port_of(self, output: str) -> str:
-        if output == ON:
-            return WALK
-        case = case_of(output)
-        return output if case is None else f"case {case}"
 
     def _left(self, loop: str, node: str, port: str) -> str:
         """Give what leaves a loop besides `LoopDone` a name."""

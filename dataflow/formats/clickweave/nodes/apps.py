@@ -15,7 +15,8 @@ from dataflow.formats.clickweave.nodes.answers import object_in
 from dataflow.formats.clickweave.nodes.errors import MOST_CHARACTERS, AppNotFound
 from dataflow.formats.clickweave.nodes.evidence import watched
 from dataflow.formats.clickweave.nodes.named import Named
-from dataflow.formats.clickweave.nodes.state import App, is_repeated, lookups_of, with_lookups
+from dataflow.formats.clickweave.nodes.state import is_repeated, lookups_of, with_lookups
+from dataflow.formats.clickweave.resolved import App
 from dataflow.formats.clickweave.results import value_of
 from dataflow.joins import merge
 from dataflow.ports import SKIP, Maybe

@@ -11,14 +11,13 @@ from dataflow.config import Config
 from dataflow.context import ExecutionContext
 from dataflow.declare import node
 from dataflow.formats.clickweave.conditions import Condition, holds, side_of
-from dataflow.formats.clickweave.exits import Exit
+from dataflow.formats.clickweave.exits import Exit, case_port
 from dataflow.node_output import NodeOutput
 from dataflow.ports import Port, Ports
 
-__all__ = ["EndLoop", "If", "Switch", "case_port", "end_loop", "if_", "switch"]
+__all__ = ["EndLoop", "If", "Switch", "end_loop", "if_", "switch"]
 
 WALK: Final = "walk"
-CASE: Final = "case "
 
 
 class If(Config):
@@ -48,11 +47,6 @@ class EndLoop(Config):
     name: str = Field(default="", description="what the loop is called")
     exit_condition: Condition = Field(description="what ends the loop")
     max_iterations: int = Field(default=100, ge=1, description="how often its body runs at most")
-
-
-def case_port(name: str) -> str:
-    """Return the port of a case, which has no name of its own kind: a case may be called anything."""
-    return f"{CASE}{name}"
 
 
 @node(

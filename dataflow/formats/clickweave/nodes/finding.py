@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal, NamedTuple
 
 from pydantic import Field
@@ -16,6 +16,7 @@ from dataflow.formats.clickweave.nodes.errors import ElementNotFound
 from dataflow.formats.clickweave.nodes.evidence import watched
 from dataflow.formats.clickweave.nodes.named import Named
 from dataflow.formats.clickweave.nodes.state import is_repeated, lookups_of, with_lookups
+from dataflow.formats.clickweave.resolved import Element, Target
 from dataflow.formats.clickweave.results import matches_in, value_of
 from dataflow.joins import merge
 from dataflow.ports import SKIP, Maybe
@@ -62,15 +63,22 @@ class Chosen(NamedTuple):
     """The arguments of one more search and the name in them, or the first answer where nothing is chosen."""
 
     again: Maybe[dict[str, Any]]
-    name: Maybe[str]
+    element: Maybe[Element]
     answer: Maybe[str]
 
 
 class Found(NamedTuple):
-    """What the searches have come to, and the name that a model has chosen, if one was asked."""
+    """What the searches have come to, and the element that a model has chosen, if one was asked."""
 
     answer: str
-    name: str
+    element: Element
+
+
+class Aimed(NamedTuple):
+    """The arguments of a click, and where it goes."""
+
+    arguments: dict[str, Any]
+    target: Target
 
 
 def wire_search(f: Flow, walk: ExecutionContext, tools: Any, config: FindText) -> Found:
@@ -81,14 +89,14 @@ def wire_search(f: Flow, walk: ExecutionContext, tools: Any, config: FindText) -
     answer = f.add(Named("agent.chat", "model"), prompt=searched.question, context=searched.walk).out.text
     chosen = f.add(choose, answer=answer, choice=searched.choice).out
     second = call_tool(f, "find_again", "find_text", chosen.again, tools)
-    return Found(merge(searched.answer, second.text, chosen.answer), chosen.name)
+    return Found(merge(searched.answer, second.text, chosen.answer), chosen.element)
 
 
 @flow
 def find_text(f: Flow, walk: ExecutionContext, tools: Tools, *, config: FindText) -> Noted:
     """Find text on the screen, and set variables of what was found."""
     found = wire_search(f, walk, tools, config)
-    done = f.add(note_search, walk=walk, text=found.answer, name=found.name, config=config).out
+    done = f.add(note_search, walk=walk, text=found.answer, element=found.element, config=config).out
     return watched(f, done, tools, config, found.answer)
 
 
@@ -100,8 +108,8 @@ def click(f: Flow, walk: ExecutionContext, tools: Tools, *, config: Click) -> No
     """
     found = wire_search(f, walk, tools, config)
     aimed = f.add(aim, text=found.answer, config=config).out
-    clicked = call_tool(f, "click", "click", aimed, tools)
-    done = f.add(note_click, walk=walk, text=clicked.text, name=found.name, config=config).out
+    clicked = call_tool(f, "click", "click", aimed.arguments, tools)
+    done = f.add(note_click, walk=walk, text=clicked.text, element=found.element, config=config).out
     return watched(f, done, tools, config, found.answer, clicked.text)
 
 
@@ -133,33 +141,40 @@ async def choose(answer: str, choice: Choice) -> Chosen:
     """Read which element the model has chosen; one that is not listed is none."""
     name = (object_in(answer) or {}).get("name")
     if name in matches_in(choice.answer).available:
-        return Chosen({**choice.asked, "text": name}, name, SKIP)
+        return Chosen({**choice.asked, "text": name}, Element(name), SKIP)
     return Chosen(SKIP, SKIP, choice.answer)
 
 
 @node(name="aim")
-async def aim(text: str, config: Click) -> dict[str, Any]:
-    """Give the arguments of a click on the first match; raises ElementNotFound."""
+async def aim(text: str, config: Click) -> Aimed:
+    """Aim at the first match; raises ElementNotFound."""
     for match in matches_in(text).found:
         if isinstance(match, dict) and "x" in match and "y" in match:
             pressed = {"button": config.button, "click_count": config.click_count}
-            return {"x": match["x"], "y": match["y"], **pressed}
+            target = Target(match["x"], match["y"])
+            return Aimed({**asdict(target), **pressed}, target)
     raise ElementNotFound(config.text, text)
 
 
 @node(name="note_search")
-async def note_search(walk: ExecutionContext, text: str, config: FindText, name: str | None = None) -> Noted:
-    """Remember the name that was chosen, set variables, and go on."""
+async def note_search(
+    walk: ExecutionContext, text: str, config: FindText, element: Element | None = None
+) -> Noted:
+    """Remember the element that was chosen, set variables, and go on."""
     whole = value_of(text)
     value = whole if isinstance(whole, dict) and "available_elements" not in whole else matches_in(text).found
-    return await noted(_remembering(walk, config, name), value, config)
+    return await noted(_remembering(walk, config, element), value, config)
 
 
 @node(name="note_click")
-async def note_click(walk: ExecutionContext, text: str, config: Click, name: str | None = None) -> Noted:
-    """Remember the name that was chosen, set variables, and go on."""
-    return await noted(_remembering(walk, config, name), value_of(text), config)
+async def note_click(
+    walk: ExecutionContext, text: str, config: Click, element: Element | None = None
+) -> Noted:
+    """Remember the element that was chosen, set variables, and go on."""
+    return await noted(_remembering(walk, config, element), value_of(text), config)
 
 
 def _remembering(walk: ExecutionContext, config: FindText, name: str | None) -> ExecutionContext:
-    return walk if name is None else with_lookups(walk, lookups_of(walk).with_element(config.text, name))
+    if element is None:
+        return walk
+    return with_lookups(walk, lookups_of(walk).with_element(config.text, element.name))
