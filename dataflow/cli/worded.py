@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dataflow.cli.exits import ExitCode, Problem, Refused
@@ -10,31 +11,38 @@ from dataflow.events import EventKind
 from dataflow.wording import choices, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from dataflow.events import Event
-    from dataflow.formats.foreign import Words
+    from dataflow.formats.foreign import Records, Words
     from dataflow.wiring import Wiring
 
-__all__ = ["Worded", "words_of"]
+__all__ = ["Worded", "worded"]
 
 
-def words_of(name: str) -> Callable[[Wiring], Words]:
-    """Find the words of a format; raises Refused where it has none."""
+def worded(name: str, wiring: Wiring, *, is_kept: bool) -> Worded:
+    """Return the progress in the words of a format; raises Refused where it has none.
+
+    A run that is kept is also kept as the system does, in the current folder like the store.
+    """
     from dataflow.formats.choosing import formats  # loads the formats
 
-    having = {one.name: one.words for one in formats() if one.words is not None}
+    having = {one.name: one for one in formats() if one.words is not None}
     if name not in having:
         problem = f"--log-format {name}: there are no such words; {choices(sorted(having))}"
         raise Refused([Problem(problem)], ExitCode.USAGE)
-    return having[name]
+    found = having[name]
+    assert found.words is not None, "formats without words are left out"
+    records = found.records(wiring, Path()) if is_kept and found.records is not None else None
+    return Worded(found.words(wiring), records)
 
 
 class Worded:
-    """A progress that writes the lines of a format to standard error."""
+    """A progress that writes the lines of a format to standard error, and keeps the records that it has."""
 
-    def __init__(self, words: Words) -> None:
+    def __init__(self, words: Words, records: Records | None = None) -> None:
         self._words = words
+        self._records = records
         self._open: dict[str, None] = {}
         self.asked: set[str] = set()  # none: the words tell of asks in their own way
 
@@ -46,6 +54,17 @@ class Worded:
             self._open.pop(event.path, None)
         for line in self._words.see(event):
             tell(visible(line))
+        self._keep(event)
+
+    def _keep(self, event: Event) -> None:
+        """Have the records written; once that is not possible the run goes on without them."""
+        if self._records is None:
+            return
+        try:
+            self._records.see(event)
+        except OSError as error:
+            self._records = None
+            tell(visible(f"warning: the records of the run end here: {error}"))
 
     def end(self, outputs: Mapping[str, Any]) -> None:
         """Write what stands at the end."""

@@ -21,7 +21,17 @@ if TYPE_CHECKING:
     from dataflow.formats.tree import Path
     from dataflow.wiring import Places, Wiring
 
-__all__ = ["NO_OPTIONS", "Format", "JsonDict", "Notes", "Options", "Origins", "Words", "translated"]
+__all__ = [
+    "NO_OPTIONS",
+    "Format",
+    "JsonDict",
+    "Notes",
+    "Options",
+    "Origins",
+    "Records",
+    "Words",
+    "translated",
+]
 
 JsonDict: TypeAlias = dict[str, Any]
 
@@ -41,6 +51,13 @@ class Words(Protocol):
 
     def end(self, outputs: Mapping[str, Any]) -> Iterable[str]:
         """Return the lines that stand at the end; `outputs` are the flow's, as far as they have values."""
+
+
+class Records(Protocol):
+    """Keeps a run in files as the system does that its flow was written for."""
+
+    def see(self, event: Event) -> None:
+        """Write what an event comes to; raises OSError."""
 
 
 @dataclass(slots=True)
@@ -71,6 +88,7 @@ class Format:
 
     `recognises` looks at a file that has been read, which may hold anything, and raises nothing.
     `translate` notes every problem with its place; what it returns counts only if there is none.
+    `words` tell a run, and `records` keep it below a folder, as the system does.
     `takes_words` says that keys may be the words `true` and `false`, which are booleans in YAML elsewhere.
     """
 
@@ -79,6 +97,7 @@ class Format:
     translate: Callable[[Any, Options, Notes], JsonDict]
     options: frozenset[str] = frozenset()
     words: Callable[[Wiring], Words] | None = None
+    records: Callable[[Wiring, FilePath], Records] | None = None
     takes_words: bool = False
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.formats.clickweave.checking import check_workflow
+from dataflow.formats.clickweave.folders import RunFolder
 from dataflow.formats.clickweave.layouts import layout_of
 from dataflow.formats.clickweave.reading import is_older, read_workflow
 from dataflow.formats.clickweave.remarking import remark_on
@@ -41,4 +42,4 @@ def translate(data: Any, options: Options, notes: Notes) -> JsonDict:
     return write_document(workflow, layout, settings, notes)
 
 
-FORMAT: Final = Format("clickweave", recognises, translate, OPTIONS, ClickweaveWords)
+FORMAT: Final = Format("clickweave", recognises, translate, OPTIONS, ClickweaveWords, RunFolder)

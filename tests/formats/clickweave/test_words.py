@@ -138,7 +138,7 @@ def test_the_command_line_tells_a_run_in_these_words(
 def kept(folder: Path, data: dict[str, Any], **answers: list[Any]) -> tuple[Path, Done]:
     """Run a workflow, and return the folder of the execution."""
     done = run(folder, data, **answers)
-    writer = RunFolder(folder, Flow.load(saved(folder, data)).wiring)
+    writer = RunFolder(Flow.load(saved(folder, data)).wiring, folder)
     for event in done.events:
         writer.see(event)
     assert writer.execution is not None

@@ -174,7 +174,7 @@ async def note_click(
     return await noted(_remembering(walk, config, element), value_of(text), config)
 
 
-def _remembering(walk: ExecutionContext, config: FindText, name: str | None) -> ExecutionContext:
+def _remembering(walk: ExecutionContext, config: FindText, element: Element | None) -> ExecutionContext:
     if element is None:
         return walk
     return with_lookups(walk, lookups_of(walk).with_element(config.text, element.name))
