@@ -25,6 +25,8 @@ __all__ = ["write_document"]
 
 #: The port of a walk, on its way in and on its way out.
 WALK: Final = "walk"
+#: The port of a failure.
+ERROR: Final = "$error"
 
 
 @dataclass(slots=True)
@@ -52,13 +54,13 @@ class _Writer:
         for id, node in written.items():
             self.blocks[self.layout.homes.get(id)]["nodes"][id] = node
             notes.origin(id, ("nodes", self.workflow.places[id]))
-        ending = {"inputs": {WALK: self._sources(self.layout.ending, None)}}
-        nodes[self.end] = {"type": "clickweave.end", **ending}
-        outputs = {"variables": write_reference(Reference(self.end, "variables"))}
-        if checked := [node for id, node in self.workflow.nodes.items() if self._is_checked(id, node)]:
-            config = {"nodes": [_checks(node) for node in checked]}
-            nodes[self.checks] = {"type": "clickweave.checks", "config": config, **ending}
-            outputs["checks"] = write_reference(Reference(self.checks, "verdicts"))
+        ending = {WALK: self._sources(self.layout.ending, None)}
+        nodes[self.end] = {"type": "clickweave.end", "inputs": ending}
+        outputs = {"variables": _port(self.end, "variables")}
+        if any(map(self._is_checked, self.workflow.nodes)):
+            nodes[self.checks] = self._judging()
+            ending |= {"failures": self._failures(), "verdicts": _port(self.checks, "verdicts")}
+            outputs["checks"] = _port(self.checks, "verdicts")
         return {
             "dataflow": 1,
             **({"name": self.workflow.name} if self.workflow.name else {}),
@@ -83,9 +85,27 @@ class _Writer:
     def checks(self) -> str:
         return self._free("checks")
 
-    def _is_checked(self, id: str, node: FileNode) -> bool:
-        has_any = bool(node.checks or node.expected_outcome)
-        return has_any and id in self.layout.exits and node.node_type.type in ACTIONS
+    def _acts(self, id: str) -> bool:
+        return id in self.layout.exits and self.workflow.nodes[id].node_type.type in ACTIONS
+
+    def _is_checked(self, id: str) -> bool:
+        node = self.workflow.nodes[id]
+        return bool(node.checks or node.expected_outcome) and self._acts(id)
+
+    def _judging(self) -> JsonDict:
+        """Write the node that judges: it begins when nothing more is done or fails, as the walk has ended."""
+        checked = [id for id in self.workflow.nodes if self._is_checked(id)]
+        inputs = {
+            "context": _port(self.start, "out"),
+            "seen": {"gather": [self._lifted(id, "seen") for id in checked]},
+            "failures": self._failures(),
+        }
+        config = {"nodes": [_checks(self.workflow.nodes[id]) for id in checked]}
+        return {"type": "clickweave.checks", "config": config, "inputs": inputs}
+
+    def _failures(self) -> JsonDict:
+        """Write where failures come from: as they are read, none ends the run before the checks."""
+        return {"gather": [self._lifted(id, ERROR) for id in self.workflow.nodes if self._acts(id)]}
 
     def _free(self, name: str) -> str:
         while name in self.workflow.nodes:
@@ -164,8 +184,11 @@ class _Writer:
         """Write one source, which leaves the loops that the reader is not in."""
         if output == Exit.LOOP_BODY:
             return write_reference(Reference(CARRY, _carry(WALK, self._depth(id))))
-        node, port = id, WALK if output == ON else port_of(output)
-        inside = self.layout.homes[id]
+        return self._lifted(id, WALK if output == ON else port_of(output), home)
+
+    def _lifted(self, node: str, port: str, home: str | None = None) -> str:
+        """Write a port of a node, as what leaves the loops around it that are not also around the reader."""
+        inside = self.layout.homes[node]
         while inside != home:
             assert inside is not None, "a walk leads into a loop by its Loop alone"
             node, port = inside, self._left(inside, node, port)
