@@ -14,7 +14,7 @@ from dataflow.wording import choices
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from dataflow.formats.clickweave.files import Edge, FileNode, Output
+    from dataflow.formats.clickweave.files import FileNode, Output
     from dataflow.formats.clickweave.reading import Placed, Workflow
     from dataflow.formats.foreign import Notes
 
@@ -95,12 +95,10 @@ def _check_pairs(workflow: Workflow, notes: Notes) -> None:
         if loop in workflow.known and loop not in workflow.nodes:
             continue  # it could not be read, which has been told
         if loop not in workflow.nodes or not isinstance(workflow.nodes[loop].node_type, Loop):
-            notes.problem(place, f"{node.name!r} ends {loop!r}, which is no Loop")
+            notes.problem(place, f"{node.name!r} ends {_named(workflow, loop)}, which is no Loop")
         for placed in workflow.leaving[id]:
             if placed.edge.target != loop:
-                told = (
-                    f"{node.name!r} leads to {_named(workflow, placed.edge)}; expected its Loop, if anywhere"
-                )
+                told = f"{node.name!r} leads to {_named(workflow, placed.edge.target)}; expected its Loop, if anywhere"
                 notes.problem(("edges", placed.index, "to"), told)
     for id, node in workflow.nodes.items():
         if isinstance(node.node_type, Loop) and ends[id] != 1:
@@ -108,9 +106,9 @@ def _check_pairs(workflow: Workflow, notes: Notes) -> None:
             notes.problem(loop_place, f"{node.name!r} needs one EndLoop, found {ends[id]}")
 
 
-def _named(workflow: Workflow, edge: Edge) -> str:
-    target = workflow.nodes.get(edge.target)
-    return repr(target.name if target is not None else edge.target)
+def _named(workflow: Workflow, id: str) -> str:
+    """Call a node by its name, and by its id alone where there is none."""
+    return repr(workflow.nodes[id].name if id in workflow.nodes else id)
 
 
 def _check_cycles(workflow: Workflow, notes: Notes) -> None:
@@ -131,7 +129,7 @@ def _check_cycles(workflow: Workflow, notes: Notes) -> None:
     closing = _closing({id: edges for id, edges in forward.items() if id not in done})
     for placed in closing:
         name = workflow.nodes[placed.edge.source].name
-        told = f"{name!r} leads back to {_named(workflow, placed.edge)}, which no Loop repeats"
+        told = f"{name!r} leads back to {_named(workflow, placed.edge.target)}, which no Loop repeats"
         notes.problem(("edges", placed.index), told)
 
 

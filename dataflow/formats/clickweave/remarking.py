@@ -36,8 +36,6 @@ def remark_on(workflow: Workflow, layout: Layout, notes: Notes) -> None:
         for variable in _unset(node.node_type, setting):
             told = f"reads {variable!r}, which no node sets, as null"
             notes.remark(node.name, told, "it is null too, so every comparison but NotEquals is false")
-    if any(node.checks or node.expected_outcome for node in workflow.nodes.values()):
-        notes.remark("", "checks are judged after a failure too", "they are judged when the walk has ended")
 
 
 def _remark_unreached(id: str, node: FileNode, layout: Layout, notes: Notes) -> None:
@@ -61,7 +59,7 @@ def _remark_settings(node: FileNode, notes: Notes) -> None:
         return
     prefix = prefix_of(node.name)
     if prefix != node.name:
-        notes.remark(node.name, f"sets variables whose names begin with {prefix}.", "the names are the same")
+        notes.remark(node.name, f"has variables called {node.name}.success and so on", f"{prefix}.success")
     if node.retries > MOST_RETRIES:
         notes.remark(node.name, f"offers up to {MOST_RETRIES} retries", f"it has its {node.retries}")
     if node.timeout_ms is not None and not isinstance(kind, AiStep):

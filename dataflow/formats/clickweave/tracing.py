@@ -64,11 +64,13 @@ class Trace:
     """Turns what a run reports into the events of Clickweave.
 
     nodes: the nodes of the file by their ids
+    models: those that the run is given, by what they are for
     calls: how many tools each node has called
     asked: the tools that models have asked for and that have not answered, by the ids of their calls
     """
 
     nodes: dict[str, Known]
+    models: Mapping[str, str] = field(default_factory=dict)
     calls: Counter[str] = field(default_factory=Counter)
     asked: dict[str, str] = field(default_factory=dict)
 
@@ -84,11 +86,13 @@ class Trace:
                 if "node_type" in placed.meta:
                     meta = placed.meta
                     nodes[id] = Known(id, meta["name"], meta["node_type"], meta.get("trace_level", ""))
-        return cls(nodes)
+        return cls(nodes, wiring.meta.get("models", {}))
 
     def see(self, event: Event) -> Iterator[Traced]:
         """Tell what an event comes to."""
         when = round(event.time.timestamp() * 1000)
+        if event.kind is EventKind.RUN_STARTED and self.models:
+            yield Traced(None, when, "models", self.models)
         if event.kind is EventKind.RUN_FINISHED and event.data["status"] == "completed":
             yield Traced(None, when, "workflow_completed", {})
         steps = [unquote(_TURNS.sub("", step)) for step in event.path.split("/")]

@@ -66,7 +66,7 @@ class _Writer:
             **({"name": self.workflow.name} if self.workflow.name else {}),
             "nodes": nodes,
             "outputs": outputs,
-            "meta": {"format": "clickweave", "id": self.workflow.id},
+            "meta": {"format": "clickweave", "id": self.workflow.id, **self.settings.told},
         }
 
     @property
