@@ -46,10 +46,11 @@ def test_a_resumed_run_goes_on_in_its_folder(cli: Cli, folder: Path) -> None:
     data = workflow([typing("a"), press("b")])
     file = target(folder, data, press_key=[{"error": "no"}])
     assert cli("run", file, "--log-format", "clickweave").code == 1
-    (run,) = json.loads(cli("runs", "--json").out)["runs"] if False else [None]
-    assert run is None
+    (run,) = cli("runs", "--json").json["runs"]
+    assert cli("resume", run["run"], "--log-format", "clickweave").code == 1
     (execution,) = executions(folder)
-    assert json.loads((execution / "b" / "run.json").read_text(encoding="utf-8"))["status"] == "Failed"
+    records = [execution / "b" / "run.json", execution / "b" / "2" / "run.json"]
+    assert [json.loads(path.read_text(encoding="utf-8"))["status"] for path in records] == ["Failed"] * 2
 
 
 def test_a_folder_that_cannot_be_written_is_a_warning(cli: Cli, folder: Path) -> None:

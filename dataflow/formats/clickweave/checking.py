@@ -98,7 +98,8 @@ def _check_pairs(workflow: Workflow, notes: Notes) -> None:
             notes.problem(place, f"{node.name!r} ends {_named(workflow, loop)}, which is no Loop")
         for placed in workflow.leaving[id]:
             if placed.edge.target != loop:
-                told = f"{node.name!r} leads to {_named(workflow, placed.edge.target)}; expected its Loop, if anywhere"
+                target = _named(workflow, placed.edge.target)
+                told = f"{node.name!r} leads to {target}; expected its Loop, if anywhere"
                 notes.problem(("edges", placed.index, "to"), told)
     for id, node in workflow.nodes.items():
         if isinstance(node.node_type, Loop) and ends[id] != 1:
