@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Cli
-from tests.formats.clickweave.workflows import node, press, saved, server, typing, workflow
+from tests.formats.clickweave.workflows import always, edge, node, press, saved, server, typing, workflow
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -75,3 +75,10 @@ def test_no_warning_names_an_inner_node(cli: Cli, folder: Path) -> None:
     finding = node("f", "f", "FindText", search_text="OK")
     done = cli("run", target(folder, workflow([finding])), "--no-store")
     assert (done.code, "warning" in done.err) == (0, False)
+
+
+def test_a_run_that_branches_is_kept_in_a_store(cli: Cli, folder: Path) -> None:
+    nodes = [node("i", "Seen?", "If", condition=always), typing("yes"), typing("no")]
+    data = workflow(nodes, edge("i yes", "IfTrue"), edge("i no", "IfFalse"))
+    done = cli("run", target(folder, data))
+    assert (done.code, "no.success" in done.out) == (0, False), done.err

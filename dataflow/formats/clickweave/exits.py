@@ -23,7 +23,7 @@ class Exit(StrEnum):
 
 def case_exit(case: str) -> str:
     """Return the output of a case, by the name of the case: `SwitchCase(paid)`."""
-    return f"{Exit.SWITCH_CASE}({case})"
+    return f"{Exit.SWITCH_CASE.value}({case})"
 
 
 def case_port(case: str) -> str:

@@ -18,6 +18,11 @@ from dataflow.ports import Port, Ports
 __all__ = ["EndLoop", "If", "Switch", "end_loop", "if_", "switch"]
 
 WALK: Final = "walk"
+# Names of ports are kept in stores, as plain texts.
+IF_TRUE: Final = Exit.IF_TRUE.value
+IF_FALSE: Final = Exit.IF_FALSE.value
+SWITCH_DEFAULT: Final = Exit.SWITCH_DEFAULT.value
+LOOP_DONE: Final = Exit.LOOP_DONE.value
 
 
 class If(Config):
@@ -54,8 +59,8 @@ class EndLoop(Config):
     ports=Ports(
         {WALK: ExecutionContext},
         {
-            Exit.IF_TRUE: Port(ExecutionContext, exit=Exit.IF_TRUE),
-            Exit.IF_FALSE: Port(ExecutionContext, exit=Exit.IF_FALSE),
+            IF_TRUE: Port(ExecutionContext, exit=IF_TRUE),
+            IF_FALSE: Port(ExecutionContext, exit=IF_FALSE),
         },
     ),
 )
@@ -63,7 +68,7 @@ async def if_(inputs: Mapping[str, Any], config: If) -> NodeOutput:
     """Go on where a condition leads."""
     walk: ExecutionContext = inputs[WALK]
     result = holds(config.condition, walk.variables)
-    taken = Exit.IF_TRUE if result else Exit.IF_FALSE
+    taken = IF_TRUE if result else IF_FALSE
     return NodeOutput({taken: walk}, metadata=_told(config.condition, walk, result) | {"taken": taken})
 
 
@@ -76,7 +81,7 @@ def _told(condition: Condition, walk: ExecutionContext, result: bool) -> dict[st
 
 
 def _exits(config: Switch) -> Ports:
-    names = [*(case_port(case.name) for case in config.cases), Exit.SWITCH_DEFAULT]
+    names = [*(case_port(case.name) for case in config.cases), SWITCH_DEFAULT]
     return Ports({WALK: ExecutionContext}, {name: Port(ExecutionContext, exit=name) for name in names})
 
 
@@ -85,7 +90,7 @@ async def switch(inputs: Mapping[str, Any], config: Switch) -> NodeOutput:
     """Go on where the first case leads that holds, else where `SwitchDefault` does."""
     walk: ExecutionContext = inputs[WALK]
     holding = (case_port(case.name) for case in config.cases if holds(case.condition, walk.variables))
-    taken = next(holding, Exit.SWITCH_DEFAULT)
+    taken = next(holding, SWITCH_DEFAULT)
     return NodeOutput({taken: walk}, metadata={"taken": taken})
 
 
@@ -97,7 +102,7 @@ async def switch(inputs: Mapping[str, Any], config: Switch) -> NodeOutput:
             WALK: ExecutionContext,
             "round": int,
             "done": bool,
-            Exit.LOOP_DONE: Port(ExecutionContext, conditional=True),
+            LOOP_DONE: Port(ExecutionContext, conditional=True),
         },
     ),
 )
@@ -113,6 +118,6 @@ async def end_loop(inputs: Mapping[str, Any], config: EndLoop) -> NodeOutput:
         WALK: walk,
         "round": inputs["round"] + 1,
         "done": done,
-        **({Exit.LOOP_DONE: walk} if is_last else {}),
+        **({LOOP_DONE: walk} if is_last else {}),
     }
     return NodeOutput(outputs, metadata=_told(config.exit_condition, walk, done))
