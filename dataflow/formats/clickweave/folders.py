@@ -54,7 +54,7 @@ class _Visit:
 
     @property
     def is_over(self) -> bool:
-        return self.record["status"] != RUNNING
+        return bool(self.record["status"] != RUNNING)
 
     def take(self, traced: Traced) -> None:
         """Write what an event tells."""

@@ -137,6 +137,8 @@ class Trace:
                     yield from self._asked(node, calls)
                 case _ if isinstance(message := getattr(value, "message", None), Message):
                     yield from self._answered(message, is_described="model" in metadata)
+                case _:
+                    continue
 
     def _asked(self, node: Known, calls: Sequence[Any]) -> Iterator[tuple[str, dict[str, Any]]]:
         """Tell the tools that a model asks for."""

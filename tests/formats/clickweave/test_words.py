@@ -211,3 +211,27 @@ def test_a_node_that_has_failed_is_kept_as_failed(tmp_path: Path) -> None:
     execution, _ = kept(tmp_path, workflow([typing("a"), press("b")]), type_text=[{"error": "no"}])
     assert json.loads((execution / "a" / "run.json").read_text(encoding="utf-8"))["status"] == "Failed"
     assert not (execution / "b").exists()
+
+
+def test_what_tools_read_of_the_screen_is_kept(tmp_path: Path) -> None:
+    data = workflow([node("a", "a", "TakeScreenshot", mode="Screen", target=None)])
+    execution, _ = kept(tmp_path, data, take_screenshot=[{"text": "OK at 1, 2", "images": 1}])
+    artifacts = execution / "a" / "artifacts"
+    assert sorted(path.name for path in artifacts.iterdir()) == ["image-1.png", "ocr-1.txt"]
+    assert (artifacts / "ocr-1.txt").read_text(encoding="utf-8") == "OK at 1, 2"
+
+
+def test_two_nodes_of_one_folder_name_have_folders_of_their_own(tmp_path: Path) -> None:
+    execution, _ = kept(tmp_path, workflow([typing("a", "Go 1"), typing("b", "Go--1")]))
+    assert sorted(path.name for path in execution.iterdir() if path.is_dir()) == ["go-1", "go-1-2"]
+
+
+def test_a_node_that_ends_without_a_start_has_a_record(tmp_path: Path) -> None:
+    data = workflow([typing("a")])
+    done = run(tmp_path, data)
+    writer = RunFolder(Flow.load(saved(tmp_path, data)).wiring, tmp_path)
+    for event in done.events:
+        if (event.path, event.kind.name) != ("a", "NODE_STARTED"):
+            writer.see(event)
+    assert writer.execution is not None
+    assert json.loads((writer.execution / "a" / "run.json").read_text(encoding="utf-8"))["status"] == "Ok"
