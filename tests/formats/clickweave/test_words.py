@@ -21,7 +21,7 @@ from tests.formats.clickweave.workflows import (
     always,
     edge,
     listened,
-    loop,
+    looping,
     never,
     node,
     press,
@@ -92,19 +92,14 @@ def test_a_switch_tells_the_case_that_it_has_taken(tmp_path: Path) -> None:
     ]
 
 
-def looping(exit_condition: dict[str, Any]) -> dict[str, Any]:
-    nodes = [*loop("l", exit_condition, 2), typing("n")]
-    return workflow(nodes, edge("l n", "LoopBody"), edge("n l_end"))
-
-
 def test_a_loop_tells_its_rounds_and_why_it_was_left(tmp_path: Path) -> None:
-    events = told(tmp_path, looping(never))
+    events = told(tmp_path, looping(never, 2, typing("n")))
     about = {"node_id": "l", "node_name": "l"}
     assert payloads(events, "loop_iteration") == [{**about, "iteration": 0}, {**about, "iteration": 1}]
     assert payloads(events, "loop_exited") == [
         {**about, "reason": "max_iterations", "iterations_completed": 2}
     ]
-    (left,) = payloads(told(tmp_path, looping(always)), "loop_exited")
+    (left,) = payloads(told(tmp_path, looping(always, 2, typing("n"))), "loop_exited")
     assert (left["reason"], left["iterations_completed"]) == ("condition_met", 1)
 
 
@@ -156,7 +151,7 @@ def test_an_execution_has_a_folder_by_workflow_time_and_node(tmp_path: Path) -> 
 
 
 def test_events_stand_with_their_node_or_with_the_execution(tmp_path: Path) -> None:
-    execution, _ = kept(tmp_path, looping(never))
+    execution, _ = kept(tmp_path, looping(never, 2, typing("n")))
     own = (execution / "n" / "events.jsonl").read_text(encoding="utf-8").splitlines()
     assert types([json.loads(line) for line in own])[0] == "node_started"
     shared = (execution / "events.jsonl").read_text(encoding="utf-8").splitlines()
@@ -164,7 +159,7 @@ def test_events_stand_with_their_node_or_with_the_execution(tmp_path: Path) -> N
 
 
 def test_a_second_pass_through_a_node_has_a_record_of_its_own(tmp_path: Path) -> None:
-    execution, _ = kept(tmp_path, looping(never))
+    execution, _ = kept(tmp_path, looping(never, 2, typing("n")))
     assert json.loads((execution / "n" / "2" / "run.json").read_text(encoding="utf-8"))["status"] == "Ok"
 
 
