@@ -26,7 +26,7 @@ from dataflow.cli.run_flows import flow_of
 from dataflow.cli.sitting import Sitting
 from dataflow.cli.storage import AnswersArgument, FlowOption, RunArgument, StoreOption, find_run, open_store
 from dataflow.cli.streams import result_stream
-from dataflow.cli.worded import words_of
+from dataflow.cli.worded import spoken
 from dataflow.stores import StoredAsk
 from dataflow.wording import choices
 
@@ -113,7 +113,7 @@ def check_told(options: Options, plan: FlowPlan) -> None:
         text = f"--output {unknown[0]}: there is no such output; {choices(plan.outputs)}"
         raise Refused([Problem(text)], ExitCode.USAGE)
     if options.log_format is not None:
-        words_of(options.log_format, plan.wiring)
+        spoken(options.log_format, plan.wiring)
 
 
 def read_past(store: Store, run: StoredRun) -> PastRun:

@@ -11,7 +11,7 @@ import anyio
 from dataflow.cli.exits import ExitCode, Problem, Refused
 from dataflow.cli.storage import refusing_runs
 from dataflow.cli.streams import is_terminal, tell, write
-from dataflow.cli.worded import Worded, words_of
+from dataflow.cli.worded import Worded, worded
 from dataflow.wording import visible
 
 if TYPE_CHECKING:
@@ -103,8 +103,9 @@ class Sitting:
     def _progress(
         self, name: str, plan: FlowPlan, read_past: Callable[[], PastRun] | None
     ) -> AbstractContextManager[Lines | Trace | Tree | Worded]:
-        if self._options.log_format is not None:
-            return nullcontext(Worded(words_of(self._options.log_format, plan.wiring)))
+        options = self._options
+        if options.log_format is not None:
+            return nullcontext(worded(options.log_format, plan.wiring, is_kept=options.is_kept))
         if self._options.trace:
             from dataflow.cli.trace import Trace
 

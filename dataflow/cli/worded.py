@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dataflow.cli.exits import ExitCode, Problem, Refused
@@ -13,18 +14,18 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from dataflow.events import Event
-    from dataflow.formats.foreign import Words
+    from dataflow.formats.foreign import Format, Records, Words
     from dataflow.wiring import Wiring
 
-__all__ = ["Worded", "words_of"]
+__all__ = ["Worded", "spoken", "worded"]
 
 
-def words_of(name: str, wiring: Wiring) -> Words:
-    """Make the words of a format for a flow; raises Refused where there are none, or it is of another."""
+def spoken(name: str, wiring: Wiring) -> Format:
+    """Return the format whose words tell a flow; raises Refused for one without words, or of another flow."""
     from dataflow.formats.choosing import formats  # loads the formats
     from dataflow.formats.foreign import MADE_OF
 
-    having = {one.name: one.words for one in formats() if one.words is not None}
+    having = {one.name: one for one in formats() if one.words is not None}
     if name not in having:
         problem = f"--log-format {name}: there are no such words; {choices(sorted(having))}"
         raise Refused([Problem(problem)], ExitCode.USAGE)
@@ -33,14 +34,26 @@ def words_of(name: str, wiring: Wiring) -> Words:
         instead = f"write --log-format {of}, or leave it out" if of in having else "leave it out"
         problem = f"--log-format {name}: the flow is of the format {of}; {instead}"
         raise Refused([Problem(problem)], ExitCode.USAGE)
-    return having[name](wiring)
+    return having[name]
+
+
+def worded(name: str, wiring: Wiring, *, is_kept: bool) -> Worded:
+    """Return the progress in the words of a format; raises Refused as `spoken`.
+
+    A run that is kept is also kept as the system does, in the current folder like the store.
+    """
+    found = spoken(name, wiring)
+    assert found.words is not None, "formats without words are left out"
+    records = found.records(wiring, Path()) if is_kept and found.records is not None else None
+    return Worded(found.words(wiring), records)
 
 
 class Worded:
-    """A progress that writes the lines of a format to standard error."""
+    """A progress that writes the lines of a format to standard error, and keeps the records that it has."""
 
-    def __init__(self, words: Words) -> None:
+    def __init__(self, words: Words, records: Records | None = None) -> None:
         self._words = words
+        self._records = records
         self._open: dict[str, None] = {}
         self.asked: set[str] = set()  # none: the words tell of asks in their own way
 
@@ -52,6 +65,17 @@ class Worded:
             self._open.pop(event.path, None)
         for line in self._words.see(event):
             tell(visible(line))
+        self._keep(event)
+
+    def _keep(self, event: Event) -> None:
+        """Have the records written; once that is not possible the run goes on without them."""
+        if self._records is None:
+            return
+        try:
+            self._records.see(event)
+        except OSError as error:
+            self._records = None
+            tell(visible(f"warning: the records of the run end here: {error}"))
 
     def end(self, outputs: Mapping[str, Any]) -> None:
         """Write what stands at the end."""

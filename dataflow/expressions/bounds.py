@@ -12,6 +12,7 @@ from dataflow.wording import MOST_CHOICES, choices, shortened
 __all__ = [
     "LONGEST",
     "MOST_BITS",
+    "MOST_QUOTED",
     "Evaluation",
     "Refused",
     "boolean",

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from dataflow.errors import ExpressionError
-from dataflow.expressions.bounds import LONGEST, Evaluation, Refused, boolean, length
+from dataflow.expressions.bounds import LONGEST, Evaluation, Refused, boolean, length, short
 from dataflow.failure import text_of_error
 from dataflow.functions import NamedFunction, is_function_name
 from dataflow.wording import choices
@@ -156,7 +156,7 @@ class ExpressionOf:
         expression = Expression(self.source)
         unknown = sorted(expression.names - {self.name})
         if unknown:
-            found = ", ".join(repr(name[:40]) for name in unknown[:12])
+            found = ", ".join(short(name) for name in unknown[:12])
             raise ExpressionError(
                 self.source,
                 f"unknown name{'' if len(unknown) == 1 else 's'} {found}; {choices([self.name])}",

@@ -13,7 +13,7 @@ from jinja2 import Environment, TemplateSyntaxError, nodes
 from jinja2.lexer import describe_token
 from jinja2.parser import Parser
 
-from dataflow.expressions.bounds import MOST_BITS, Evaluation, Refused, boolean, checked_number, listed
+from dataflow.expressions.bounds import MOST_BITS, Evaluation, Refused, boolean, checked_number, listed, short
 from dataflow.expressions.comparing import COMPARISONS, checked_key
 from dataflow.expressions.functions import FUNCTIONS, text_of
 from dataflow.expressions.operators import ARITHMETIC, item_of, negative, positive
@@ -48,7 +48,7 @@ def parse_expression(source: str) -> tuple[Compute, frozenset[str]]:
         parser = Parser(ENVIRONMENT, prepared, state="variable")
         found = parser.parse_expression()
         if not parser.stream.eos:
-            raise Refused(f"unexpected {describe_token(parser.stream.current)[:40]!r}")
+            raise Refused(f"unexpected {short(describe_token(parser.stream.current))}")
         return found
 
     parts = Parts()
@@ -108,7 +108,7 @@ class Parts:
 
         def look_up(evaluation: Evaluation) -> Any:
             if name not in evaluation.names:
-                raise Refused(f"unknown name {name[:40]!r}; {listed(evaluation.names)}")
+                raise Refused(f"unknown name {short(name)}; {listed(evaluation.names)}")
             return evaluation.names[name]
 
         return look_up
@@ -215,7 +215,7 @@ class Parts:
     def call(self, node: nodes.Call, depth: int) -> Compute:
         called = node.node
         if not isinstance(called, nodes.Name) or called.name not in FUNCTIONS:
-            what = repr(called.name[:40]) if isinstance(called, nodes.Name) else "a value"
+            what = short(called.name) if isinstance(called, nodes.Name) else "a value"
             known = ", ".join(FUNCTIONS)
             raise Refused(f"a call of {what}{_in_line(node)} is not allowed; the functions are {known}")
         function = FUNCTIONS[called.name]

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from dataflow.expressions.bounds import Refused
+from dataflow.expressions.bounds import MOST_QUOTED, Refused, short
+from dataflow.wording import shortened
 
 __all__ = ["KEYWORD", "MOST_CHARACTERS", "MOST_DEPTH", "prepared_expression", "prepared_template"]
 
@@ -67,8 +68,9 @@ def _check_statement(code: str, source: str, position: int) -> None:
     word = re.match(r"[-+]?\s*(\w*)", code)
     name = word[1] if word is not None else ""
     if name not in _STATEMENTS:
+        quoted = shortened(name, MOST_QUOTED)
         raise Refused(
-            f"a template has no '{{% {name[:40]} %}}'{_place(source, position)}; it has {{{{ }}}} and "
+            f"a template has no '{{% {quoted} %}}'{_place(source, position)}; it has {{{{ }}}} and "
             + ", ".join(f"{{% {known} %}}" for known in _STATEMENTS)
         )
 
@@ -129,7 +131,7 @@ class _Code:
         """Check a word; a `$` in front of a name is left out."""
         name = word.removeprefix("$")
         if name.startswith("_"):
-            raise Refused(f"a name begins with an underscore: {name[:40]!r}{_place(self.source, position)}")
+            raise Refused(f"a name begins with an underscore: {short(name)}{_place(self.source, position)}")
         if name == word:
             return word
         before = self.source[position - 1] if position > self.begin else ""

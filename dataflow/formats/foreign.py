@@ -29,6 +29,7 @@ __all__ = [
     "Notes",
     "Options",
     "Origins",
+    "Records",
     "Words",
     "translated",
 ]
@@ -53,6 +54,13 @@ class Words(Protocol):
 
     def end(self, outputs: Mapping[str, Any]) -> Iterable[str]:
         """Return the lines that stand at the end; `outputs` are the flow's, as far as they have values."""
+
+
+class Records(Protocol):
+    """Keeps a run in files as the system does that its flow was written for."""
+
+    def see(self, event: Event) -> None:
+        """Write what an event comes to; raises OSError."""
 
 
 @dataclass(slots=True)
@@ -83,6 +91,7 @@ class Format:
 
     `recognises` looks at a file that has been read, which may hold anything, and raises nothing.
     `translate` notes every problem with its place; what it returns counts only if there is none.
+    `words` tell a run, and `records` keep it below a folder, as the system does.
     `takes_words` says that keys may be the words `true` and `false`, which are booleans in YAML elsewhere.
     """
 
@@ -91,6 +100,7 @@ class Format:
     translate: Callable[[Any, Options, Notes], JsonDict]
     options: frozenset[str] = frozenset()
     words: Callable[[Wiring], Words] | None = None
+    records: Callable[[Wiring, FilePath], Records] | None = None
     takes_words: bool = False
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from dataflow import Flow
 from tests.formats.clickweave.test_loading import REFUSED, TWO
-from tests.formats.clickweave.workflows import node, run, saved, workflow
+from tests.formats.clickweave.workflows import node, run, saved, typing, workflow
 from tests.messages.telling import Row, Stimulus
 
 __all__ = ["ROWS"]
@@ -33,6 +33,15 @@ def ran(type: str, *says: str, answers: dict[str, Any], **config: Any) -> Stimul
     return stimulus
 
 
+def failed_with_checks() -> object:
+    with tempfile.TemporaryDirectory() as folder:
+        done = run(
+            Path(folder), workflow([typing("a", expected_outcome="it is typed")]), type_text=[{"error": "no"}]
+        )
+        assert done.error is not None
+        raise done.error
+
+
 FOCUS: Final[dict[str, Any]] = {"method": "AppName", "value": "calc"}
 APPS: Final = {"list_apps": [[{"name": "Calc", "pid": 7}]]}
 OLD: Final = {"id": "1", "name": "old", "nodes": [{"id": "2", "kind": "Start", "params": {}}], "edges": []}
@@ -47,6 +56,7 @@ ROWS: Final = [
     Row("an answer that is no JSON", ran("FocusWindow", "Calculator", answers=APPS, **FOCUS), "the app 'calc' was not found: the model has answered 'Calculator'; expected JSON, {\"name\": ..., \"pid\": ...} or null"),
     Row("an app that is not listed", ran("FocusWindow", '{"name": "Mail"}', answers=APPS, **FOCUS), "the app 'calc' was not found: 'Mail', which the model has chosen, is not among the running apps; choices: Calc"),
     Row("an app without a process", ran("FocusWindow", '{"name": "Calc"}', answers=APPS, **FOCUS), "the app 'calc' was not found: the model has given no process of 'Calc'"),
+    Row("a walk with checks that fails", failed_with_checks, "the walk has failed at a/call: ToolFailed: tool 'type_text' of server 'desk' has failed: no"),
     Row("nothing to click on", ran("Click", answers={"find_text": ["[]"]}, target="OK"), "nothing to click on was found for 'OK'; find_text said: []"),
 ]
 # fmt: on

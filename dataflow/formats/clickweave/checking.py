@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from dataflow.formats.clickweave.calls import invocation_of
+from dataflow.formats.clickweave.exits import Exit, case_exit
 from dataflow.formats.clickweave.files import CONTROL, CaseLabel, EndLoop, If, Loop, Switch
 from dataflow.formats.clickweave.naming import prefix_of
 from dataflow.wording import choices
@@ -13,7 +14,7 @@ from dataflow.wording import choices
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from dataflow.formats.clickweave.files import Edge, FileNode, Output
+    from dataflow.formats.clickweave.files import FileNode, Output
     from dataflow.formats.clickweave.reading import Placed, Workflow
     from dataflow.formats.foreign import Notes
 
@@ -26,7 +27,7 @@ def label_of(output: Output | None) -> str:
     """Return what an output is called: `IfTrue`, `SwitchCase(paid)`, nothing for an edge without one."""
     if output is None:
         return ""
-    return f"SwitchCase({output.name})" if isinstance(output, CaseLabel) else output.type
+    return case_exit(output.name) if isinstance(output, CaseLabel) else output.type
 
 
 def check_workflow(workflow: Workflow, notes: Notes) -> None:
@@ -74,11 +75,11 @@ def _labels(kind: object) -> tuple[list[str], list[str]]:
     """Return the outputs that each have an edge, and those that may have one."""
     match kind:
         case If():
-            return ["IfTrue", "IfFalse"], []
+            return [Exit.IF_TRUE, Exit.IF_FALSE], []
         case Switch():
-            return [*dict.fromkeys(f"SwitchCase({case.name})" for case in kind.cases)], ["SwitchDefault"]
+            return [*dict.fromkeys(case_exit(case.name) for case in kind.cases)], [Exit.SWITCH_DEFAULT]
         case Loop():
-            return ["LoopBody"], ["LoopDone"]
+            return [Exit.LOOP_BODY], [Exit.LOOP_DONE]
         case _:
             return [], [""]
 
@@ -94,12 +95,11 @@ def _check_pairs(workflow: Workflow, notes: Notes) -> None:
         if loop in workflow.known and loop not in workflow.nodes:
             continue  # it could not be read, which has been told
         if loop not in workflow.nodes or not isinstance(workflow.nodes[loop].node_type, Loop):
-            notes.problem(place, f"{node.name!r} ends {loop!r}, which is no Loop")
+            notes.problem(place, f"{node.name!r} ends {_named(workflow, loop)}, which is no Loop")
         for placed in workflow.leaving[id]:
             if placed.edge.target != loop:
-                told = (
-                    f"{node.name!r} leads to {_named(workflow, placed.edge)}; expected its Loop, if anywhere"
-                )
+                target = _named(workflow, placed.edge.target)
+                told = f"{node.name!r} leads to {target}; expected its Loop, if anywhere"
                 notes.problem(("edges", placed.index, "to"), told)
     for id, node in workflow.nodes.items():
         if isinstance(node.node_type, Loop) and ends[id] != 1:
@@ -107,9 +107,9 @@ def _check_pairs(workflow: Workflow, notes: Notes) -> None:
             notes.problem(loop_place, f"{node.name!r} needs one EndLoop, found {ends[id]}")
 
 
-def _named(workflow: Workflow, edge: Edge) -> str:
-    target = workflow.nodes.get(edge.target)
-    return repr(target.name if target is not None else edge.target)
+def _named(workflow: Workflow, id: str) -> str:
+    """Call a node by its name, and by its id alone where there is none."""
+    return repr(workflow.nodes[id].name if id in workflow.nodes else id)
 
 
 def _check_cycles(workflow: Workflow, notes: Notes) -> None:
@@ -130,7 +130,7 @@ def _check_cycles(workflow: Workflow, notes: Notes) -> None:
     closing = _closing({id: edges for id, edges in forward.items() if id not in done})
     for placed in closing:
         name = workflow.nodes[placed.edge.source].name
-        told = f"{name!r} leads back to {_named(workflow, placed.edge)}, which no Loop repeats"
+        told = f"{name!r} leads back to {_named(workflow, placed.edge.target)}, which no Loop repeats"
         notes.problem(("edges", placed.index), told)
 
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Discriminator, Field
 
 from dataflow.formats.clickweave.conditions import Condition
+from dataflow.formats.clickweave.exits import Exit
 
 __all__ = [
     "ACTIONS",
@@ -226,13 +227,13 @@ class FileNode(FilePart):
 class Label(FilePart):
     """An output of an If, a Switch or a Loop."""
 
-    type: Literal["IfTrue", "IfFalse", "SwitchDefault", "LoopBody", "LoopDone"]
+    type: Literal[Exit.IF_TRUE, Exit.IF_FALSE, Exit.SWITCH_DEFAULT, Exit.LOOP_BODY, Exit.LOOP_DONE]
 
 
 class CaseLabel(FilePart):
     """The output of a case."""
 
-    type: Literal["SwitchCase"]
+    type: Literal[Exit.SWITCH_CASE]
     name: str
 
 

@@ -3,57 +3,79 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from uuid import NAMESPACE_URL, uuid5
 
-from dataflow.formats.clickweave.naming import folder_name
+from dataflow.formats.clickweave.naming import folder_name, folder_names
 from dataflow.formats.clickweave.tracing import Trace
 from dataflow.formats.clickweave.words import line_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
     from dataflow.events import Event
     from dataflow.formats.clickweave.tracing import Known, Traced
-    from dataflow.messages import Image
     from dataflow.wiring import Wiring
 
 __all__ = ["RunFolder"]
 
 ROOT: Final = ".clickweave/runs"
 EVENTS: Final = "events.jsonl"
+RECORD: Final = "run.json"
+ARTIFACTS: Final = "artifacts"
 #: How much of a UUID the name of an execution ends with.
 CHARACTERS: Final = 12
+RUNNING: Final = "Running"
+#: What the texts of tools are kept as that look at the screen.
+_TEXTS: Final = {"take_screenshot": "ocr", "find_image": "template-match"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Record:
+    """What `run.json` says of a pass through a node."""
+
+    run_id: str
+    node_id: str
+    node_name: str
+    execution_dir: str
+    started_at: int
+    ended_at: int | None
+    status: str
+    trace_level: str
+    artifacts: list[str]
 
 
 @dataclass(slots=True)
 class _Visit:
-    """A pass through a node: where it is kept, when it began and ended, how it went, and its images."""
+    """A pass through a node: where it is kept, and what is known of it."""
 
     folder: Path
-    node: Known
-    started: int
-    ended: int | None = None
-    status: str = "Running"
-    artifacts: list[str] = field(default_factory=list)
+    record: dict[str, Any]
 
-    def keep(self, images: Iterable[Image]) -> None:
-        """Write the images of a tool, unless the node is to leave none behind."""
-        for image in images if self.node.trace_level != "Off" else ():
-            name = f"artifacts/image-{len(self.artifacts) + 1}.{image.media_type.partition('/')[2]}"
-            (self.folder / name).write_bytes(image.data)
-            self.artifacts.append(name)
+    @property
+    def is_over(self) -> bool:
+        return bool(self.record["status"] != RUNNING)
 
-    def write(self, run: str, execution: Path) -> None:
-        """Write what is known of it."""
-        told: dict[str, Any] = {
-            "run_id": run, "node_id": self.node.id, "node_name": self.node.name,
-            "execution_dir": execution.name, "started_at": self.started, "ended_at": self.ended,
-            "status": self.status, "trace_level": self.node.trace_level, "artifacts": self.artifacts,
-        }  # fmt: skip
-        (self.folder / "run.json").write_text(json.dumps(told, indent=2), encoding="utf-8")
+    def take(self, traced: Traced) -> None:
+        """Write what an event tells."""
+        if traced.type in ("node_completed", "node_failed"):
+            is_stopped = traced.payload.get("state") == "cancelled"
+            failed = "Stopped" if is_stopped else "Failed"
+            self.record["status"] = "Ok" if traced.type == "node_completed" else failed
+            self.record["ended_at"] = traced.timestamp
+        if self.record["trace_level"] != "Off":
+            for image in traced.images:
+                self._keep("image", image.media_type.partition("/")[2], image.data)
+        if traced.type == "tool_result" and traced.payload["text"] and traced.payload["name"] in _TEXTS:
+            self._keep(_TEXTS[traced.payload["name"]], "txt", traced.payload["text"].encode())
+        (self.folder / RECORD).write_text(json.dumps(self.record, indent=2), encoding="utf-8")
+        _append(self.folder / EVENTS, traced)
+
+    def _keep(self, kind: str, ending: str, data: bytes) -> None:
+        number = sum(name.startswith(f"{ARTIFACTS}/{kind}-") for name in self.record["artifacts"]) + 1
+        name = f"{ARTIFACTS}/{kind}-{number}.{ending}"
+        (self.folder / name).write_bytes(data)
+        self.record["artifacts"].append(name)
 
 
 @dataclass(slots=True)
@@ -61,50 +83,63 @@ class RunFolder:
     """Writes the folder of one run below a project, event by event.
 
     Each node has a folder of its own, with `run.json`, `events.jsonl` and `artifacts`; a second pass through
-    a node in a loop is kept in the folder `2` in that of the node.
+    a node in a loop is kept in the folder `2` in that of the node. A run that goes on has the folder that it
+    had.
     """
 
-    project: Path
     wiring: Wiring
+    project: Path
     trace: Trace = field(init=False)
     execution: Path | None = None
-    visits: dict[str, list[_Visit]] = field(default_factory=dict)
+    _visits: dict[str, _Visit] = field(default_factory=dict)
+    _names: dict[str, str] = field(init=False)
 
     def __post_init__(self) -> None:
         self.trace = Trace.of(self.wiring)
+        self._names = folder_names({id: known.name for id, known in self.trace.nodes.items()})
 
     def see(self, event: Event) -> None:
         """Write what an event comes to; raises OSError."""
         if self.execution is None:
-            stamp = f"{event.time:%Y-%m-%d_%H-%M-%S}_{str(uuid5(NAMESPACE_URL, event.run))[:CHARACTERS]}"
-            self.execution = self.project / ROOT / folder_name(self.wiring.name) / stamp
-            self.execution.mkdir(parents=True)
+            self.execution = self._execution(event)
+            self.execution.mkdir(parents=True, exist_ok=True)
         for traced in self.trace.see(event):
-            self._keep(self.execution, traced, event.run)
+            if traced.node is None:
+                _append(self.execution / EVENTS, traced)
+            else:
+                self._visit(self.execution, traced.node, traced, event.run).take(traced)
 
-    def _keep(self, execution: Path, traced: Traced, run: str) -> None:
-        if traced.node is None:
-            _append(execution / EVENTS, traced)
-            return
-        visits = self.visits.setdefault(traced.node.id, [])
-        if traced.type == "node_started":
-            visits.append(_begun(execution, traced.node, len(visits), traced.timestamp))
-        visit = visits[-1]
-        if traced.type in ("node_completed", "node_failed"):
-            visit.ended = traced.timestamp
-            is_stopped = traced.payload.get("state") == "cancelled"
-            visit.status = "Ok" if traced.type == "node_completed" else "Stopped" if is_stopped else "Failed"
-        visit.keep(traced.images)
-        visit.write(run, execution)
-        _append(visit.folder / EVENTS, traced)
+    def _execution(self, event: Event) -> Path:
+        """Return the folder of a run: that which it has, else one of the time of its first event."""
+        runs = self.project / ROOT / folder_name(self.wiring.name)
+        own = str(uuid5(NAMESPACE_URL, event.run))[:CHARACTERS]
+        return next(runs.glob(f"*_{own}"), runs / f"{event.time:%Y-%m-%d_%H-%M-%S}_{own}")
 
+    def _visit(self, execution: Path, node: Known, traced: Traced, run: str) -> _Visit:
+        """Return the pass that an event is of: the last one, or a new one.
 
-def _begun(execution: Path, node: Known, before: int, started: int) -> _Visit:
-    folder = execution / folder_name(node.name)
-    if before:
-        folder /= str(before + 1)
-    (folder / "artifacts").mkdir(parents=True)
-    return _Visit(folder, node, started)
+        A node may end that never began, as one that is cancelled, and one that had begun before the run was
+        interrupted may go on.
+        """
+        visit = self._visits.get(node.id)
+        begins = traced.type == "node_started" and (visit is None or visit.is_over)
+        if visit is None or begins:
+            visit = self._opened(execution, node, traced.timestamp, run)
+            self._visits[node.id] = visit
+        return visit
+
+    def _opened(self, execution: Path, node: Known, began: int, run: str) -> _Visit:
+        folder = own = execution / self._names[node.id]
+        number = 1
+        while (folder / RECORD).exists():
+            known = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+            if known["status"] == RUNNING:
+                return _Visit(folder, known)
+            number += 1
+            folder = own / str(number)
+        (folder / ARTIFACTS).mkdir(parents=True, exist_ok=True)
+        about = (run, node.id, node.name, execution.name)
+        return _Visit(folder, asdict(_Record(*about, began, None, RUNNING, node.trace_level, [])))
 
 
 def _append(file: Path, traced: Traced) -> None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-__all__ = ["folder_name", "prefix_of"]
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["folder_name", "folder_names", "prefix_of"]
 
 _OTHERS: Final = re.compile(r"[^a-z0-9]+")
 UNNAMED: Final = "unnamed"
@@ -19,3 +22,16 @@ def prefix_of(name: str) -> str:
 def folder_name(name: str) -> str:
     """Return the folder of a node or a workflow: `Click #5` gives `click-5`."""
     return _OTHERS.sub("-", name.lower()).strip("-") or UNNAMED
+
+
+def folder_names(names: Mapping[str, str]) -> dict[str, str]:
+    """Return the folders of nodes by their ids: a name that is taken gets a number behind it."""
+    found: dict[str, str] = {}
+    for id, name in names.items():
+        folder = base = folder_name(name)
+        number = 1
+        while folder in found.values():
+            number += 1
+            folder = f"{base}-{number}"
+        found[id] = folder
+    return found

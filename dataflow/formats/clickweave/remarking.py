@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from dataflow.formats.clickweave.conditions import Condition
     from dataflow.formats.clickweave.files import FileNode
+    from dataflow.formats.clickweave.layouts import Layout
     from dataflow.formats.clickweave.reading import Workflow
-    from dataflow.formats.clickweave.walks import Walk
     from dataflow.formats.foreign import Notes
 
 __all__ = ["remark_on"]
@@ -22,26 +22,24 @@ __all__ = ["remark_on"]
 MOST_RETRIES: Final = 10
 
 
-def remark_on(workflow: Workflow, walk: Walk, notes: Notes) -> None:
+def remark_on(workflow: Workflow, layout: Layout, notes: Notes) -> None:
     """Remark on each node what there is to say of it."""
     setting = {
         prefix_of(node.name) for id, node in workflow.nodes.items()
-        if id in walk.exits and node.node_type.type not in CONTROL
+        if id in layout.exits and node.node_type.type not in CONTROL
     }  # fmt: skip
     for id, node in workflow.nodes.items():
-        if id not in walk.exits:
-            _remark_unreached(id, node, walk, notes)
+        if id not in layout.exits:
+            _remark_unreached(id, node, layout, notes)
             continue
         _remark_settings(node, notes)
         for variable in _unset(node.node_type, setting):
             told = f"reads {variable!r}, which no node sets, as null"
             notes.remark(node.name, told, "it is null too, so every comparison but NotEquals is false")
-    if any(node.checks or node.expected_outcome for node in workflow.nodes.values()):
-        notes.remark("", "checks are judged after a failure too", "they are judged when the walk has ended")
 
 
-def _remark_unreached(id: str, node: FileNode, walk: Walk, notes: Notes) -> None:
-    if id in walk.others:
+def _remark_unreached(id: str, node: FileNode, layout: Layout, notes: Notes) -> None:
+    if id in layout.others:
         notes.remark(node.name, "a second entry point, which may be refused", "the walk never comes to it")
     elif node.enabled:
         notes.remark(node.name, "the walk never comes to it", "it never runs either, and stands as disabled")
@@ -61,7 +59,7 @@ def _remark_settings(node: FileNode, notes: Notes) -> None:
         return
     prefix = prefix_of(node.name)
     if prefix != node.name:
-        notes.remark(node.name, f"sets variables whose names begin with {prefix}.", "the names are the same")
+        notes.remark(node.name, f"has variables called {node.name}.success and so on", f"{prefix}.success")
     if node.retries > MOST_RETRIES:
         notes.remark(node.name, f"offers up to {MOST_RETRIES} retries", f"it has its {node.retries}")
     if node.timeout_ms is not None and not isinstance(kind, AiStep):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from dataflow.formats.foreign import Notes, Options
 
@@ -20,11 +21,22 @@ SERVER: Final = "npx -y native-devtools-mcp"
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The command that starts the server, and the models of steps and of images; empty for none."""
+    """The command that starts the server, and the models of steps and of images; empty for none.
+
+    `project` is the folder that paths in the file are relative to.
+    """
 
     command: tuple[str, ...]
+    project: Path
     model: str = ""
     vision_model: str = ""
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """What a run tells at its start: the models that were given."""
+        models = {"model": self.model, "vision_model": self.vision_model}
+        given = {name: model for name, model in models.items() if model}
+        return {"models": given} if given else {}
 
     @property
     def conversation(self) -> Mapping[str, Any]:
@@ -47,4 +59,5 @@ def settings_of(options: Options, notes: Notes) -> Settings:
         notes.problem((), f"the option server cannot be read: {error}")
     if not command and not notes.problems:
         notes.problem((), "the option server is empty; expected a command, with its arguments")
-    return Settings((*command,), options.get("model", ""), options.get("vision_model", ""))
+    models = (options.get("model", ""), options.get("vision_model", ""))
+    return Settings((*command,), notes.folder.absolute(), *models)

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
 
 from dataflow.events import EventKind
-from dataflow.messages import Image
+from dataflow.formats.clickweave.exits import exit_of
+from dataflow.formats.clickweave.files import CONTROL
+from dataflow.formats.clickweave.resolved import App, Element, Target
+from dataflow.messages import Image, Message, ToolCall
 from dataflow.wiring import LoopBlock, MapBlock
 
 if TYPE_CHECKING:
@@ -61,11 +64,13 @@ class Trace:
     """Turns what a run reports into the events of Clickweave.
 
     nodes: the nodes of the file by their ids
+    models: those that the run is given, by what they are for
     calls: how many tools each node has called
-    asked: the tools that models have asked for, by the ids of their calls
+    asked: the tools that models have asked for and that have not answered, by the ids of their calls
     """
 
     nodes: dict[str, Known]
+    models: Mapping[str, str] = field(default_factory=dict)
     calls: Counter[str] = field(default_factory=Counter)
     asked: dict[str, str] = field(default_factory=dict)
 
@@ -81,11 +86,13 @@ class Trace:
                 if "node_type" in placed.meta:
                     meta = placed.meta
                     nodes[id] = Known(id, meta["name"], meta["node_type"], meta.get("trace_level", ""))
-        return cls(nodes)
+        return cls(nodes, wiring.meta.get("models", {}))
 
     def see(self, event: Event) -> Iterator[Traced]:
         """Tell what an event comes to."""
         when = round(event.time.timestamp() * 1000)
+        if event.kind is EventKind.RUN_STARTED and self.models:
+            yield Traced(None, when, "models", self.models)
         if event.kind is EventKind.RUN_FINISHED and event.data["status"] == "completed":
             yield Traced(None, when, "workflow_completed", {})
         steps = [unquote(_TURNS.sub("", step)) for step in event.path.split("/")]
@@ -101,16 +108,14 @@ class Trace:
         self, node: Known, within: Sequence[str], event: Event
     ) -> Iterator[tuple[bool, str, dict[str, Any]]]:
         """Tell what an event of a node comes to, and whether it stands with the node."""
-        if node.kind["type"] in ("If", "Switch", "Loop", "EndLoop"):
+        if node.kind["type"] in CONTROL:
             yield from ((False, kind, payload) for kind, payload in _steering(node, event))
         elif within:
-            yield from ((True, kind, payload) for kind, payload in self._within(node, within, event))
+            yield from ((True, kind, payload) for kind, payload in self._within(node, event))
         else:
             yield from ((True, kind, payload) for kind, payload in _acting(event))
 
-    def _within(
-        self, node: Known, within: Sequence[str], event: Event
-    ) -> Iterator[tuple[str, dict[str, Any]]]:
+    def _within(self, node: Known, event: Event) -> Iterator[tuple[str, dict[str, Any]]]:
         """Tell what has happened inside of a node: the tools it has called, and what it has looked up."""
         if event.kind is not EventKind.NODE_FINISHED or event.data["state"] != "done":
             return
@@ -120,28 +125,38 @@ class Trace:
             name = metadata["tool"]
             yield "tool_call", {"name": name, "args": metadata["arguments"], "index": self._next(node)}
             yield "tool_result", _result(name, values["text"], len(values["images"]))
-        match within[-1]:
-            case "choose_app":
-                yield "app_resolved", {"name": values["name"], "pid": values["pid"]}
-            case "choose" if "name" in values:
-                yield "element_resolved", {"name": values["name"]}
-            case "aim":
-                yield "target_resolved", {"x": values["out"]["x"], "y": values["out"]["y"]}
-            case "ask":
-                for call in values["calls"]:
-                    self.asked[call.id] = call.name
-                    args = _arguments_in(call.arguments)
-                    yield "tool_call", {"name": call.name, "args": args, "index": self._next(node)}
-            case "make" if "result" in values:
-                message = values["result"].message
-                parts = (message.content,) if isinstance(message.content, str) else message.content
-                texts = [part for part in parts if isinstance(part, str)]
-                name = self.asked.get(message.tool_call_id, "")
-                yield "tool_result", _result(name, "\n".join(texts), len(parts) - len(texts))
-            case "describe":
-                yield "vision_summary", {"text": str(values["result"].message.content)}
-            case _:
-                return
+        for port, value in values.items():
+            match value:
+                case App() if port == "out":  # one that was known before stands elsewhere
+                    yield "app_resolved", asdict(value)
+                case Element():
+                    yield "element_resolved", asdict(value)
+                case Target():
+                    yield "target_resolved", asdict(value)
+                case [*calls]:
+                    yield from self._asked(node, calls)
+                case _ if isinstance(message := getattr(value, "message", None), Message):
+                    yield from self._answered(message, is_described="model" in metadata)
+                case _:
+                    continue
+
+    def _asked(self, node: Known, calls: Sequence[Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Tell the tools that a model asks for."""
+        for call in calls:
+            if isinstance(call, ToolCall):
+                self.asked[call.id] = call.name
+                args = _arguments_in(call.arguments)
+                yield "tool_call", {"name": call.name, "args": args, "index": self._next(node)}
+
+    def _answered(self, message: Message, *, is_described: bool) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Tell what a tool has answered, once, and what a model has seen in it."""
+        if message.tool_call_id in self.asked:
+            parts = (message.content,) if isinstance(message.content, str) else message.content
+            texts = [part for part in parts if isinstance(part, str)]
+            name = self.asked.pop(message.tool_call_id)
+            yield "tool_result", _result(name, "\n".join(texts), len(parts) - len(texts))
+        elif is_described:
+            yield "vision_summary", {"text": str(message.content)}
 
     def _next(self, node: Known) -> int:
         self.calls[node.id] += 1
@@ -204,8 +219,7 @@ def _steering(node: Known, event: Event) -> Iterator[tuple[str, dict[str, Any]]]
 def _taken(node: Known, metadata: Mapping[str, Any]) -> dict[str, Any]:
     taken = metadata["taken"]
     if "left" not in metadata:
-        case = taken.removeprefix("case ")
-        return {"output_taken": taken if case == taken else f"SwitchCase({case})"}
+        return {"output_taken": exit_of(taken)}
     return {
         "condition": node.kind["condition"],
         "resolved_left": metadata["left"],

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.formats.clickweave.checking import check_workflow
+from dataflow.formats.clickweave.folders import RunFolder
+from dataflow.formats.clickweave.layouts import layout_of
 from dataflow.formats.clickweave.reading import is_older, read_workflow
 from dataflow.formats.clickweave.remarking import remark_on
 from dataflow.formats.clickweave.settings import OPTIONS, settings_of
-from dataflow.formats.clickweave.walks import walk_of
 from dataflow.formats.clickweave.words import ClickweaveWords
 from dataflow.formats.clickweave.writing import write_document
 from dataflow.formats.foreign import Format
@@ -34,11 +35,11 @@ def translate(data: Any, options: Options, notes: Notes) -> JsonDict:
     check_workflow(workflow, notes)
     if notes.problems:
         return {}
-    walk = walk_of(workflow, notes)
+    layout = layout_of(workflow, notes)
     if notes.problems:
         return {}
-    remark_on(workflow, walk, notes)
-    return write_document(workflow, walk, settings, notes)
+    remark_on(workflow, layout, notes)
+    return write_document(workflow, layout, settings, notes)
 
 
-FORMAT: Final = Format("clickweave", recognises, translate, OPTIONS, ClickweaveWords)
+FORMAT: Final = Format("clickweave", recognises, translate, OPTIONS, ClickweaveWords, RunFolder)

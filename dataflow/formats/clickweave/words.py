@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from dataflow.formats.clickweave.tracing import Trace
+from dataflow.redaction import redacted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -34,5 +35,5 @@ class ClickweaveWords:
 
 
 def line_of(told: Mapping[str, Any]) -> str:
-    """Write one event; what JSON has no form for stands there as text."""
-    return json.dumps(told, ensure_ascii=False, default=str)
+    """Write one event without secrets; what JSON has no form for stands there as text."""
+    return redacted(json.dumps(told, ensure_ascii=False, default=str))

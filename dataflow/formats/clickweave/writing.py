@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.formats.clickweave.actions import action_of
+from dataflow.formats.clickweave.exits import Exit, port_of
 from dataflow.formats.clickweave.files import ACTIONS, EndLoop, If, Loop, Switch
-from dataflow.formats.clickweave.walks import BODY, DONE, ON
+from dataflow.formats.clickweave.layouts import ON
 from dataflow.formats.naming import free_name
 from dataflow.names import write_reference
 from dataflow.wiring import CARRY, Reference
@@ -16,15 +17,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from dataflow.formats.clickweave.files import FileNode
+    from dataflow.formats.clickweave.layouts import Layout
     from dataflow.formats.clickweave.reading import Workflow
     from dataflow.formats.clickweave.settings import Settings
-    from dataflow.formats.clickweave.walks import Walk
     from dataflow.formats.foreign import JsonDict, Notes
 
 __all__ = ["write_document"]
 
 #: The port of a walk, on its way in and on its way out.
 WALK: Final = "walk"
+#: The port of a failure.
+ERROR: Final = "$error"
 
 
 @dataclass(slots=True)
@@ -36,35 +39,35 @@ class _Writer:
     """
 
     workflow: Workflow
-    walk: Walk
+    layout: Layout
     settings: Settings
     blocks: dict[str | None, JsonDict] = field(default_factory=dict)
     left: dict[tuple[str, str, str], str] = field(default_factory=dict)
 
     def write(self, notes: Notes) -> JsonDict:
         """Write the whole document."""
-        self.blocks = {loop: {"nodes": {}, "outputs": {}} for loop in (None, *self.walk.bodies)}
+        self.blocks = {loop: {"nodes": {}, "outputs": {}} for loop in (None, *self.layout.bodies)}
         nodes = self.blocks[None]["nodes"]
         nodes[self.start] = {"type": "agent.context", **self.settings.conversation}
         written = {id: self._node(id, node) for id, node in self.workflow.nodes.items()}
         if any("tools" in node.get("inputs", {}) for node in written.values()):
             nodes[self.server] = {"type": "agent.tools", "config": self.settings.server_config}
         for id, node in written.items():
-            self.blocks[self.walk.homes.get(id)]["nodes"][id] = node
+            self.blocks[self.layout.homes.get(id)]["nodes"][id] = node
             notes.origin(id, ("nodes", self.workflow.places[id]))
-        ending = {"inputs": {WALK: self._sources(self.walk.ending, None)}}
-        nodes[self.end] = {"type": "clickweave.end", **ending}
-        outputs = {"variables": write_reference(Reference(self.end, "variables"))}
-        if checked := [node for id, node in self.workflow.nodes.items() if self._is_checked(id, node)]:
-            config = {"nodes": [_checks(node) for node in checked]}
-            nodes[self.checks] = {"type": "clickweave.checks", "config": config, **ending}
-            outputs["checks"] = write_reference(Reference(self.checks, "verdicts"))
+        ending = {WALK: self._sources(self.layout.ending, None)}
+        nodes[self.end] = {"type": "clickweave.end", "inputs": ending}
+        outputs = {"variables": _port(self.end, "variables")}
+        if any(map(self._is_checked, self.workflow.nodes)):
+            nodes[self.checks] = self._judging()
+            ending |= {"failures": self._failures(), "verdicts": _port(self.checks, "verdicts")}
+            outputs["checks"] = _port(self.checks, "verdicts")
         return {
             "dataflow": 1,
             **({"name": self.workflow.name} if self.workflow.name else {}),
             "nodes": nodes,
             "outputs": outputs,
-            "meta": {"id": self.workflow.id},
+            "meta": {"id": self.workflow.id, **self.settings.told},
         }
 
     @property
@@ -83,16 +86,34 @@ class _Writer:
     def checks(self) -> str:
         return self._free("checks")
 
-    def _is_checked(self, id: str, node: FileNode) -> bool:
-        has_any = bool(node.checks or node.expected_outcome)
-        return has_any and id in self.walk.exits and node.node_type.type in ACTIONS
+    def _acts(self, id: str) -> bool:
+        return id in self.layout.exits and self.workflow.nodes[id].node_type.type in ACTIONS
+
+    def _is_checked(self, id: str) -> bool:
+        node = self.workflow.nodes[id]
+        return bool(node.checks or node.expected_outcome) and self._acts(id)
+
+    def _judging(self) -> JsonDict:
+        """Write the node that judges: it begins when nothing more is done or fails, as the walk has ended."""
+        checked = [id for id in self.workflow.nodes if self._is_checked(id)]
+        inputs = {
+            "context": _port(self.start, "out"),
+            "seen": {"gather": [self._lifted(id, "seen") for id in checked]},
+            "failures": self._failures(),
+        }
+        config = {"nodes": [_checks(self.workflow.nodes[id]) for id in checked]}
+        return {"type": "clickweave.checks", "config": config, "inputs": inputs}
+
+    def _failures(self) -> JsonDict:
+        """Write where failures come from: as they are read, none ends the run before the checks."""
+        return {"gather": [self._lifted(id, ERROR) for id in self.workflow.nodes if self._acts(id)]}
 
     def _free(self, name: str) -> str:
         return free_name(name, self.workflow.nodes)
 
     def _node(self, id: str, node: FileNode) -> JsonDict:
         meta = {"meta": _meta(node)}
-        if id not in self.walk.exits:
+        if id not in self.layout.exits:
             return {"type": "clickweave.unused", "policy": {"enabled": False}, **meta}
         kind = node.node_type
         inputs = {} if isinstance(kind, Loop) else {"inputs": {WALK: self._sources_of(id)}}
@@ -118,13 +139,13 @@ class _Writer:
         return written | ({"policy": {"retry": {"retries": node.retries}}} if node.retries else {})
 
     def _loop(self, id: str, kind: Loop) -> JsonDict:
-        end = self.walk.ends[id]
+        end = self.layout.ends[id]
         carries = {
             _carry(WALK, self._depth(id)): {"first": self._sources_of(id), "next": _port(end, WALK)},
             _carry("round", self._depth(id)): {"first": {"value": 1}, "next": _port(end, "round")},
         }
         block = self.blocks[id]
-        block["outputs"][DONE] = _port(end, DONE)
+        block["outputs"][Exit.LOOP_DONE] = _port(end, Exit.LOOP_DONE)
         return {"limit": kind.max_iterations, "carry": carries, "until": _port(end, "done"), **block}
 
     def _end_loop(self, kind: EndLoop) -> JsonDict:
@@ -135,22 +156,22 @@ class _Writer:
             "exit_condition": _json(loop.node_type.exit_condition),
             "max_iterations": loop.node_type.max_iterations,
         }
-        end = self.walk.ends[kind.loop_id]
+        end = self.layout.ends[kind.loop_id]
         rounds = write_reference(Reference(CARRY, _carry("round", self._depth(kind.loop_id))))
         inputs = {WALK: self._sources_of(end), "round": rounds}
         return {"type": "clickweave.end_loop", "config": config, "inputs": inputs}
 
     def _depth(self, loop: str) -> int:
-        depth, around = 1, self.walk.homes[loop]
+        depth, around = 1, self.layout.homes[loop]
         while around is not None:
-            depth, around = depth + 1, self.walk.homes[around]
+            depth, around = depth + 1, self.layout.homes[around]
         return depth
 
     def _sources_of(self, id: str) -> Any:
         """Write where the walk comes from: each time from one of them."""
-        leading = self.walk.leading_to(id)
-        begins = [write_reference(Reference(self.start, "out"))] if id == self.walk.entry else []
-        return self._sources(leading, self.walk.homes[id], begins)
+        leading = self.layout.leading_to(id)
+        begins = [write_reference(Reference(self.start, "out"))] if id == self.layout.entry else []
+        return self._sources(leading, self.layout.homes[id], begins)
 
     def _sources(
         self, leading: Iterable[tuple[str, str]], home: str | None, begins: Iterable[str] = ()
@@ -160,21 +181,18 @@ class _Writer:
 
     def _source(self, id: str, output: str, home: str | None) -> str:
         """Write one source, which leaves the loops that the reader is not in."""
-        if output == BODY:
+        if output == Exit.LOOP_BODY:
             return write_reference(Reference(CARRY, _carry(WALK, self._depth(id))))
-        node, port = id, self._port_of(id, output)
-        inside = self.walk.homes[id]
+        return self._lifted(id, WALK if output == ON else port_of(output), home)
+
+    def _lifted(self, node: str, port: str, home: str | None = None) -> str:
+        """Write a port of a node, as what leaves the loops around it that are not also around the reader."""
+        inside = self.layout.homes[node]
         while inside != home:
             assert inside is not None, "a walk leads into a loop by its Loop alone"
             node, port = inside, self._left(inside, node, port)
-            inside = self.walk.homes[inside]
+            inside = self.layout.homes[inside]
         return _port(node, port)
-
-    def _port_of(self, id: str, output: str) -> str:
-        if output == ON:
-            return WALK
-        is_case = isinstance(self.workflow.nodes[id].node_type, Switch) and output != "SwitchDefault"
-        return f"case {output.removeprefix('SwitchCase(').removesuffix(')')}" if is_case else output
 
     def _left(self, loop: str, node: str, port: str) -> str:
         """Give what leaves a loop besides `LoopDone` a name."""
@@ -185,9 +203,9 @@ class _Writer:
         return self.left[key]
 
 
-def write_document(workflow: Workflow, walk: Walk, settings: Settings, notes: Notes) -> JsonDict:
+def write_document(workflow: Workflow, layout: Layout, settings: Settings, notes: Notes) -> JsonDict:
     """Write the document of a workflow that has been checked."""
-    return _Writer(workflow, walk, settings).write(notes)
+    return _Writer(workflow, layout, settings).write(notes)
 
 
 def _carry(name: str, depth: int) -> str:

@@ -253,3 +253,10 @@ def test_a_server_that_cannot_start_fails_with_its_cause(tmp_path: Path) -> None
     flow = Flow.load(saved(tmp_path, workflow([typing("a")])), server="/nowhere/desk")
     with pytest.raises(RunFailed, match="/nowhere/desk"):
         flow.run_sync()
+
+
+def test_a_relative_path_is_one_of_the_folder_of_the_file(tmp_path: Path) -> None:
+    given = {"path": "a/b.png", "file": "/c", "text": "d/e"}
+    calling = node("a", "a", "McpToolCall", tool_name="launch_app", arguments=given)
+    done = run(tmp_path, workflow([calling]))
+    assert done.calls == [("launch_app", {**given, "path": str(tmp_path / "a/b.png")})]

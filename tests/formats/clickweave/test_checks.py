@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dataflow_agent import ScriptedAnswer
-from tests.formats.clickweave.workflows import run, typing, workflow
+from tests.formats.clickweave.workflows import edge, loop, never, press, run, typing, workflow
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -76,3 +76,37 @@ def test_a_screenshot_that_fails_is_left_out(tmp_path: Path) -> None:
 def test_a_workflow_without_checks_asks_nobody(tmp_path: Path) -> None:
     done = run(tmp_path, workflow([typing("a")]))
     assert (done.requests, "checks" in done.outputs) == ([], False)
+
+
+BROKEN: Any = {"press_key": [{"error": "it is broken"}]}
+
+
+def judged_after_failure(folder: Path, data: dict[str, Any], *answers: Any) -> Any:
+    done = run(folder, data, *answers, **BROKEN)
+    assert done.error is not None
+    ((node, message),) = [(one.node, one.message) for one in done.error.failures]
+    assert node == "end"
+    assert message.endswith("b/call: ToolFailed: tool 'press_key' of server 'desk' has failed: it is broken")
+    return done.error.result.outputs["checks"]
+
+
+def test_checks_are_judged_after_a_failure_too(tmp_path: Path) -> None:
+    nodes = [typing("a", checks=[check("A")]), press("b", checks=[check("B")]), typing("c")]
+    (verdict,) = judged_after_failure(tmp_path, workflow(nodes), says(A="pass"))
+    assert (verdict["node_name"], verdict["check_results"][0]["verdict"]) == ("a", "Pass")
+
+
+def test_checks_in_a_loop_that_fails_are_judged_too(tmp_path: Path) -> None:
+    nodes = [*loop("l", never, 2), typing("a", checks=[check("A")]), press("b"), typing("c")]
+    data = workflow(
+        nodes, edge("l a", "LoopBody"), edge("a b"), edge("b l_end"), edge("l_end l"), edge("l c", "LoopDone")
+    )
+    (verdict,) = judged_after_failure(tmp_path, data, says(A="pass"))
+    assert verdict["node_name"] == "a"
+
+
+def test_a_node_is_judged_by_its_last_pass(tmp_path: Path) -> None:
+    nodes = [*loop("l", never, 2), typing("a", checks=[check("A")])]
+    data = workflow(nodes, edge("l a", "LoopBody"), edge("a l_end"))
+    done = run(tmp_path, data, says(A="pass"), type_text=["first", "second"])
+    assert "second" in str(done.requests[0].messages[-1].content)

@@ -211,7 +211,7 @@ REPORTED: Final[dict[str, tuple[Any, str]]] = {
     ),
     "a name that variables do not have": (
         workflow([typing("a", "Go on")]),
-        "node 'Go on': originally sets variables whose names begin with go_on.; here the names are the same",
+        "node 'Go on': originally has variables called Go on.success and so on; here go_on.success",
     ),
     "many retries": (
         workflow([typing("a", retries=11)]),

@@ -16,6 +16,7 @@ from tests.formats.clickweave.workflows import (
     edge,
     literal,
     loop,
+    looping,
     never,
     node,
     press,
@@ -39,12 +40,6 @@ def loops(done: Done, id: str = "l") -> list[tuple[str, int]]:
         for event in done.events
         if event.kind is EventKind.LOOP_EXITED and event.path.split("/")[-1] == id
     ]
-
-
-def looping(exit_condition: dict[str, Any], limit: int, body: dict[str, Any]) -> dict[str, Any]:
-    nodes = [*loop("l", exit_condition, limit), body]
-    id = body["id"]
-    return workflow(nodes, edge(f"l {id}", "LoopBody"), edge(f"{id} l_end"), edge("l_end l"))
 
 
 def branching(*cases: tuple[str, dict[str, Any]]) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from tests.formats.clickweave.workflows import (
     always,
     edge,
     listened,
-    loop,
+    looping,
     never,
     node,
     press,
@@ -92,19 +92,14 @@ def test_a_switch_tells_the_case_that_it_has_taken(tmp_path: Path) -> None:
     ]
 
 
-def looping(exit_condition: dict[str, Any]) -> dict[str, Any]:
-    nodes = [*loop("l", exit_condition, 2), typing("n")]
-    return workflow(nodes, edge("l n", "LoopBody"), edge("n l_end"))
-
-
 def test_a_loop_tells_its_rounds_and_why_it_was_left(tmp_path: Path) -> None:
-    events = told(tmp_path, looping(never))
+    events = told(tmp_path, looping(never, 2, typing("n")))
     about = {"node_id": "l", "node_name": "l"}
     assert payloads(events, "loop_iteration") == [{**about, "iteration": 0}, {**about, "iteration": 1}]
     assert payloads(events, "loop_exited") == [
         {**about, "reason": "max_iterations", "iterations_completed": 2}
     ]
-    (left,) = payloads(told(tmp_path, looping(always)), "loop_exited")
+    (left,) = payloads(told(tmp_path, looping(always, 2, typing("n"))), "loop_exited")
     assert (left["reason"], left["iterations_completed"]) == ("condition_met", 1)
 
 
@@ -138,7 +133,7 @@ def test_the_command_line_tells_a_run_in_these_words(
 def kept(folder: Path, data: dict[str, Any], **answers: list[Any]) -> tuple[Path, Done]:
     """Run a workflow, and return the folder of the execution."""
     done = run(folder, data, **answers)
-    writer = RunFolder(folder, Flow.load(saved(folder, data)).wiring)
+    writer = RunFolder(Flow.load(saved(folder, data)).wiring, folder)
     for event in done.events:
         writer.see(event)
     assert writer.execution is not None
@@ -156,7 +151,7 @@ def test_an_execution_has_a_folder_by_workflow_time_and_node(tmp_path: Path) -> 
 
 
 def test_events_stand_with_their_node_or_with_the_execution(tmp_path: Path) -> None:
-    execution, _ = kept(tmp_path, looping(never))
+    execution, _ = kept(tmp_path, looping(never, 2, typing("n")))
     own = (execution / "n" / "events.jsonl").read_text(encoding="utf-8").splitlines()
     assert types([json.loads(line) for line in own])[0] == "node_started"
     shared = (execution / "events.jsonl").read_text(encoding="utf-8").splitlines()
@@ -164,7 +159,7 @@ def test_events_stand_with_their_node_or_with_the_execution(tmp_path: Path) -> N
 
 
 def test_a_second_pass_through_a_node_has_a_record_of_its_own(tmp_path: Path) -> None:
-    execution, _ = kept(tmp_path, looping(never))
+    execution, _ = kept(tmp_path, looping(never, 2, typing("n")))
     assert json.loads((execution / "n" / "2" / "run.json").read_text(encoding="utf-8"))["status"] == "Ok"
 
 
@@ -211,3 +206,27 @@ def test_a_node_that_has_failed_is_kept_as_failed(tmp_path: Path) -> None:
     execution, _ = kept(tmp_path, workflow([typing("a"), press("b")]), type_text=[{"error": "no"}])
     assert json.loads((execution / "a" / "run.json").read_text(encoding="utf-8"))["status"] == "Failed"
     assert not (execution / "b").exists()
+
+
+def test_what_tools_read_of_the_screen_is_kept(tmp_path: Path) -> None:
+    data = workflow([node("a", "a", "TakeScreenshot", mode="Screen", target=None)])
+    execution, _ = kept(tmp_path, data, take_screenshot=[{"text": "OK at 1, 2", "images": 1}])
+    artifacts = execution / "a" / "artifacts"
+    assert sorted(path.name for path in artifacts.iterdir()) == ["image-1.png", "ocr-1.txt"]
+    assert (artifacts / "ocr-1.txt").read_text(encoding="utf-8") == "OK at 1, 2"
+
+
+def test_two_nodes_of_one_folder_name_have_folders_of_their_own(tmp_path: Path) -> None:
+    execution, _ = kept(tmp_path, workflow([typing("a", "Go 1"), typing("b", "Go--1")]))
+    assert sorted(path.name for path in execution.iterdir() if path.is_dir()) == ["go-1", "go-1-2"]
+
+
+def test_a_node_that_ends_without_a_start_has_a_record(tmp_path: Path) -> None:
+    data = workflow([typing("a")])
+    done = run(tmp_path, data)
+    writer = RunFolder(Flow.load(saved(tmp_path, data)).wiring, tmp_path)
+    for event in done.events:
+        if (event.path, event.kind.name) != ("a", "NODE_STARTED"):
+            writer.see(event)
+    assert writer.execution is not None
+    assert json.loads((writer.execution / "a" / "run.json").read_text(encoding="utf-8"))["status"] == "Ok"

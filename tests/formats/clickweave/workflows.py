@@ -16,8 +16,8 @@ from dataflow import Event, Flow, Result, RunFailed
 from dataflow_agent import scripted
 
 __all__ = [
-    "Done", "always", "condition", "edge", "listened", "literal", "loop", "never", "node", "press", "run",
-    "saved", "server", "typed_by", "typing", "variable", "workflow",
+    "Done", "always", "condition", "edge", "listened", "literal", "loop", "looping", "never", "node", "press",
+    "run", "saved", "server", "typed_by", "typing", "variable", "workflow",
 ]  # fmt: skip
 
 DESK: Final = Path(__file__).with_name("desk.py")
@@ -53,6 +53,13 @@ def edge(path: str, output: str = "", case: str = "") -> dict[str, Any]:
     source, target = path.split()
     told = {"type": output, **({"name": case} if case else {})} if output else None
     return {"from": source, "to": target, "output": told}
+
+
+def looping(exit_condition: dict[str, Any], limit: int, body: dict[str, Any]) -> dict[str, Any]:
+    """Write a workflow that is a loop around one node."""
+    nodes = [*loop("l", exit_condition, limit), body]
+    id = body["id"]
+    return workflow(nodes, edge(f"l {id}", "LoopBody"), edge(f"{id} l_end"), edge("l_end l"))
 
 
 def literal(value: object) -> dict[str, Any]:

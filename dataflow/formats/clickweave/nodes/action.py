@@ -13,6 +13,7 @@ from dataflow.formats.clickweave.naming import prefix_of
 from dataflow.formats.clickweave.nodes.named import Named
 from dataflow.formats.clickweave.nodes.state import with_variables
 from dataflow.formats.clickweave.results import variables_of
+from dataflow.ports import SKIP, Maybe
 
 if TYPE_CHECKING:
     from dataflow.flows import Flow
@@ -30,10 +31,11 @@ class Action(Config):
 
 
 class Noted(NamedTuple):
-    """The walk with what a node has found out, and the variables that it has set."""
+    """The walk with what a node has found out, the variables that it has set, and what is to be judged."""
 
     walk: ExecutionContext
     variables: dict[str, Any]
+    seen: Maybe[dict[str, Any]]
 
 
 def call_tool(f: Flow, placed_as: str, tool: str, arguments: Any, tools: Any, **policy: Any) -> Any:
@@ -47,4 +49,4 @@ async def noted(walk: ExecutionContext, value: Any, config: Action) -> Noted:
     variables = dict(variables_of(prefix_of(config.name), value, config.alias))
     if config.settle:
         await anyio.sleep(config.settle)
-    return Noted(with_variables(walk, variables), variables)
+    return Noted(with_variables(walk, variables), variables, SKIP)

@@ -15,7 +15,8 @@ from dataflow.formats.clickweave.nodes.answers import object_in
 from dataflow.formats.clickweave.nodes.errors import MOST_CHARACTERS, AppNotFound
 from dataflow.formats.clickweave.nodes.evidence import watched
 from dataflow.formats.clickweave.nodes.named import Named
-from dataflow.formats.clickweave.nodes.state import App, is_repeated, lookups_of, with_lookups
+from dataflow.formats.clickweave.nodes.state import is_repeated, lookups_of, with_lookups
+from dataflow.formats.clickweave.resolved import App
 from dataflow.formats.clickweave.results import value_of
 from dataflow.joins import merge
 from dataflow.ports import SKIP, Maybe
@@ -36,9 +37,10 @@ class AppCall(Action):
 
 
 class LookedUp(NamedTuple):
-    """An app that is known, or the arguments of the calls that tell which there are."""
+    """An app that is known, or the arguments of the calls that tell which there are; the walk with these."""
 
     known: Maybe[App]
+    walk: Maybe[ExecutionContext]
     apps: Maybe[dict[str, Any]]
     windows: Maybe[dict[str, Any]]
 
@@ -53,7 +55,7 @@ def app_call(f: Flow, walk: ExecutionContext, tools: Tools, *, config: AppCall) 
     apps = call_tool(f, "apps", "list_apps", looked.apps, tools)
     windows = call_tool(f, "windows", "list_windows", looked.windows, tools)
     prompt = f.add(ask_for_app, apps=apps.text, windows=windows.text, config=config).out
-    answer = f.add(Named("agent.chat", "model"), prompt=prompt, context=walk).out.text
+    answer = f.add(Named("agent.chat", "model"), prompt=prompt, context=looked.walk).out.text
     chosen = f.add(choose_app, answer=answer, apps=apps.text, config=config).out
     app = merge(looked.known, chosen)
     asked = f.add(address, app=app, config=config).out
@@ -67,8 +69,8 @@ async def look_up(walk: ExecutionContext, config: AppCall) -> LookedUp:
     """Look for the app among those that were found before."""
     known = None if is_repeated() else lookups_of(walk).apps.get(config.app)
     if known is not None:
-        return LookedUp(known, SKIP, SKIP)
-    return LookedUp(SKIP, {"user_apps_only": True}, {})
+        return LookedUp(known, SKIP, SKIP, SKIP)
+    return LookedUp(SKIP, walk, {"user_apps_only": True}, {})
 
 
 @node(name="ask_for_app")

@@ -11,17 +11,18 @@ from dataflow.config import Config
 from dataflow.context import ExecutionContext
 from dataflow.declare import node
 from dataflow.formats.clickweave.conditions import Condition, holds, side_of
+from dataflow.formats.clickweave.exits import Exit, case_port
 from dataflow.node_output import NodeOutput
 from dataflow.ports import Port, Ports
 
-__all__ = ["DEFAULT", "EndLoop", "If", "Switch", "case_port", "end_loop", "if_", "switch"]
+__all__ = ["EndLoop", "If", "Switch", "end_loop", "if_", "switch"]
 
 WALK: Final = "walk"
-TRUE: Final = "IfTrue"
-FALSE: Final = "IfFalse"
-DEFAULT: Final = "SwitchDefault"
-DONE: Final = "LoopDone"
-CASE: Final = "case "
+# Names of ports are kept in stores, as plain texts.
+IF_TRUE: Final = Exit.IF_TRUE.value
+IF_FALSE: Final = Exit.IF_FALSE.value
+SWITCH_DEFAULT: Final = Exit.SWITCH_DEFAULT.value
+LOOP_DONE: Final = Exit.LOOP_DONE.value
 
 
 class If(Config):
@@ -53,23 +54,21 @@ class EndLoop(Config):
     max_iterations: int = Field(default=100, ge=1, description="how often its body runs at most")
 
 
-def case_port(name: str) -> str:
-    """Return the port of a case, which has no name of its own kind: a case may be called anything."""
-    return f"{CASE}{name}"
-
-
 @node(
     name="if",
     ports=Ports(
         {WALK: ExecutionContext},
-        {TRUE: Port(ExecutionContext, exit=TRUE), FALSE: Port(ExecutionContext, exit=FALSE)},
+        {
+            IF_TRUE: Port(ExecutionContext, exit=IF_TRUE),
+            IF_FALSE: Port(ExecutionContext, exit=IF_FALSE),
+        },
     ),
 )
 async def if_(inputs: Mapping[str, Any], config: If) -> NodeOutput:
     """Go on where a condition leads."""
     walk: ExecutionContext = inputs[WALK]
     result = holds(config.condition, walk.variables)
-    taken = TRUE if result else FALSE
+    taken = IF_TRUE if result else IF_FALSE
     return NodeOutput({taken: walk}, metadata=_told(config.condition, walk, result) | {"taken": taken})
 
 
@@ -82,7 +81,7 @@ def _told(condition: Condition, walk: ExecutionContext, result: bool) -> dict[st
 
 
 def _exits(config: Switch) -> Ports:
-    names = [*(case_port(case.name) for case in config.cases), DEFAULT]
+    names = [*(case_port(case.name) for case in config.cases), SWITCH_DEFAULT]
     return Ports({WALK: ExecutionContext}, {name: Port(ExecutionContext, exit=name) for name in names})
 
 
@@ -91,19 +90,19 @@ async def switch(inputs: Mapping[str, Any], config: Switch) -> NodeOutput:
     """Go on where the first case leads that holds, else where `SwitchDefault` does."""
     walk: ExecutionContext = inputs[WALK]
     holding = (case_port(case.name) for case in config.cases if holds(case.condition, walk.variables))
-    taken = next(holding, DEFAULT)
+    taken = next(holding, SWITCH_DEFAULT)
     return NodeOutput({taken: walk}, metadata={"taken": taken})
 
 
 @node(
     name="end_loop",
     ports=Ports(
-        {WALK: ExecutionContext, "round": int},
+        {WALK: ExecutionContext, "round": Port(int, lazy=True)},  # nothing of a round that the walk has left
         {
             WALK: ExecutionContext,
             "round": int,
             "done": bool,
-            DONE: Port(ExecutionContext, conditional=True),
+            LOOP_DONE: Port(ExecutionContext, conditional=True),
         },
     ),
 )
@@ -115,5 +114,10 @@ async def end_loop(inputs: Mapping[str, Any], config: EndLoop) -> NodeOutput:
     walk: ExecutionContext = inputs[WALK]
     done = holds(config.exit_condition, walk.variables)
     is_last = done or inputs["round"] >= config.max_iterations
-    outputs = {WALK: walk, "round": inputs["round"] + 1, "done": done, **({DONE: walk} if is_last else {})}
+    outputs = {
+        WALK: walk,
+        "round": inputs["round"] + 1,
+        "done": done,
+        **({LOOP_DONE: walk} if is_last else {}),
+    }
     return NodeOutput(outputs, metadata=_told(config.exit_condition, walk, done))

@@ -13,7 +13,7 @@ from dataflow.declare import node
 from dataflow.failure import Failure
 from dataflow.flows import Flow
 from dataflow.formats.clickweave.nodes.answers import object_in
-from dataflow.formats.clickweave.nodes.evidence import evidence_of
+from dataflow.formats.clickweave.nodes.evidence import Evidence
 from dataflow.formats.clickweave.nodes.named import Named
 from dataflow.formats.clickweave.verdicts import CheckedNode, failed, judged, question_of
 from dataflow.messages import Image, Message
@@ -51,12 +51,23 @@ class Asked(NamedTuple):
 
 
 @flow
-def checks(f: Flow, walk: ExecutionContext, *, config: Checks) -> Judged:
-    """Judge one node after the other, up to the first of which a check has failed."""
-    verdicts = f.add(begin, walk=walk).out
+def checks(
+    f: Flow,
+    context: ExecutionContext,
+    seen: list[dict[str, Any]],
+    failures: list[Failure] | None = None,
+    *,
+    config: Checks,
+) -> Judged:
+    """Judge one node after the other, up to the first of which a check has failed.
+
+    `seen` is what nodes with checks have done, and `failures` what has failed: both are there when the walk
+    has ended, in whatever way.
+    """
+    verdicts = f.add(begin, failures=failures).out
     for number, one in enumerate(config.nodes, 1):
         judging = Judging(node=one)
-        asked = f.add(ask, walk=walk, verdicts=verdicts, config=judging).out
+        asked = f.add(ask, context=context, seen=seen, verdicts=verdicts, config=judging).out
         answer: Any = f.add(
             Named("agent.chat", f"model_{number}"), prompt=asked.question, context=asked.context
         )
@@ -67,21 +78,23 @@ def checks(f: Flow, walk: ExecutionContext, *, config: Checks) -> Judged:
 
 
 @node(name="begin")
-async def begin(walk: ExecutionContext) -> list[dict[str, Any]]:  # noqa: ARG001 - it has ended
+async def begin(failures: list[Failure] | None = None) -> list[dict[str, Any]]:  # noqa: ARG001 - it has ended
     """Begin without a verdict."""
     return []
 
 
 @node(name="ask")
-async def ask(walk: ExecutionContext, verdicts: list[dict[str, Any]], config: Judging) -> Asked:
+async def ask(
+    context: ExecutionContext, seen: list[dict[str, Any]], verdicts: list[dict[str, Any]], config: Judging
+) -> Asked:
     """Ask for a judgement of the last time that the node has run."""
-    seen = evidence_of(walk, config.node.name)
-    if seen is None or failed(verdicts):
+    kept = next((Evidence(**one) for one in seen if one["name"] == config.node.name), None)
+    if kept is None or failed(verdicts):
         return Asked(SKIP, SKIP)
-    if seen.image:
-        picture = Image(seen.media_type, b64decode(seen.image))
-        walk = walk.append(Message("user", ("This is what the screen was like afterwards.", picture)))
-    return Asked(question_of(config.node, seen.lines), walk)
+    if kept.image:
+        picture = Image(kept.media_type, b64decode(kept.image))
+        context = context.append(Message("user", ("This is what the screen was like afterwards.", picture)))
+    return Asked(question_of(config.node, kept.lines), context)
 
 
 @node(name="judge")

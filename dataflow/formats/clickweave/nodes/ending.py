@@ -2,23 +2,41 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any, Final
 
 from dataflow.context import ExecutionContext
+from dataflow.declare import node
+from dataflow.failure import Failure
+from dataflow.formats.clickweave.nodes.errors import WalkFailed
 from dataflow.formats.clickweave.nodes.state import public_variables
+from dataflow.node_output import NodeOutput
+from dataflow.ports import Port, Ports
 
-__all__ = ["Ended", "end", "unused"]
+__all__ = ["end", "unused"]
 
-
-class Ended(NamedTuple):
-    """What a walk comes to."""
-
-    variables: dict[str, Any]
+WALK: Final = "walk"
 
 
-async def end(walk: ExecutionContext) -> Ended:
-    """End a walk: give the variables that its nodes have set."""
-    return Ended(public_variables(walk))
+@node(
+    name="end",
+    ports=Ports(
+        {
+            WALK: Port(ExecutionContext, default=None),
+            "failures": Port(list[Failure], default=None),
+            "verdicts": Port(list[dict[str, Any]], default=None),
+        },
+        {"variables": dict[str, Any]},
+    ),
+)
+async def end(inputs: Mapping[str, Any]) -> NodeOutput:
+    """End a walk: give the variables that its nodes have set.
+
+    A failure that was held back until the checks had been judged is raised: `verdicts` are waited for.
+    """
+    if failures := inputs["failures"]:
+        raise WalkFailed(failures[0])
+    return NodeOutput({"variables": public_variables(inputs[WALK])})
 
 
 async def unused() -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from dataflow.errors import DataflowError
+from dataflow.failure import error_told
 from dataflow.wording import shortened
 
-__all__ = ["AppNotFound", "ElementNotFound"]
+if TYPE_CHECKING:
+    from dataflow.failure import Failure
+
+__all__ = ["AppNotFound", "ElementNotFound", "WalkFailed"]
 
 #: How much of an answer is quoted.
 MOST_CHARACTERS: Final = 120
@@ -28,3 +32,11 @@ class ElementNotFound(DataflowError):
         self.target = target
         quoted = shortened(answer, MOST_CHARACTERS)
         super().__init__(f"nothing to click on was found for {target!r}; find_text said: {quoted}")
+
+
+class WalkFailed(DataflowError):
+    """Raised where a walk with checks ends by a failure, once the checks have been judged."""
+
+    def __init__(self, failure: Failure) -> None:
+        self.failure = failure
+        super().__init__(f"the walk has failed at {failure.path}: {error_told(failure)}")

@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from dataflow.context import ExecutionContext
 from dataflow.current import this_firing
+from dataflow.formats.clickweave.resolved import App
 
 __all__ = [
-    "App",
     "Lookups",
     "is_repeated",
     "lookups_of",
@@ -22,14 +22,6 @@ __all__ = [
 
 #: Where the lookups stand among the variables; a variable of a node has a dot in its name.
 KEY: Final = "clickweave"
-
-
-@dataclass(frozen=True, slots=True)
-class App:
-    """A running app."""
-
-    name: str
-    pid: int
 
 
 @dataclass(frozen=True, slots=True)

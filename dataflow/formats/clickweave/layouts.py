@@ -1,4 +1,4 @@
-"""The walk through a workflow: where each node leads, what it comes to, and the bodies of its loops."""
+"""The layout of a workflow: where each node leads, what the walk comes to, and the bodies of the loops."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from dataflow.formats.clickweave.checking import entries_of, label_of
+from dataflow.formats.clickweave.exits import Exit, case_exit
 from dataflow.formats.clickweave.files import EndLoop, If, Loop, Switch
 
 if TYPE_CHECKING:
@@ -15,17 +16,15 @@ if TYPE_CHECKING:
     from dataflow.formats.clickweave.reading import Workflow
     from dataflow.formats.foreign import Notes
 
-__all__ = ["BODY", "DONE", "ON", "Walk", "walk_of"]
+__all__ = ["ON", "Layout", "layout_of"]
 
-#: What nodes that lead to one place have; a loop leads into its body, and on.
+#: The output of nodes that lead to one place.
 ON: Final = ""
-BODY: Final = "LoopBody"
-DONE: Final = "LoopDone"
 
 
 @dataclass(slots=True)
-class Walk:
-    """The walk through a workflow.
+class Layout:
+    """What the walk through a workflow may come to.
 
     entry: the node that it begins with
     exits: where each node leads that it comes to, by output; None where it ends. An EndLoop has none: it
@@ -63,22 +62,22 @@ class Walk:
         ]
 
 
-def walk_of(workflow: Workflow, notes: Notes) -> Walk:
-    """Find the walk through a workflow that has been checked; further problems are noted."""
-    walk = Walk()
+def layout_of(workflow: Workflow, notes: Notes) -> Layout:
+    """Lay out a workflow that has been checked; further problems are noted."""
+    layout = Layout()
     entries = entries_of(workflow)
     first = _through(workflow, entries[0])
     if first is None:
         notes.problem(
             ("nodes", workflow.places[entries[0]]), "the walk ends where it begins: all is disabled"
         )
-        return walk
-    walk.entry, walk.others = first, entries[1:]
-    _follow(workflow, walk)
-    _find_bodies(workflow, walk, notes)
+        return layout
+    layout.entry, layout.others = first, entries[1:]
+    _follow(workflow, layout)
+    _find_bodies(workflow, layout, notes)
     if not notes.problems:
-        _check_bodies(workflow, walk, notes)
-    return walk
+        _check_bodies(workflow, layout, notes)
+    return layout
 
 
 def _through(workflow: Workflow, id: str | None) -> str | None:
@@ -104,11 +103,11 @@ def _falls(workflow: Workflow, id: str) -> str | None:
         case EndLoop():
             return kind.loop_id
         case If():
-            return targets.get("IfFalse")
+            return targets.get(Exit.IF_FALSE)
         case Loop():
-            return targets.get(DONE)
+            return targets.get(Exit.LOOP_DONE)
         case Switch():
-            return targets.get("SwitchDefault", next(iter(targets.values()), None))
+            return targets.get(Exit.SWITCH_DEFAULT, next(iter(targets.values()), None))
         case _:
             return targets.get(ON)
 
@@ -120,21 +119,21 @@ def _targets(workflow: Workflow, id: str) -> dict[str, str]:
 def _outputs(kind: object) -> Iterable[str]:
     match kind:
         case If():
-            return ("IfTrue", "IfFalse")
+            return (Exit.IF_TRUE, Exit.IF_FALSE)
         case Switch():
-            return (*(f"SwitchCase({case.name})" for case in kind.cases), "SwitchDefault")
+            return (*(case_exit(case.name) for case in kind.cases), Exit.SWITCH_DEFAULT)
         case Loop():
-            return (BODY, DONE)
+            return (Exit.LOOP_BODY, Exit.LOOP_DONE)
         case EndLoop():
             return ()
         case _:
             return (ON,)
 
 
-def _follow(workflow: Workflow, walk: Walk) -> None:
+def _follow(workflow: Workflow, layout: Layout) -> None:
     """Find the nodes that the walk comes to, in the order of the file."""
     found: dict[str, dict[str, str | None]] = {}
-    todo = [walk.entry]
+    todo = [layout.entry]
     for id in todo:  # grows while it is walked
         if id in found:
             continue
@@ -143,32 +142,32 @@ def _follow(workflow: Workflow, walk: Walk) -> None:
         found[id] = {output: _through(workflow, targets.get(output)) for output in _outputs(kind)}
         todo += [target for target in found[id].values() if target is not None]
         if isinstance(kind, EndLoop):
-            walk.ends[kind.loop_id] = id
+            layout.ends[kind.loop_id] = id
             todo.append(kind.loop_id)
-    walk.exits = {id: found[id] for id in workflow.nodes if id in found}
+    layout.exits = {id: found[id] for id in workflow.nodes if id in found}
 
 
-def _find_bodies(workflow: Workflow, walk: Walk, notes: Notes) -> None:
+def _find_bodies(workflow: Workflow, layout: Layout, notes: Notes) -> None:
     onward: dict[str, list[str]] = {
-        id: [target for target in exits.values() if target is not None] for id, exits in walk.exits.items()
+        id: [target for target in exits.values() if target is not None] for id, exits in layout.exits.items()
     }
-    for loop, end in walk.ends.items():
+    for loop, end in layout.ends.items():
         onward[end].append(loop)
     back: dict[str, list[str]] = {id: [] for id in onward}
     for id, targets in onward.items():
         for target in targets:
             back[target].append(id)
-    for loop, exits in walk.exits.items():
+    for loop, exits in layout.exits.items():
         if not isinstance(workflow.nodes[loop].node_type, Loop):
             continue
-        closing = walk.ends.get(loop)
-        within = _reached(exits[BODY], onward, loop)
+        closing = layout.ends.get(loop)
+        within = _reached(exits[Exit.LOOP_BODY], onward, loop)
         if closing is None or closing not in within:
             place = ("nodes", workflow.places[loop])
             name = workflow.nodes[loop].name
             notes.problem(place, f"the body of {name!r} never comes to its EndLoop, so nothing is repeated")
             continue
-        walk.bodies[loop] = within & _reached(closing, back, loop)
+        layout.bodies[loop] = within & _reached(closing, back, loop)
 
 
 def _reached(start: str | None, onward: Mapping[str, list[str]], cut: str) -> set[str]:
@@ -183,20 +182,22 @@ def _reached(start: str | None, onward: Mapping[str, list[str]], cut: str) -> se
     return found
 
 
-def _check_bodies(workflow: Workflow, walk: Walk, notes: Notes) -> None:
+def _check_bodies(workflow: Workflow, layout: Layout, notes: Notes) -> None:
     """Note edges that lead into a loop past its Loop node, and say which loop each node is in."""
-    by_size = sorted(walk.bodies, key=lambda loop: len(walk.bodies[loop]))
-    for id in walk.exits:
-        walk.homes[id] = next((loop for loop in by_size if id in walk.bodies[loop]), None)
-    for id, exits in walk.exits.items():
+    by_size = sorted(layout.bodies, key=lambda loop: len(layout.bodies[loop]))
+    for id in layout.exits:
+        layout.homes[id] = next((loop for loop in by_size if id in layout.bodies[loop]), None)
+    for id, exits in layout.exits.items():
         for output, target in exits.items():
-            for loop, body in walk.bodies.items():
-                if target in body and id not in body and (id, output) != (loop, BODY):
+            for loop, body in layout.bodies.items():
+                if target in body and id not in body and (id, output) != (loop, Exit.LOOP_BODY):
                     told = _told_past(workflow, id, output, loop)
                     notes.problem(("nodes", workflow.places[id]), told)
-    for place, (loop, body) in enumerate(walk.bodies.items()):
-        for other in [*walk.bodies][:place]:
-            if body & walk.bodies[other] and not (body < walk.bodies[other] or walk.bodies[other] < body):
+    for place, (loop, body) in enumerate(layout.bodies.items()):
+        for other in [*layout.bodies][:place]:
+            if body & layout.bodies[other] and not (
+                body < layout.bodies[other] or layout.bodies[other] < body
+            ):
                 names = f"{workflow.nodes[loop].name!r} and {workflow.nodes[other].name!r}"
                 told = f"the bodies of {names} overlap; expected one inside the other"
                 notes.problem(("nodes", workflow.places[loop]), told)

@@ -1,0 +1,84 @@
+"""Workflows of Clickweave on the command line: runs in their own words, and the folders that they leave."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Cli
+from tests.formats.clickweave.workflows import always, edge, node, press, saved, server, typing, workflow
+
+pytestmark = pytest.mark.timeout(60)
+
+
+def target(folder: Path, data: dict[str, Any], options: str = "", **answers: list[Any]) -> str:
+    command = server(folder, **answers).replace("%", "%25").replace("#", "%23").replace("&", "%26")
+    return f"{saved(folder, data)}#server={command}{options}"
+
+
+def told(lines: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in lines.splitlines() if line.startswith("{")]
+
+
+def executions(folder: Path) -> list[Path]:
+    return sorted((folder / ".clickweave" / "runs" / "my-flow").glob("*"))
+
+
+def test_a_run_leaves_the_folder_of_its_execution(cli: Cli, folder: Path) -> None:
+    done = cli("run", target(folder, workflow([typing("a", "Click #5")])), "--log-format", "clickweave")
+    assert done.code == 0, done.err
+    (execution,) = executions(folder)
+    assert json.loads((execution / "click-5" / "run.json").read_text(encoding="utf-8"))["status"] == "Ok"
+    events = told((execution / "events.jsonl").read_text(encoding="utf-8"))
+    assert [event["event_type"] for event in events] == ["workflow_completed"]
+
+
+def test_a_run_of_which_nothing_is_kept_leaves_no_folder(cli: Cli, folder: Path) -> None:
+    file = target(folder, workflow([typing("a")]))
+    assert cli("run", file, "--no-store", "--log-format", "clickweave").code == 0
+    assert executions(folder) == []
+
+
+def test_a_resumed_run_goes_on_in_its_folder(cli: Cli, folder: Path) -> None:
+    data = workflow([typing("a"), press("b")])
+    file = target(folder, data, press_key=[{"error": "no"}])
+    assert cli("run", file, "--log-format", "clickweave").code == 1
+    (run,) = cli("runs", "--json").json["runs"]
+    assert cli("resume", run["run"], "--log-format", "clickweave").code == 1
+    (execution,) = executions(folder)
+    records = [execution / "b" / "run.json", execution / "b" / "2" / "run.json"]
+    assert [json.loads(path.read_text(encoding="utf-8"))["status"] for path in records] == ["Failed"] * 2
+
+
+def test_a_folder_that_cannot_be_written_is_a_warning(cli: Cli, folder: Path) -> None:
+    (folder / ".clickweave").write_text("", encoding="utf-8")
+    done = cli("run", target(folder, workflow([typing("a")])), "--log-format", "clickweave")
+    assert done.code == 0
+    assert done.err.count("warning: the records of the run end here: ") == 1
+
+
+def test_the_models_are_told_at_the_start(cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "answers.json").write_text('["done"]', encoding="utf-8")
+    monkeypatch.setenv("DATAFLOW_SCRIPTED", "answers.json")
+    data = workflow([node("a", "a", "AiStep", prompt="Look.")])
+    file = target(folder, data, "&model=openai/gpt-5&vision_model=openai/eyes")
+    done = cli("run", file, "--log-format", "clickweave")
+    first = told(done.err)[0]
+    assert first["event_type"] == "models"
+    assert first["payload"] == {"model": "openai/gpt-5", "vision_model": "openai/eyes"}
+
+
+def test_no_warning_names_an_inner_node(cli: Cli, folder: Path) -> None:
+    finding = node("f", "f", "FindText", search_text="OK")
+    done = cli("run", target(folder, workflow([finding])), "--no-store")
+    assert (done.code, "warning" in done.err) == (0, False)
+
+
+def test_a_run_that_branches_is_kept_in_a_store(cli: Cli, folder: Path) -> None:
+    nodes = [node("i", "Seen?", "If", condition=always), typing("yes"), typing("no")]
+    data = workflow(nodes, edge("i yes", "IfTrue"), edge("i no", "IfFalse"))
+    done = cli("run", target(folder, data))
+    assert (done.code, "no.success" in done.out) == (0, False), done.err
