@@ -212,6 +212,7 @@ class MapAction:
     named: bool = True  # False: named after the node that reads it first
     is_every: bool = False  # over edges
     indexed: set[str] = field(default_factory=set)
+    early: set[str] = field(default_factory=set)  # outputs that settle with their last value in any case
 
 
 @dataclass(slots=True)
