@@ -13,7 +13,8 @@ from dataflow.layout import lay_out
 from dataflow.lift import lift
 from dataflow.own_lists import find_own_lists
 from dataflow.resolve import resolve
-from dataflow.scoping import in_order, place
+from dataflow.scope_placing import place
+from dataflow.scoping import in_order
 from dataflow.showing import show_lifted
 from dataflow.wording import listed
 

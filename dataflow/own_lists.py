@@ -12,7 +12,7 @@ from dataflow.graph import CollectAction, LoopAction, MapAction, Terminal, Verte
 from dataflow.scoping import body_of, resolved, scope_of, wires_of, wires_within
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from dataflow.graph import Graph, Scope, Spot
 
@@ -80,7 +80,7 @@ class _Known:
     def own_lists(self, opener: Vertex, *, are_whole: bool) -> dict[str, _Reading]:
         """Find the outputs of a map that something inside it waits for, each with the first that does.
 
-        `are_whole` says that lists of other maps are known when these have ended, even if they may be earlier.
+        `are_whole` says that lists of other maps are known when these have ended, even where that is earlier.
         """
         body = body_of(opener)
         assert body is not None, "it is a map"
