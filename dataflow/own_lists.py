@@ -39,11 +39,12 @@ def find_own_lists(graph: Graph, ordered: Sequence[Vertex]) -> None:
         action = opener.action
         assert isinstance(action, MapAction), "as they were chosen"
         why = _why_late(action)
-        for name, reading in known.own_lists(opener, are_whole=why is None).items():
-            if why is None:
-                action.early.add(name)
-            else:
-                _refuse(graph, action, action.collects[name], reading, why)
+        found = known.own_lists(opener, are_whole=why is None)
+        if why is None:
+            action.early.update(found)
+            continue
+        for name, reading in [*found.items()][:1]:  # others wait for the same
+            _refuse(graph, action, action.collects[name], reading, why)
 
 
 def _refuse(graph: Graph, action: MapAction, source: Terminal, reading: _Reading, why: str) -> None:
@@ -96,7 +97,7 @@ class _Known:
                     seen.add(terminal)
                     if terminal.owner is opener:
                         found.setdefault(terminal.port, _Reading(spot, wire))
-                    todo += self._waits_for(terminal, are_whole=are_whole)
+                    todo += self._waits_for(terminal, opener.fires_in, are_whole=are_whole)
         return found
 
     def _inside(self, body: Scope) -> Iterator[Vertex]:
@@ -121,8 +122,8 @@ class _Known:
             case _:
                 return scope.owner is not None and self.position[scope.owner] > self.position[opener]
 
-    def _waits_for(self, terminal: Terminal, *, are_whole: bool) -> Iterator[Terminal]:
-        """List what must be known before a terminal is, and before the frame that it is in opens."""
+    def _waits_for(self, terminal: Terminal, around: Scope, *, are_whole: bool) -> Iterator[Terminal]:
+        """List what must be known before a terminal is, and before its frame opens unless that is around."""
         owner, port = terminal
         match owner:
             case Vertex(action=MapAction() as action):
@@ -139,7 +140,7 @@ class _Known:
             case _:
                 pass
         scope = scope_of(terminal)
-        if scope is not None and scope.owner is not None:
+        if scope is not None and scope.owner is not None and scope not in around.around():
             yield from wires_of(scope.owner)
             if isinstance(scope.owner.action, LoopAction):  # a round follows another
                 yield from self._whole(scope)
