@@ -56,7 +56,13 @@ def fit_lists(choose: random.Random, flow: FlatFlow, share: float = 0.5) -> None
     for target in range(len(flow.types)):
         for position, wire in enumerate(flow.wires):
             cells, source = flow.cells(), wire.source
-            if wire.target != target or wire.feedback or wire.is_list or source is None or cells[source] is None:
+            if (
+                wire.target != target
+                or wire.feedback
+                or wire.is_list
+                or source is None
+                or cells[source] is None
+            ):
                 continue
             here, there = inside[target], inside[source]
             is_apart = not there <= here if wire.is_item else there != here
@@ -65,6 +71,10 @@ def fit_lists(choose: random.Random, flow: FlatFlow, share: float = 0.5) -> None
             if is_apart or is_taken or leaves or (share and choose.random() < share):
                 _read_list(flow, position)
         _part(flow, target)
+    cells = flow.cells()
+    for position, wire in enumerate(flow.wires):
+        if wire.is_list and wire.source is not None and cells[wire.source] is None:
+            flow.wires[position] = replace(wire, is_list=False)
 
 
 def _opened_otherwise(flow: FlatFlow, target: int, cell: int | None) -> bool:
