@@ -11,7 +11,7 @@ from tests.properties.feedback_maps import draw_items, fit_lists, is_chained
 from tests.properties.plain_loops import Loop, RandomGraph, plain_loops
 from tests.properties.random_flows import Program
 
-__all__ = ["FlatFlow", "Wire", "flat_flow"]
+__all__ = ["FlatFlow", "Wire", "find_loops", "flat_flow"]
 
 #: Types of nodes: the ports that take one value, whether one takes many, and the ports that they give.
 SHAPES: Final[dict[str, tuple[tuple[str, ...], bool, tuple[str, ...]]]] = {
@@ -213,30 +213,33 @@ def _say_of_rounds(choose: random.Random, flow: FlatFlow) -> None:
     for n, wire in enumerate(flow.wires):
         if not wire.feedback and (wire.target, wire.port) not in flow.own and choose.random() < 0.08:
             flow.wires[n] = replace(wire, each_round=True)
-    _find_loops(flow)
+    find_loops(flow)
     fit_lists(choose, flow)
-    _find_loops(flow)
+    find_loops(flow)
     before = list[Wire]()
     while before != flow.wires:
         before = list(flow.wires)
         fit_lists(choose, flow, 0)
-        _find_loops(flow)
+        find_loops(flow)
     for n, wire in enumerate(flow.wires):
         is_own = (wire.target, wire.port) in flow.own
-        leaves = any(wire.source in loop.body and wire.target not in loop.body for loop in flow.loops)
-        if leaves and not is_own and not wire.feedback and choose.random() < 0.2:
+        if _leaves(flow, wire) and not is_own and not wire.feedback and choose.random() < 0.2:
             flow.wires[n] = replace(wire, leave="all")
 
 
-def _find_loops(flow: FlatFlow) -> None:
-    """Find the loops, and let edges say that they are part of one only where they begin in one."""
-    while True:
-        flow.loops = _loops(flow, [wire for wire in flow.wires if wire.each_round])
+def find_loops(flow: FlatFlow) -> None:
+    """Find the loops, and let edges say nothing of rounds where that would be of none."""
+    before = list[Wire]()
+    while before != flow.wires:
+        before = flow.wires
+        flow.loops = _loops(flow, [wire for wire in before if wire.each_round])
         inside = {node for loop in flow.loops for node in loop.body}
-        kept = [replace(one, each_round=one.each_round and one.source in inside) for one in flow.wires]
-        if kept == flow.wires:
-            break
-        flow.wires = kept
+        flow.wires = [replace(one, each_round=one.each_round and one.source in inside) for one in before]
+    flow.wires = [one if _leaves(flow, one) else replace(one, leave="last") for one in flow.wires]
+
+
+def _leaves(flow: FlatFlow, wire: Wire) -> bool:
+    return any(wire.source in loop.body and wire.target not in loop.body for loop in flow.loops)
 
 
 def _loops(flow: FlatFlow, into: list[Wire]) -> list[Loop]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dataflow import Flow, FlowInvalid, RunFailed
-from tests.properties.feedback_flows import FlatFlow, flat_flow
+from tests.properties.feedback_flows import FlatFlow, find_loops, flat_flow
 from tests.properties.feedback_maps import read_as_lists
 from tests.properties.feedback_reference import Dead, FlatReference
 from tests.properties.ledger import Ledger
@@ -41,6 +41,7 @@ def flat(choose: random.Random) -> Flat:
         if any("for its list" not in problem for problem in invalid.problems):
             raise
         read_as_lists(drawn)  # else an item would wait for a list that waits for it (S7.1)
+        find_loops(drawn)
         flow = flow_of(drawn.program().document)
     program, reference = drawn.program(), FlatReference(drawn)
     with recording() as record:
