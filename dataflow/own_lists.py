@@ -139,11 +139,11 @@ class _Known:
                 yield from wires_of(owner)
             case _:
                 pass
-        scope = scope_of(terminal)
-        if scope is not None and scope.owner is not None and scope not in around.around():
-            yield from wires_of(scope.owner)
-            if isinstance(scope.owner.action, LoopAction):  # a round follows another
-                yield from self._whole(scope)
+        home = scope_of(terminal)
+        if home is not None and home.owner is not None and home not in around.around():
+            yield from wires_of(home.owner)
+            if isinstance(home.owner.action, LoopAction):  # a round follows another
+                yield from self._whole(home)
 
     def _whole(self, scope: Scope) -> Iterator[Terminal]:
         for vertex in self._inside(scope):

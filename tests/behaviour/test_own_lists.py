@@ -67,7 +67,11 @@ KINDS: list[tuple[Callable[..., None], Any, Any]] = [
     (in_a_loop, XS, [20, 21, 22]),
     (through_another_map, XS, [49]),
 ]
-OPTIONS = {"skip": {"on_error": "skip"}, "collect": {"on_error": "collect"}, "most": {"max_concurrency": 9}}
+OPTIONS: dict[str, dict[str, Any]] = {
+    "skip": {"on_error": "skip"},
+    "collect": {"on_error": "collect"},
+    "most": {"max_concurrency": 9},
+}
 
 
 def flow_of(build: Callable[..., None], **options: Any) -> Flow:

@@ -86,7 +86,7 @@ class FlatFlow:
         found: list[int | None] = []
         for n in range(len(self.types)):
             into = [wire for wire in self.wires if wire.target == n and not wire.feedback]
-            chained = (found[wire.source] for wire in into if is_chained(wire))
+            chained = (found[wire.source] for wire in into if wire.source is not None and is_chained(wire))
             opened = n if any(wire.is_item for wire in into) else None
             found.append(next((cell for cell in chained if cell is not None), opened))
         return found
