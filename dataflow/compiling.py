@@ -11,8 +11,10 @@ from dataflow.errors import FlowInvalid
 from dataflow.functions import import_function
 from dataflow.layout import lay_out
 from dataflow.lift import lift
+from dataflow.own_lists import find_own_lists
 from dataflow.resolve import resolve
-from dataflow.scoping import in_order, place
+from dataflow.scope_placing import place
+from dataflow.scoping import in_order
 from dataflow.showing import show_lifted
 from dataflow.wording import listed
 
@@ -43,6 +45,7 @@ def examine(
         lift(graph)
     ordered = in_order(graph)
     place(graph, ordered)
+    find_own_lists(graph, ordered)
     check(graph, ordered)
     return graph, ordered
 

@@ -212,6 +212,7 @@ class MapAction:
     named: bool = True  # False: named after the node that reads it first
     is_every: bool = False  # over edges
     indexed: set[str] = field(default_factory=set)
+    early: set[str] = field(default_factory=set)  # outputs that settle with their last value in any case
 
 
 @dataclass(slots=True)
@@ -323,6 +324,7 @@ class Graph:
     problems: list[str] = field(default_factory=list)
     opaque: list[str] = field(default_factory=list)  # types that were not looked into
     told: list[ToldEdge] = field(default_factory=list)  # edges that say something about rounds
+    circling: set[Vertex] = field(default_factory=set)  # what is in a cycle, or waits for one
     output_ports: dict[str, OutPort] = field(default_factory=dict)  # what a flow around it sees, once checked
 
     @property

@@ -228,7 +228,8 @@ def _map(slots: Slots, vertex: Vertex, action: MapAction, feeds: Mapping[str, Fe
         body.collects[slot] = (*body.collects.get(slot, ()), own[name])
     around, left = slots.plans[vertex.fires_in], action.indexed.intersection(action.collects)
     around.indexed |= {own[name] for name in left}
-    return MapOf(body, action.options, lists, action.is_every)
+    early = frozenset(own[name] for name in action.early.intersection(action.collects))
+    return MapOf(body, action.options, lists, action.is_every, early)
 
 
 def _direct(positional: Sequence[Feed | int], star: Feed | None) -> tuple[int, ...] | None:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dataflow.graph import CollectAction, JoinAction, MapAction
+from dataflow.graph import CollectAction, JoinAction, MapAction, Terminal, Vertex
 from dataflow.lifted_loops import LiftedLoop
+from dataflow.lifted_maps import refuse_beside, refuse_items
 from dataflow.natural_loops import is_closed_by, natural_loops
-from dataflow.reads import maps_around, raised, reads_between, rewire, vertex_behind
+from dataflow.reads import maps_around, maps_of, raised, reads_between, rewire, vertex_behind
 from dataflow.scoping import body_of
 
 if TYPE_CHECKING:
@@ -19,8 +20,9 @@ if TYPE_CHECKING:
 
     from networkx import DiGraph
 
-    from dataflow.graph import Graph, Input, Terminal, ToldEdge, Vertex
+    from dataflow.graph import Graph, Input, ToldEdge
     from dataflow.natural_loops import NaturalLoop
+    from dataflow.reads import Around
 
 __all__ = ["lift"]
 
@@ -69,6 +71,8 @@ class _Lifting:
         self.loops: list[LiftedLoop] = []  # likewise
         self.closing: set[tuple[int, int]] = set()  # the feedback edges, as a port and a position in it
         self.fed: dict[int, LiftedLoop] = {}  # the loop that edges into a port close, by the port
+        self.collected: dict[Terminal, Terminal] = {}  # what closes maps for outputs, by what it closes
+        self.fires: Around = {}  # the maps that each vertex fires in
 
     def open(self, reads: DiGraph[int], order: Sequence[int]) -> None:
         """Find the loops, and tell of each vertex which of them it is in."""
@@ -86,6 +90,19 @@ class _Lifting:
         self._take_maps_in(ordered, within)
         for one in self.told.values():
             self._check(one)
+        refuse_items(self.graph, closing, self.fed)
+        self._give_up(refuse_beside(self.graph, ordered, self.around, fires))
+        self.fires = fires
+
+    def _give_up(self, refused: set[LiftedLoop]) -> None:
+        """Leave out loops that cannot be, so that no more is told of them than that."""
+        if not refused:
+            return
+        self.loops = [loop for loop in self.loops if loop not in refused]
+        self.closing -= {(given, place) for given, place in self.closing if self.fed[given] in refused}
+        self.fed = {given: loop for given, loop in self.fed.items() if loop not in refused}
+        kept = {vertex: [one for one in loops if one not in refused] for vertex, loops in self.around.items()}
+        self.around = {vertex: tuple(loops) for vertex, loops in kept.items() if loops}
 
     def _ends(self, one: ToldEdge) -> tuple[int, int] | None:
         """Return the numbers of both ends of an edge within a block."""
@@ -172,6 +189,7 @@ class _Lifting:
         which = one.rounds.leave if one is not None else "last"
         inner = wire
         for loop in self._left(wire, reader):
+            inner = inner if reader is not None else self._closed(wire, inner, loop)
             inner = loop.leave(inner, which)
         fed = self.fed.get(id(given))
         if fed is None or reader is None or given is None:
@@ -183,6 +201,21 @@ class _Lifting:
         if source is not None and fed in self.around.get(source, ()):
             return inner
         return fed.carry(name, wire.label, first=inner)
+
+    def _closed(self, wire: Terminal, inner: Terminal, loop: LiftedLoop) -> Terminal:
+        """Close the maps over edges that a loop opens around an output of the flow, inner ones first."""
+        for opener in reversed(maps_of(wire, self.fires)):
+            loops, action = self.around.get(opener, ()), opener.action
+            if loops[-1:] != (loop,) or not isinstance(action, MapAction) or not action.is_every:
+                continue
+            if inner not in self.collected:
+                label, order = f"collect({inner.label})", opener.order
+                collect = Vertex("collect", order, CollectAction(inner), opener.home, opener.spot, label)
+                self.graph.vertices.append(collect)
+                self.around[collect] = loops
+                self.collected[inner] = Terminal(collect, "out")
+            inner = self.collected[inner]
+        return inner
 
     def drop(self, edges: Iterable[ToldEdge]) -> None:
         """Take the feedback edges out that close none of the loops."""

@@ -59,7 +59,7 @@ class Maps:
         opened = OpenedMap(names, lists)
         for own in lists_of(action):
             opened.collected[own] = [Skip("", "")] * count
-            if self._settles_early(frame, node):
+            if own in action.early or self._settles_early(frame, node):
                 opened.lacking[own] = count
         opened.passed_on = passed_on(frame, node)
         frame.note_opened(node.index, opened)
@@ -135,9 +135,12 @@ class Maps:
         self.scheduler.pushing.end(item)
 
     def _settle_early(self, frame: Frame, node: PlanNode, opened: OpenedMap, own: int) -> None:
-        """Settle a list that all items have given their part of; an error is told at the end."""
+        """Settle a list that all items have given their part of; an error is told at the end.
+
+        Where items go on after an error, those that wait for the list hear of it at once.
+        """
         settled = list_or_error(frame, node, opened, own)
-        if type(settled) is not Errored:
+        if type(settled) is not Errored or not self.scheduler.failing.fails_fast(frame):
             self.scheduler.put(frame, own, settled)
             del opened.collected[own]
 

@@ -134,6 +134,7 @@ class MapOf:
     options: EachOptions
     lists: Mapping[int, Feed]
     is_every: bool = False  # over edges
+    early: frozenset[int] = frozenset()  # slots of the lists that are read again inside the map (S7.1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

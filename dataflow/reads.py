@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from dataflow.graph import Graph, Input, Terminal
 
-__all__ = ["maps_around", "raised", "reads_between", "rewire", "vertex_behind"]
+__all__ = ["Around", "maps_around", "maps_of", "raised", "reads_between", "rewire", "vertex_behind"]
 
 #: Of each vertex the maps that it is in, outer ones first.
 Around: TypeAlias = "dict[Vertex, dict[Vertex, None]]"
@@ -58,7 +58,7 @@ def maps_around(ordered: Iterable[Vertex]) -> tuple[Around, Around]:
     fires: Around = {}
     reads: Around = {}
     for vertex in ordered:
-        brought = [_maps_of(wire, fires) for wire in wires_of(vertex)]
+        brought = [maps_of(wire, fires) for wire in wires_of(vertex)]
         found: dict[Vertex, None] = {}
         if isinstance(vertex.action, MapAction) and vertex.action.is_every:
             found |= {opener: None for opener in brought[0] if all(opener in maps for maps in brought)}
@@ -72,7 +72,7 @@ def maps_around(ordered: Iterable[Vertex]) -> tuple[Around, Around]:
     return fires, reads
 
 
-def _maps_of(wire: Terminal, fires: Around) -> dict[Vertex, None]:
+def maps_of(wire: Terminal, fires: Around) -> dict[Vertex, None]:
     """Tell in which maps an edge begins."""
     source = vertex_behind(wire)
     if source is None:

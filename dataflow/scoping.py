@@ -1,4 +1,4 @@
-"""Which scope each vertex fires in, and an order in which sources come before their readers (S2, S7.1)."""
+"""What a graph reads, in which scope that lives, and an order in which sources come first (S2, S6.3)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from dataflow.graph import (
     LoopAction,
     MapAction,
     Scope,
-    ScopeKind,
     Terminal,
     Vertex,
 )
@@ -22,7 +21,16 @@ from dataflow.wording import MOST_CHOICES
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["body_of", "every_wire", "in_order", "place", "resolved", "scope_of", "wires_of", "wires_within"]
+__all__ = [
+    "body_of",
+    "every_wire",
+    "homes_of",
+    "in_order",
+    "resolved",
+    "scope_of",
+    "wires_of",
+    "wires_within",
+]
 
 
 def wires_of(vertex: Vertex) -> Iterator[Terminal]:
@@ -98,7 +106,7 @@ def _behind(terminal: Terminal) -> list[Vertex]:
     return found
 
 
-def _homes(vertex: Vertex) -> list[Scope]:
+def homes_of(vertex: Vertex) -> list[Scope]:
     """List the declared blocks around a vertex, inmost first."""
     homes = [vertex.home]
     while (owner := homes[-1].owner) is not None:
@@ -141,13 +149,14 @@ def in_order(graph: Graph) -> list[Vertex]:
     if len(ordered) < len(graph.vertices):
         left = {vertex: after.get(vertex, []) for vertex in graph.vertices if waits[vertex]}
         graph.problem(_cycle_problem(left), next(iter(left)).spot)
+        graph.circling.update(left)
         ordered.extend(left)  # they are checked all the same, as far as that can be
     return ordered
 
 
 def _precedences(vertex: Vertex, wires: list[Terminal]) -> Iterator[tuple[Vertex, Vertex]]:
     """List the pairs of vertices, earlier and later, that a vertex and these edges into it make."""
-    homes = _homes(vertex)
+    homes = homes_of(vertex)
     if homes[0].owner is not None:
         yield homes[0].owner, vertex
     if isinstance(vertex.action, CollectAction):
@@ -158,13 +167,13 @@ def _precedences(vertex: Vertex, wires: list[Terminal]) -> Iterator[tuple[Vertex
             yield from ((source, owner) for owner in _entered(homes, source))
     for wire in wires_within(vertex):
         for source in _behind(wire):
-            if source is not vertex and body_of(vertex) not in _homes(source):
+            if source is not vertex and body_of(vertex) not in homes_of(source):
                 yield source, vertex
 
 
 def _entered(homes: list[Scope], source: Vertex) -> Iterator[Vertex]:
     """List the owners of the bodies that an edge from the source enters on its way inwards."""
-    around = _homes(source)
+    around = homes_of(source)
     for home in homes:
         if home.owner is None or home in around:
             return
@@ -175,14 +184,23 @@ def _entered(homes: list[Scope], source: Vertex) -> Iterator[Vertex]:
 def _cycle_problem(after: dict[Vertex, list[Vertex]]) -> str:
     import networkx as nx  # only for the message; it takes a third of a second to load
 
-    cycle = nx.find_cycle(nx.DiGraph(after))
-    names = [edge[0].id for edge in cycle]
+    cycle = [edge[0] for edge in nx.find_cycle(nx.DiGraph(after))]
+    names = [vertex.id for vertex in cycle if _is_told(vertex)]
     rest = len(names) - MOST_CHOICES
     shown = names if rest <= 0 else [*names[:MOST_CHOICES], f"{rest:,} more"]
     return (
         f"the nodes form a cycle: {' -> '.join([*shown, names[0]])}; "
         "a flow is acyclic: what repeats goes into a loop, or comes back by a feedback edge"
     )
+
+
+def _is_told(vertex: Vertex) -> bool:
+    """Tell whether a cycle names a vertex: a map that `each` opens is named like the node that reads it."""
+    match vertex.action:
+        case CollectAction() | MapAction(named=False):
+            return False
+        case _:
+            return True
 
 
 def resolved(terminal: Terminal) -> Terminal:
@@ -211,143 +229,3 @@ def scope_of(terminal: Terminal) -> Scope | None:
             return owner.scope
         case Constant():
             return None
-
-
-def place(graph: Graph, ordered: list[Vertex]) -> None:
-    """Give each vertex the innermost scope of what it reads; `ordered` comes from `in_order`."""
-    if graph.is_flat:
-        for vertex in ordered:
-            vertex.scope = graph.root
-        return
-    outside: dict[Vertex, list[Terminal]] = {}
-    for vertex in ordered:
-        for home in _homes(vertex):
-            if home.owner is not None:
-                outside.setdefault(home.owner, []).extend(wires_of(vertex))
-    around: dict[Scope, frozenset[Scope]] = {}  # the blocks around what is declared in a block
-    for vertex in ordered:
-        wires = [*wires_of(vertex)]
-        match vertex.action:
-            case LoopAction() | MapAction():
-                within = (*outside.get(vertex, []), *wires_within(vertex))
-                wires += [wire for wire in within if not _is_inside(wire, vertex, around)]
-            case _:
-                pass
-        if isinstance(vertex.action, MapAction) and vertex.action.is_every:
-            vertex.scope = _nearest_to_all(vertex)
-        else:
-            vertex.scope = _innermost(graph, vertex, wires)
-        if isinstance(vertex.action, CollectAction):
-            _close(graph, vertex, vertex.action)
-    graph.outputs = {name: _outside_of_edges(wire) for name, wire in graph.outputs.items()}
-
-
-def _is_inside(wire: Terminal, opener: Vertex, around: dict[Scope, frozenset[Scope]]) -> bool:
-    """Tell whether a wire begins inside the body of a loop or map in block form.
-
-    `around` keeps which blocks are around which: many wires are asked about.
-    """
-    body, scope = body_of(opener), scope_of(wire)
-    if scope is None:
-        return True  # a constant, or a vertex of the body, which is placed after its owner
-    if scope is body or scope.owner is None:
-        return scope is body
-    home = scope.owner.home
-    if home not in around:
-        around[home] = frozenset(_homes(scope.owner))
-    return body in around[home]
-
-
-def _innermost(graph: Graph, vertex: Vertex, wires: list[Terminal]) -> Scope:
-    """Find the innermost scope; two scopes neither inside the other are a problem (S7.1)."""
-    found, why = vertex.home, ""
-    for wire in wires:
-        scope = scope_of(wire)
-        if scope is None or scope is found or scope in found.around():
-            continue
-        if found in scope.around():
-            found, why = scope, wire.label
-            continue
-        graph.problem(
-            f"node {vertex.id!r} reads two maps neither inside the other: {why or found.kind.value} and "
-            f"{wire.label}; collect one of them first",
-            vertex.spot,
-        )
-    return found
-
-
-def _close(graph: Graph, vertex: Vertex, action: CollectAction) -> None:
-    """Make a collect an output of the map it closes, and put it where that map's owner is."""
-    scope = scope_of(action.source)
-    owner = scope.owner if scope is not None and scope.kind is ScopeKind.MAP else None
-    if owner is None or owner.home is not vertex.home:
-        graph.problem(
-            f"collect({action.source.label}): the port is not inside a map opened by each in this block",
-            vertex.spot,
-        )
-        return
-    assert isinstance(owner.action, MapAction), "a map's scope is owned by a map"
-    name = f"collect({action.source.label})"
-    if name in owner.action.collects:
-        name = f"{name} {len(owner.action.collects)}"
-    owner.action.collects[name] = action.source
-    action.output = Terminal(owner, name)
-    vertex.scope = owner.scope
-
-
-def _nearest_to_all(vertex: Vertex) -> Scope:
-    """Find the nearest scope common to all edges that a map goes over (S7.4).
-
-    An edge from a deeper map becomes an output of that map, and of those around it: a list with indexes.
-    """
-    given, home = next(iter(vertex.inputs.values())), vertex.home
-    scopes = [_seen_from(home, scope_of(wire)) for wire in given.wires]
-    common = next(scope for scope in scopes[0].around() if all(scope in other.around() for other in scopes))
-    given.wires = [_led_to(common, scope, wire) for scope, wire in zip(scopes, given.wires, strict=True)]
-    return common
-
-
-def _led_to(common: Scope, scope: Scope, wire: Terminal) -> Terminal:
-    """Lead an edge out of the maps around it, up to a scope."""
-    name = f"arrivals({wire.label})"
-    while scope is not common:
-        owner = _map_of(scope)
-        wire, scope = _leave(owner, wire, name, indexed=True), owner.fires_in
-    return wire
-
-
-def _seen_from(home: Scope, scope: Scope | None) -> Scope:
-    """Return where a value is for a reader in a block: what comes from around is as if it were made there."""
-    return scope if scope is not None and home in scope.around() else home
-
-
-def _outside_of_edges(wire: Terminal) -> Terminal:
-    """Close the maps over edges around an output of the flow, as `collect` would; no other map (S7.4)."""
-    closed, scope, label = wire, scope_of(wire), wire.label
-    while scope is not None and scope.kind is ScopeKind.MAP:
-        owner = _map_of(scope)
-        assert isinstance(owner.action, MapAction), "a map's scope is owned by a map"
-        if not owner.action.is_every:
-            return wire
-        label = f"collect({label})"
-        closed, scope = _leave(owner, closed, label), owner.scope
-    return closed
-
-
-def _map_of(scope: Scope) -> Vertex:
-    assert scope.owner is not None, "the root is no map"
-    return scope.owner
-
-
-def _leave(owner: Vertex, wire: Terminal, name: str, *, indexed: bool = False) -> Terminal:
-    """Make what an edge brings in each frame of a map an output of the map, unless it is one already."""
-    assert isinstance(owner.action, MapAction), "only maps are left with lists"
-    collects, action = owner.action.collects, owner.action
-    known = (one for one, source in collects.items() if source == wire and (one in action.indexed) is indexed)
-    if (found := next(known, None)) is not None:
-        return Terminal(owner, found)
-    free = name if name not in collects else f"{name} {len(collects)}"
-    collects[free] = wire
-    if indexed:
-        action.indexed.add(free)
-    return Terminal(owner, free)

@@ -141,6 +141,8 @@ class Slots:
         own = self._known[scope, terminal] = self.new(scope, parent.names[outer])
         self.plans[scope].imports.append((outer, own))
         parent.exports.setdefault(outer, []).append((scope.owner.index, own))
+        if outer in parent.indexed:
+            self.plans[scope].indexed |= {own}
         self.imported.setdefault((scope.parent, outer), []).append((scope, own))
         return own
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Final
 
 from dataflow import collect, each, flow, gather
@@ -84,6 +85,39 @@ def to_a_name_within(f: Any) -> None:
     f.connect("inner", "inc.x")
 
 
+def of_a_map_beside(f: Any, *, is_item: bool = False) -> None:
+    """Read a map in a loop, and beside it."""
+    head = f.add(inc)
+    f.connect("$in.x", "inc.x")
+    f.input("x", int)
+    xs = f.input("xs", list[int])
+    beside = f.add(inc, x=each(xs))
+    inside = f.add(pair, p=head.out, q=each(xs) if is_item else beside.out)
+    f.add(inc, x=f.add(length, xs=collect(inside.out)).out)
+    f.connect("inc_3", "inc.x", feedback=True)
+    f.output("y", collect(beside.out))
+
+
+def beside_an_item(f: Any) -> None:
+    item = f.add(inc, x=each(f.input("xs", list[int])))
+    f.add(length, xs=collect(item.out))
+    f.connect("length", "inc.x", feedback=True)
+
+
+def own_list(**options: Any) -> Any:
+    """Wire a list of a map into a node of the map."""
+
+    def wire(f: Any) -> None:
+        item = f.add(inc, x=each(f.input("xs", list[int]), **options) if options else every(1, 2))
+        f.output("y", collect(f.add(pair, p=item.out, q=f.add(length, xs=collect(item.out)).out).out))
+
+    return wired(wire)
+
+
+async def length(xs: list[Any]) -> int:
+    return len(xs)
+
+
 # fmt: off
 ROWS: Final = [
     Row("a feedback edge without a loop", edges(("inc_4", "inc.x", BACK)), "edge inc_4.out -> inc.x: feedback closes no loop: without it no path leads from 'inc' to 'inc_4'"),
@@ -100,5 +134,11 @@ ROWS: Final = [
     Row("feedback out of a map from outside", wired(of_a_map_outside), "edge pair.out -> inc.x: a feedback edge may not leave a map, and this one leaves each($in.xs); collect it first"),
     Row("feedback out of a map over edges", wired(out_of_a_map_over_edges), "edge pair.out -> inc.x: a feedback edge may not leave a map, and this one leaves every(inc.out, a constant); collect it first"),
     Row("feedback in a document", document("...\nnodes: {a: {type: control.if, config: {condition: value}}}\nedges: [{source: a, source_port: yes, target: a, target_port: value, feedback: true, leave: all}]"), "3:9 edge a.yes -> a.value: `leave` is for edges that leave a loop, and a feedback edge is inside its loop"),
+    Row("feedback beside an item", wired(beside_an_item), "edge length.out -> inc.x: its port takes one value, and each($in.xs) brings an item to it in every round, so both would come from the second round on; give one of them another port"),
+    Row("what is beside a loop in its map", wired(of_a_map_beside), "node 'pair' reads inc_2.out in the loop 'inc', which opens each($in.xs) in each round, and inc_2.out is beside it; read each(collect(inc_2.out)) instead"),
+    Row("an item beside the loop that opens its map", wired(partial(of_a_map_beside, is_item=True)), "node 'inc_2' reads each($in.xs) beside the loop 'inc', which opens each($in.xs) in each round; in the loop go over another list, as one that is collected beside it"),
+    Row("a list in its own map over edges", own_list(), "port 'pair.q' waits inside every(a constant, a constant), by way of length.out, for its list collect(inc.out), which is known when all edges have settled and all their frames have ended; read the list outside of the map, or go over it anew by each(collect(inc.out))"),
+    Row("a list in its own map that skips", own_list(on_error="skip"), "port 'pair.q' waits inside each($in.xs), by way of length.out, for its list collect(inc.out), which with on_error='skip' is known when all items have ended; read the list outside of the map, or go over it anew by each(collect(inc.out))"),
+    Row("a list in its own map with a limit", own_list(max_concurrency=1), "port 'pair.q' waits inside each($in.xs), by way of length.out, for its list collect(inc.out), which with max_concurrency is known when all items have ended: some begin when others have; read the list outside of the map, or go over it anew by each(collect(inc.out))"),
 ]
 # fmt: on

@@ -193,6 +193,12 @@ def two_conversations(f: Flow) -> None:
     f.output("m", more.no)
 
 
+def a_cycle_through_a_map(f: Flow) -> None:
+    first = f.add(node(fetch).with_(name="first"))
+    f.add(join, parts=collect(f.add(fetch, url=each(gather(first.out))).out))
+    f.connect("join", "first.url")
+
+
 # fmt: off
 ROWS: Final = [
     Row("a node id twice", wired(lambda f: (f.add(node(inc).with_(name='a'), x=1), f.add(node(inc).with_(name='a'), x=1))), "node id 'a' is used twice"),
@@ -241,6 +247,7 @@ ROWS: Final = [
     Row("unknown options of an edge", wired(by_name(('split.title', 'split.doc'), size=1, colour=2)), "edge split.title -> split.doc: unknown option 'colour'; choices: id, meta, feedback, limit, on_limit, each_round, leave\nedge split.title -> split.doc: unknown option 'size'; choices: id, meta, feedback, limit, on_limit, each_round, leave\nport 'split.doc' is wired by edges and by a source of its own; use one\nthe nodes form a cycle: split -> split; a flow is acyclic: what repeats goes into a loop, or comes back by a feedback edge"),
     Row("a small cycle", wired(a_cycle(3)), "the nodes form a cycle: n0 -> n1 -> n2 -> n0; a flow is acyclic: what repeats goes into a loop, or comes back by a feedback edge"),
     Row("a long cycle", wired(a_cycle(20)), "the nodes form a cycle: n0 -> n1 -> n2 -> n3 -> n4 -> n5 -> n6 -> n7 -> n8 -> n9 -> n10 -> n11 -> 8 more -> n0; a flow is acyclic: what repeats goes into a loop, or comes back by a feedback edge"),
+    Row("a cycle through a map", wired(a_cycle_through_a_map), "the nodes form a cycle: first -> gather -> fetch -> join -> first; a flow is acyclic: what repeats goes into a loop, or comes back by a feedback edge"),
     Row("a loop without an end", wired(settings_of_a_loop(limit=None)), "loop 'loop' has neither a limit nor a test: it would never end"),
     Row("a limit of a loop", wired(settings_of_a_loop(limit=0)), "loop 'loop': limit must be a whole number of 1 or more, or None, found 0"),
     Row("on_limit of a loop", wired(settings_of_a_loop(on_limit='stop')), "loop 'loop': on_limit cannot be 'stop'; choices: exit, fail"),

@@ -28,6 +28,7 @@ FLOWS: Final = 2_000
 CUT: Final = 20
 #: Each kind of loop is in one of so many graphs and flows, at least.
 RARE: Final = 50
+MAPS: Final = ("maps over edges", "maps over edges in loops")
 KINDS: Final = ("nested", "three deep", "several heads", "several feedback edges", "side by side")
 
 
@@ -65,6 +66,10 @@ async def count_flows(flows: int) -> Counter[str]:
             print(f"seed {seed}, inputs {json.dumps(one.program.inputs)}\n{json.dumps(one.program.document)}")  # noqa: T201
             raise
         counts.update(kinds_of(set(one.drawn.loops)))
+        cells = one.drawn.cells()
+        counts["maps over edges"] += any(cell is not None for cell in cells)
+        inside = {node for loop in one.drawn.loops for node in loop.body}
+        counts["maps over edges in loops"] += any(cells[node] is not None for node in inside)
         counts["rounds"] += sum(path.endswith("]") for path in one.states)
     return counts
 
@@ -86,9 +91,12 @@ def main() -> int:
     print(f"{graphs} graphs in {perf_counter() - begun:.0f} s")  # noqa: T201 - it prints its figures
     in_flows = anyio.run(count_flows, flows)
     print(f"{flows} flows, {perf_counter() - begun:.0f} s in all, {in_flows['rounds']} rounds")  # noqa: T201
+    for kind in MAPS:
+        print(f"{in_flows[kind]:15}  {kind}")  # noqa: T201
     for kind in KINDS:
         print(f"{in_graphs[kind]:7} {in_flows[kind]:7}  {kind}")  # noqa: T201
     rare = [kind for kind in KINDS if in_graphs[kind] * RARE < graphs or in_flows[kind] * RARE < flows]
+    rare += [kind for kind in MAPS if in_flows[kind] * RARE < flows]
     if rare:
         print(f"rare: {', '.join(rare)}")  # noqa: T201
     return int(bool(rare))

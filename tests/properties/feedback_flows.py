@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from tests.properties.drawing import CONSTANTS
+from tests.properties.feedback_maps import draw_items, fit_lists, is_chained
 from tests.properties.plain_loops import Loop, RandomGraph, plain_loops
 from tests.properties.random_flows import Program
 
-__all__ = ["FlatFlow", "Wire", "flat_flow"]
+__all__ = ["FlatFlow", "Wire", "find_loops", "flat_flow"]
 
 #: Types of nodes: the ports that take one value, whether one takes many, and the ports that they give.
 SHAPES: Final[dict[str, tuple[tuple[str, ...], bool, tuple[str, ...]]]] = {
@@ -46,6 +47,14 @@ class Wire:
     leave: str = "last"
     limit: int | None = 100
     on_limit: str = "exit"
+    is_item: bool = False  # one of the edges that a map goes over
+    is_list: bool = False  # it reads the list of a map
+
+    @property
+    def source_text(self) -> Any:
+        """Write the source alone, as one of its port's own."""
+        text = f"n{self.source}.{self.source_port}" if self.source is not None else f"$in.{self.source_port}"
+        return {"collect": text} if self.is_list else text
 
     def written(self) -> dict[str, Any]:
         said = {name: getattr(self, name) for name in ("feedback", "each_round") if getattr(self, name)}
@@ -67,14 +76,41 @@ class FlatFlow:
     x: Any
     loops: list[Loop] = field(default_factory=list)
 
+    @property
+    def own(self) -> set[tuple[int, str]]:
+        """The ports with sources of their own, because one of them is more than a port of a node."""
+        return {(one.target, one.port) for one in self.wires if one.is_item or one.is_list}
+
+    def cells(self) -> list[int | None]:
+        """Tell of each node in which map it is, by the number of the node that opens the map."""
+        found: list[int | None] = []
+        for n in range(len(self.types)):
+            into = [wire for wire in self.wires if wire.target == n and not wire.feedback]
+            chained = (found[wire.source] for wire in into if wire.source is not None and is_chained(wire))
+            opened = n if any(wire.is_item for wire in into) else None
+            found.append(next((cell for cell in chained if cell is not None), opened))
+        return found
+
+    def _inputs(self, n: int) -> dict[str, Any]:
+        inputs: dict[str, Any] = {}
+        for wire in self.wires:
+            if wire.target == n and (n, wire.port) in self.own and not wire.feedback:
+                inputs.setdefault(wire.port, []).append(wire)
+        for port, wires in inputs.items():
+            texts = [wire.source_text for wire in wires]
+            inputs[port] = {"every": texts} if wires[0].is_item else texts if port == "xs" else texts[0]
+        return {"inputs": inputs} if inputs else {}
+
     def program(self) -> Program:
         """Write the document; every port of every node is an output."""
+        own = self.own
+        edges = [wire for wire in self.wires if wire.feedback or (wire.target, wire.port) not in own]
         ports = [(n, port) for n, kind in enumerate(self.types) for port in SHAPES[kind][2]]
         document = {
             "dataflow": 1, "name": "random", "uses": {"t": "tests.properties.node_functions"},
             "inputs": {"x": {}}, "using": {"errors": "continue"},
-            "nodes": {f"n{n}": self.nodes[n] for n in self.declared},
-            "edges": [wire.written() for wire in self.wires],
+            "nodes": {f"n{n}": {**self.nodes[n], **self._inputs(n)} for n in self.declared},
+            "edges": [wire.written() for wire in edges],
             "outputs": {f"n{n}_{port}": f"n{n}.{port}" for n, port in ports},
         }  # fmt: skip
         return Program(document, {"x": self.x})
@@ -84,6 +120,8 @@ def flat_flow(choose: random.Random) -> FlatFlow:
     """Draw a flow of up to ten nodes and five feedback edges."""
     types = [choose.choice([*SHAPES, *BROAD]) for _ in range(choose.randint(1, 10))]
     wires = [wire for n, kind in enumerate(types) for wire in _into(choose, types, n, kind)]
+    if choose.random() < 0.5:
+        wires = draw_items(choose, wires, lambda below: _source(choose, types, below))
     wires += _feedback(choose, types, wires)
     wires = [wire for wire in wires if wire.feedback or not _is_left_to_feedback(choose, wire, wires)]
     wires = [wire for wire in wires if not wire.feedback or wire.source in _behind(wire.target, wires)]
@@ -142,7 +180,11 @@ def _feedback(choose: random.Random, types: list[str], wires: list[Wire]) -> lis
             head = choose.choice([n for n in range(source + 1) if source in _behind(n, wires)])
         single, many, _ = SHAPES[types[head]]
         source = choose.choice(sorted(_behind(head, wires))) if source < 0 else source
-        port = choose.choice([*single, *(["xs"] if many else [])])
+        opened = {(wire.target, wire.port) for wire in wires if wire.is_item}
+        ports = [port for port in (*single, *(["xs"] if many else [])) if (head, port) not in opened]
+        if not ports or (source, "a") in opened:
+            continue
+        port = choose.choice(ports)
         ends = choose.choice(SHAPES[types[source]][2]), head, port
         found.append(Wire(source, *ends, True, limit=choose.randint(1, 4), on_limit=_on_limit(choose)))
     return found
@@ -168,20 +210,36 @@ def _on_limit(choose: random.Random) -> str:
 
 def _say_of_rounds(choose: random.Random, flow: FlatFlow) -> None:
     """Declare some edges part of loops, and some that leave one as lists; then find the loops."""
-    into = [n for n, wire in enumerate(flow.wires) if not wire.feedback and choose.random() < 0.08]
-    while True:
-        flow.loops = _loops(flow, [flow.wires[n] for n in into])
-        outside = [n for n in into if not any(flow.wires[n].source in loop.body for loop in flow.loops)]
-        if not outside:
-            break
-        into = [n for n in into if n not in outside]
-    for number, wire in enumerate(flow.wires):
-        leaves = any(wire.source in loop.body and wire.target not in loop.body for loop in flow.loops)
-        leave = "all" if leaves and not wire.feedback and choose.random() < 0.2 else "last"
-        flow.wires[number] = Wire(
-            wire.source, wire.source_port, wire.target, wire.port, wire.feedback, number in into, leave,
-            wire.limit, wire.on_limit,
-        )  # fmt: skip
+    for n, wire in enumerate(flow.wires):
+        if not wire.feedback and (wire.target, wire.port) not in flow.own and choose.random() < 0.08:
+            flow.wires[n] = replace(wire, each_round=True)
+    find_loops(flow)
+    fit_lists(choose, flow)
+    find_loops(flow)
+    before = list[Wire]()
+    while before != flow.wires:
+        before = list(flow.wires)
+        fit_lists(choose, flow, 0)
+        find_loops(flow)
+    for n, wire in enumerate(flow.wires):
+        is_own = (wire.target, wire.port) in flow.own
+        if _leaves(flow, wire) and not is_own and not wire.feedback and choose.random() < 0.2:
+            flow.wires[n] = replace(wire, leave="all")
+
+
+def find_loops(flow: FlatFlow) -> None:
+    """Find the loops, and let edges say nothing of rounds where that would be of none."""
+    before = list[Wire]()
+    while before != flow.wires:
+        before = flow.wires
+        flow.loops = _loops(flow, [wire for wire in before if wire.each_round])
+        inside = {node for loop in flow.loops for node in loop.body}
+        flow.wires = [replace(one, each_round=one.each_round and one.source in inside) for one in before]
+    flow.wires = [one if _leaves(flow, one) else replace(one, leave="last") for one in flow.wires]
+
+
+def _leaves(flow: FlatFlow, wire: Wire) -> bool:
+    return any(wire.source in loop.body and wire.target not in loop.body for loop in flow.loops)
 
 
 def _loops(flow: FlatFlow, into: list[Wire]) -> list[Loop]:

@@ -10,6 +10,7 @@ from typing import Any, Final
 from dataflow.ports import SKIP
 from tests.properties.document_reading import signature_of
 from tests.properties.feedback_flows import REQUIRED, SHAPES, FlatFlow, Wire
+from tests.properties.feedback_maps import is_chained
 from tests.properties.node_functions import Odds, call_plainly
 from tests.properties.plain_loops import Loop
 from tests.properties.playing import FUNCTIONS
@@ -42,6 +43,17 @@ class Round:
     ports: dict[int, dict[str, Any]] = field(default_factory=dict)
     played: dict[Loop, list[Round] | Dead] = field(default_factory=dict)
     has_failed: bool = False
+    maps: dict[int, Map] = field(default_factory=dict)
+    item: Any = None  # of a frame of a map
+    cell: int | None = None  # of a frame: the node that opens the map
+
+
+@dataclass(eq=False)
+class Map:
+    """A map over edges: its frames by index, and what all its lists are if they are no lists."""
+
+    frames: dict[str, Round] = field(default_factory=dict)
+    lists: Dead | None = None
 
 
 class FlatReference:
@@ -50,7 +62,10 @@ class FlatReference:
     def __init__(self, flow: FlatFlow) -> None:
         self.flow = flow
         self.loops = sorted(flow.loops, key=lambda loop: len(loop.body))
-        self.wires = {n: [wire for wire in flow.wires if wire.target == n] for n in range(len(flow.types))}
+        own = flow.own
+        wires = sorted(flow.wires, key=lambda one: not one.feedback and (one.target, one.port) in own)
+        self.wires = {n: [wire for wire in wires if wire.target == n] for n in range(len(flow.types))}
+        self.cells = flow.cells()
         self.states: dict[str, str] = {}
         self.root = Round("")
 
@@ -74,6 +89,8 @@ class FlatReference:
         return min(loop.heads, key=self.flow.declared.index)
 
     def _path(self, this: Round, node: int) -> str:
+        if this.cell is not None:
+            return this.path if node == this.cell else f"{this.path}/n{node}"
         if this.loop is not None and self._head(this.loop) == node:
             return this.path
         return f"{this.path}/n{node}" if this.path else f"n{node}"
@@ -84,18 +101,20 @@ class FlatReference:
         """Come to the end of a round: everything in it fires."""
         body = range(len(self.flow.types)) if this.loop is None else sorted(this.loop.body)
         for node in body:
-            inner = self._innermost(node, this.loop)
-            self._fire(this, node) if inner is None else self._play_loop(this, inner)
+            inner, cell = self._innermost(node, this.loop), self.cells[node]
+            if inner is not None:
+                self._play_loop(this, inner)
+            elif cell is not None:
+                self._play_map(this, cell)
+            else:
+                self._fire(this, node)
 
     def _token(self, this: Round, node: int, port: str, leave: str) -> Any:
         """Return what an edge from a node brings to a reader in a round, or in the rounds around it."""
-        home: Round | None = this
-        while home is not None and home.loop is not None and node not in home.loop.body:
-            home = home.outer
-        assert home is not None, "the run is around all"
+        home, cell = self._home(this, node), self.cells[node]
         inner = self._innermost(node, home.loop)
         if inner is None:
-            return self._fire(home, node)[port]
+            return self._fire(home, node)[port] if cell is None else self._listed(home, cell, node, port)
         rounds = self._play_loop(home, inner)
         if isinstance(rounds, Dead):
             return rounds
@@ -105,10 +124,80 @@ class FlatReference:
             return FAILED if FAILED in tokens else copy.deepcopy(live)
         return live[-1] if live else tokens[-1]
 
+    def _home(self, this: Round, node: int) -> Round:
+        """Return the round around all in which a node is, or a loop around it."""
+        home: Round | None = this
+        while home is not None and (
+            home.cell is not None or (home.loop is not None and node not in home.loop.body)
+        ):
+            home = home.outer
+        assert home is not None, "the run is around all"
+        return home
+
     def _wire(self, this: Round, wire: Wire) -> Any:
+        if wire.is_item and this.cell is not None:
+            return copy.deepcopy(this.item)
         if wire.source is None:
             return copy.deepcopy(self.flow.x)
+        if is_chained(wire) and this.cell is not None and self.cells[wire.source] == this.cell:
+            return self._fire(this, wire.source)[wire.source_port]
         return self._token(this, wire.source, wire.source_port, wire.leave)
+
+    # maps
+
+    def _play_map(self, this: Round, cell: int) -> Map:
+        if cell not in this.maps:
+            this.maps[cell] = self._opened(this, cell)
+        return this.maps[cell]
+
+    def _listed(self, this: Round, cell: int, node: int, port: str) -> Any:
+        """Return the list of a port in all frames of the map that it is in."""
+        found = self._play_map(this, cell)
+        if found.lists is not None:
+            return found.lists
+        tokens = [frame.ports[node][port] for frame in found.frames.values()]
+        if FAILED in tokens:
+            return FAILED
+        return copy.deepcopy([token for token in tokens if not isinstance(token, Dead)])
+
+    def _opened(self, this: Round, cell: int) -> Map:
+        wires = [wire for wire in self.wires[cell] if wire.is_item]
+        brought, tokens = dict[str, Any](), list[Any]()
+        for place, wire in enumerate(wires):
+            tokens.append(self._wire(this, wire))
+            brought.update(self._brought(this, place, wire, tokens[-1]))
+        path, found = self._path(this, cell), Map()
+        if not brought and all(isinstance(token, Dead) for token in tokens):
+            found.lists = FAILED if FAILED in tokens else SKIPPED
+            self.states[path] = "not_run" if FAILED in tokens else "skipped"
+            return found
+        members = [n for n, other in enumerate(self.cells) if other == cell]
+        for index, item in brought.items():
+            within = this.loop, this, this.number, this.carried
+            frame = found.frames[index] = Round(f"{path}[{index}]", *within, item=item, cell=cell)
+            for node in members:
+                self._fire(frame, node)
+        has_failed = any(frame.has_failed for frame in found.frames.values())
+        this.has_failed = this.has_failed or has_failed
+        found.lists = FAILED if has_failed or FAILED in tokens else None
+        self.states[path] = "failed" if has_failed else "done" if found.lists is None else "not_run"
+        return found
+
+    def _brought(self, this: Round, place: int, wire: Wire, token: Any) -> dict[str, Any]:
+        """Return what an edge of a map brings, by index: of a map all items, even if it has failed later."""
+        cell = None if wire.source is None or wire.is_list else self.cells[wire.source]
+        if cell is None or wire.source is None:
+            return {} if isinstance(token, Dead) else {str(place): token}
+        home = self._home(this, wire.source)
+        if home is not this and isinstance(token, Dead):
+            return {}
+        tokens = {
+            index: frame.ports[wire.source][wire.source_port]
+            for index, frame in self._play_map(home, cell).frames.items()
+        }
+        return {f"{place}.{index}": one for index, one in tokens.items() if not isinstance(one, Dead)}
+
+    # loops
 
     def _play_loop(self, this: Round, loop: Loop) -> list[Round] | Dead:
         if loop not in this.played:
@@ -161,6 +250,8 @@ class FlatReference:
     def _fired(self, this: Round, node: int) -> tuple[str, dict[str, Any]]:
         kind, given = self.flow.types[node], dict[str, list[Any]]()
         for wire in self.wires[node]:
+            if wire.is_item and wire.port in given:
+                continue  # the item is there already, and which edge has brought it does not count
             token = this.carried[wire] if wire in this.carried else self._wire(this, wire)
             given.setdefault(wire.port, []).append(token)
         tokens = [token for several in given.values() for token in several]

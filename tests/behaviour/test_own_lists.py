@@ -1,0 +1,155 @@
+"""Lists that are read again inside the map that they are of (S7.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from dataflow import Flow, RunFailed, collect, each, node
+from tests.behaviour.nodes import add, fails_on_odd, inc, square, total
+from tests.edges import every
+
+XS = [1, 2, 3]
+
+
+def shares(f: Flow, **options: Any) -> None:
+    """Add the sum of all items to each of them."""
+    item = f.add(inc, x=each(f.input("xs", list[int]), **options))
+    f.output("o", collect(f.add(add, x=item.out, y=f.add(total, xs=collect(item.out)).out).out))
+
+
+def waits(f: Flow, **options: Any) -> None:
+    """Have each item wait until there is a sum of all."""
+    item = f.add(inc, x=each(f.input("xs", list[int]), **options))
+    last = f.add(square, x=item.out)
+    f.after(last, f.add(total, xs=collect(item.out)).done)
+    f.output("o", collect(last.out))
+
+
+def in_a_map(f: Flow, **options: Any) -> None:
+    """Add a sum over two maps in the inner one."""
+    cell = f.add(inc, x=each(each(f.input("xs", list[list[int]])), **options))
+    sums = f.add(total, xs=collect(cell.out))
+    all_sums = f.add(node(total).with_(name="all"), xs=collect(sums.out))
+    f.output("o", collect(collect(f.add(add, x=cell.out, y=all_sums.out).out)))
+
+
+def in_a_loop(f: Flow, **options: Any) -> None:
+    """Read the sum in the rounds of a loop in each item."""
+    item = f.add(inc, x=each(f.input("xs", list[int]), **options))
+    sums = f.add(total, xs=collect(item.out))
+    with f.loop(name="up", limit=2) as it:
+        v = it.carry(item.out)
+        v.next(f.add(add, x=v.out, y=sums.out).out)
+    f.output("o", collect(v.final))
+
+
+def through_another_map(f: Flow, **options: Any) -> None:
+    """Have the items of two maps wait for lists of one another."""
+    a = f.add(node(inc).with_(name="a"), x=each(f.input("xs", list[int]), **options))
+    sums = f.add(total, xs=collect(a.out))
+    b = f.add(node(add).with_(name="b"), x=each(f.add(listing, x=1).out), y=sums.out)
+    again = f.add(node(add).with_(name="again"), x=a.out, y=f.add(total, xs=collect(b.out)).out)
+    behind = f.add(node(total).with_(name="behind"), xs=collect(again.out))
+    f.output("o", collect(f.add(node(add).with_(name="last"), x=b.out, y=behind.out).out))
+
+
+async def listing(x: int) -> list[int]:
+    return [x]
+
+
+KINDS: list[tuple[Callable[..., None], Any, Any]] = [
+    (shares, XS, [11, 12, 13]),
+    (waits, XS, [4, 9, 16]),
+    (in_a_map, [[1], [2, 3]], [[11], [12, 13]]),
+    (in_a_loop, XS, [20, 21, 22]),
+    (through_another_map, XS, [49]),
+]
+OPTIONS: dict[str, dict[str, Any]] = {
+    "skip": {"on_error": "skip"},
+    "collect": {"on_error": "collect"},
+    "most": {"max_concurrency": 9},
+}
+
+
+def flow_of(build: Callable[..., None], **options: Any) -> Flow:
+    f = Flow("own lists")
+    build(f, **options)
+    return f
+
+
+@pytest.mark.parametrize("errors", ["fail_fast", "continue"])
+@pytest.mark.parametrize(("build", "xs", "found"), KINDS)
+async def test_an_item_waits_for_a_list_of_its_map(
+    build: Callable[..., None], xs: Any, found: Any, errors: Any
+) -> None:
+    assert (await flow_of(build).using(errors=errors).run(xs=xs))["o"] == found
+
+
+@pytest.mark.parametrize("said", OPTIONS)
+@pytest.mark.parametrize("build", [build for build, _, _ in KINDS])
+def test_where_a_list_is_there_only_when_all_items_have_ended_that_is_refused(
+    build: Callable[..., None], said: str
+) -> None:
+    told = [problem for problem in flow_of(build, **OPTIONS[said]).check() if "for its list" in problem]
+    assert len(told) == 1
+    assert next(iter(OPTIONS[said])) in told[0]
+
+
+def test_a_list_of_a_map_over_edges_is_not_read_inside_it() -> None:
+    f = Flow("own lists")
+    met = f.add(inc, x=every(f.input("a", int), f.input("b", int)))
+    f.output("o", f.add(add, x=met.out, y=f.add(total, xs=collect(met.out)).out).out)
+    assert [problem for problem in f.check() if "port 'add.y' waits inside every($in.a, $in.b)" in problem]
+
+
+def test_what_a_map_over_edges_makes_of_items_is_not_read_among_them() -> None:
+    """Its list waits for the values of all items, the one that reads it too."""
+    f = Flow("own lists")
+    item = f.add(inc, x=each(f.input("xs", list[int]), on_error="skip"))
+    met = f.add(square, x=every(item.out, 5))
+    f.output("o", collect(f.add(add, x=item.out, y=f.add(total, xs=collect(met.out)).out).out))
+    assert [problem for problem in f.check() if "waits inside each($in.xs)" in problem]
+
+
+async def test_a_list_goes_over_anew_behind_its_map() -> None:
+    """So what is refused inside a map is said (S7.1)."""
+    with Flow("own lists") as f:
+        item = f.add(inc, x=each(f.input("xs", list[int]), on_error="skip"))
+        items = collect(item.out)
+        f.output("o", collect(f.add(add, x=each(items), y=f.add(total, xs=items).out).out))
+    assert (await f.run(xs=XS))["o"] == [11, 12, 13]
+
+
+async def test_under_continue_an_own_list_stands_whatever_fails_later_in_an_item() -> None:
+    with Flow("own lists") as f:
+        item = f.add(inc, x=each(f.input("xs", list[int])))
+        f.add(fails_on_odd, x=item.out)
+        sums = f.add(total, xs=collect(item.out))
+        f.output("sum", sums.out)
+        f.output("o", collect(f.add(add, x=item.out, y=sums.out).out))
+    with pytest.raises(RunFailed) as caught:
+        await f.using(errors="continue").run(xs=XS)
+    assert caught.value.result.outputs == {"sum": 9}
+    assert caught.value.result.states["inc[1]/add"].value == "done"
+
+
+async def test_under_continue_an_own_list_that_is_an_error_reaches_the_items() -> None:
+    with Flow("own lists") as f:
+        xs = f.input("xs", list[int])
+        item = f.add(fails_on_odd, x=each(xs))
+        f.output("o", collect(f.add(add, x=each(xs), y=f.add(total, xs=collect(item.out)).out).out))
+    with pytest.raises(RunFailed) as caught:
+        await f.using(errors="continue").run(xs=XS)
+    assert [failure.path for failure in caught.value.failures] == ["fails_on_odd[0]", "fails_on_odd[2]"]
+    assert caught.value.result.states["fails_on_odd[1]/add"].value == "not_run"
+
+
+async def test_in_a_live_session_items_read_the_list_of_now() -> None:
+    f = flow_of(shares)
+    async with f.live(xs=XS) as live:
+        for xs in (XS, [1, 5], [2], [], [3, 4, 5, 6]):
+            await live.update(xs=xs)
+            assert await live.get("o") == (await f.run(xs=xs))["o"]
