@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from itertools import combinations, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
@@ -55,17 +55,22 @@ def natural_loops(
         NaturalLoop({head}, growing.between({head}, {source}), {position})
         for position, (source, head) in enumerate(feedback)
     ]
+    changed = loops
     while True:
-        growing.nest(loops)
-        groups = list(_groups(len(loops), growing.alike(loops)))
+        growing.nest(loops, changed)
+        groups = list(_groups(len(loops), _alike(loops)))
         if len(groups) == len(loops):
             groups = list(_groups(len(loops), growing.entangled(loops)))
         if len(groups) == len(loops):
             return sorted(loops, key=lambda loop: (-len(loop.body), min(loop.heads)))
-        loops = [_joined([loops[number] for number in group]) for group in groups]
+        joined = [_joined([loops[number] for number in group]) for group in groups]
+        changed = [loop for loop, group in zip(joined, groups, strict=True) if len(group) > 1]
+        loops = joined
 
 
 def _joined(loops: Sequence[NaturalLoop]) -> NaturalLoop:
+    if len(loops) == 1:
+        return loops[0]
     return NaturalLoop(
         set().union(*(loop.heads for loop in loops)),
         set().union(*(loop.body for loop in loops)),
@@ -80,7 +85,9 @@ class _Growing:
         import networkx as nx  # as above
 
         self.graph = graph
-        self.each_round = each_round
+        self.ends = defaultdict[int, list[int]](list)  # of the edges that count each round, by their begin
+        for source, target in each_round:
+            self.ends[source].append(target)
         self.position = {node: number for number, node in enumerate(nx.topological_sort(graph))}
 
     def between(self, starts: set[int], ends: set[int]) -> set[int]:
@@ -96,30 +103,30 @@ class _Growing:
 
         return _reached(starts, behind) & _reached(ends, before)
 
-    def nest(self, loops: Sequence[NaturalLoop]) -> None:
-        """Let each loop take in what is between its nodes and the bodies of the loops inside it."""
-        growing = list(loops)
-        while growing:
-            for loop in growing:
+    def nest(self, loops: Sequence[NaturalLoop], changed: Sequence[NaturalLoop]) -> None:
+        """Let each loop take in what is between its nodes and the bodies of the loops inside it.
+
+        `changed` are those for which that is not so yet.
+        """
+        while changed:
+            for loop in changed:
                 self._close(loop)
-            sizes = [len(loop.body) for loop in loops]
-            taken = [(outer, set(inner.body)) for inner, outer in _nested(loops)]
-            for outer, body in taken:
+            taken = defaultdict[NaturalLoop, set[int]](set)
+            for inner, outer in _nested(loops):
+                if not inner.body <= outer.body:
+                    taken[outer] |= inner.body
+            for outer, body in taken.items():
                 outer.body |= body
-            growing = [loop for loop, size in zip(loops, sizes, strict=True) if len(loop.body) > size]
+            changed = list(taken)
 
     def _close(self, loop: NaturalLoop) -> None:
         size = 0
         while size != len(loop.body):
             size = len(loop.body)
             loop.body |= self.between(loop.body, loop.body)
-            loop.body.update(target for source, target in self.each_round if source in loop.body)
-
-    def alike(self, loops: Sequence[NaturalLoop]) -> Iterator[Edge]:
-        """Yield the pairs of loops that share a node, neither of which belongs inside the other."""
-        for one, other in _sharing(loops):
-            if not loops[one].is_in(loops[other]) and not loops[other].is_in(loops[one]):
-                yield one, other
+            loop.body.update(
+                target for source in loop.body & self.ends.keys() for target in self.ends[source]
+            )
 
     def entangled(self, loops: Sequence[NaturalLoop]) -> Iterator[Edge]:
         """Yield pairs of loops, neither inside the other, each of which waits for the other to end."""
@@ -132,6 +139,8 @@ class _Growing:
         for number, loop in enumerate(loops):
             levels[min(around[loop], key=lambda outside: len(outside.body), default=None)].append(number)
         for outer, inner in levels.items():
+            if len(inner) == 1:
+                continue  # there is none for it to wait for
             within = self.graph if outer is None else self.graph.subgraph(outer.body)
             stands_for = {node: -1 - number for number in inner for node in loops[number].body}
             wholes: DiGraph[int] = nx.DiGraph()
@@ -152,24 +161,37 @@ def _reached(starts: Iterable[int], following: Callable[[int], Iterable[int]]) -
     return found
 
 
-def _sharing(loops: Sequence[NaturalLoop]) -> Iterator[Edge]:
-    """Yield the pairs of loops that share a node; loops apart from each other are not compared."""
-    first: dict[int, int] = {}  # loop that a node is in
-    met = {
-        (first.setdefault(node, number), number) for number, loop in enumerate(loops) for node in loop.body
-    }
-    for group in _groups(len(loops), met):
-        for one, other in combinations(group, 2):
-            if not loops[one].body.isdisjoint(loops[other].body):
-                yield one, other
-
-
 def _nested(loops: Sequence[NaturalLoop]) -> Iterator[tuple[NaturalLoop, NaturalLoop]]:
     """Yield each loop that belongs inside another with that one."""
-    for one, other in _sharing(loops):
-        for inner, outer in ((loops[one], loops[other]), (loops[other], loops[one])):
-            if inner.is_in(outer):
-                yield inner, outer
+    begins = defaultdict[int, list[NaturalLoop]](list)
+    for loop in loops:
+        for head in loop.heads:
+            begins[head].append(loop)
+    for outer in loops:
+        inside = {inner: None for head in begins.keys() & outer.body for inner in begins[head]}
+        yield from ((inner, outer) for inner in inside if inner.is_in(outer))
+
+
+def _alike(loops: Sequence[NaturalLoop]) -> Iterator[Edge]:
+    """Yield the pairs of loops that share a node, neither of which belongs inside the other."""
+    numbers = {loop: number for number, loop in enumerate(loops)}
+    related = [1 << number for number in range(len(loops))]  # the loops around each and inside it, as bits
+    for inner, outer in _nested(loops):
+        related[numbers[inner]] |= 1 << numbers[outer]
+        related[numbers[outer]] |= 1 << numbers[inner]
+    at = defaultdict[int, int](int)  # the loops that a node is in, as bits
+    for number, loop in enumerate(loops):
+        for node in loop.body:
+            at[node] |= 1 << number
+    for number, loop in enumerate(loops):
+        sharing = 0
+        for node in loop.body:
+            sharing |= at[node]
+        others = sharing & ~related[number]
+        while others:
+            last = others.bit_length() - 1
+            yield number, last
+            others ^= 1 << last
 
 
 def _groups(count: int, pairs: Iterable[Edge]) -> Iterator[list[int]]:
