@@ -52,8 +52,7 @@ def natural_loops(
     """
     growing = _Growing(graph, list(each_round))
     loops = [
-        NaturalLoop({head}, growing.between({head}, {source}), {position})
-        for position, (source, head) in enumerate(feedback)
+        NaturalLoop({head}, {head, source}, {position}) for position, (source, head) in enumerate(feedback)
     ]
     changed = loops
     while True:
@@ -90,18 +89,12 @@ class _Growing:
             self.ends[source].append(target)
         self.position = {node: number for number, node in enumerate(nx.topological_sort(graph))}
 
-    def between(self, starts: set[int], ends: set[int]) -> set[int]:
-        """Return the nodes on paths from a start to an end, both included."""
-        position = self.position
-        first, last = min(position[node] for node in starts), max(position[node] for node in ends)
-
-        def behind(node: int) -> Iterable[int]:
-            return (one for one in self.graph.successors(node) if position[one] <= last)
-
-        def before(node: int) -> Iterable[int]:
-            return (one for one in self.graph.predecessors(node) if position[one] >= first)
-
-        return _reached(starts, behind) & _reached(ends, before)
+    def _between(self, nodes: set[int]) -> set[int]:
+        """Return the nodes on paths from one of these to another, and these themselves."""
+        position, after, before = self.position, self.graph.succ, self.graph.pred
+        last = max(position[node] for node in nodes)
+        behind = _reached(nodes, lambda node: [one for one in after[node] if position[one] <= last])
+        return _reached(nodes, lambda node: [one for one in before[node] if one in behind])
 
     def nest(self, loops: Sequence[NaturalLoop], changed: Sequence[NaturalLoop]) -> None:
         """Let each loop take in what is between its nodes and the bodies of the loops inside it.
@@ -120,13 +113,11 @@ class _Growing:
             changed = list(taken)
 
     def _close(self, loop: NaturalLoop) -> None:
-        size = 0
-        while size != len(loop.body):
-            size = len(loop.body)
-            loop.body |= self.between(loop.body, loop.body)
-            loop.body.update(
-                target for source in loop.body & self.ends.keys() for target in self.ends[source]
-            )
+        more = loop.body
+        while more:
+            loop.body = self._between(loop.body | more)
+            begins = loop.body & self.ends.keys()
+            more = {target for begin in begins for target in self.ends[begin]} - loop.body
 
     def entangled(self, loops: Sequence[NaturalLoop]) -> Iterator[Edge]:
         """Yield pairs of loops, neither inside the other, each of which waits for the other to end."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from dataflow.crossing import Crossing
 from dataflow.graph import (
     CallAction,
     CollectAction,
@@ -72,40 +73,6 @@ def body_of(owner: Vertex) -> Scope | None:
             return None
 
 
-def _behind(terminal: Terminal) -> list[Vertex]:
-    """List the vertices that must be looked at before a reader of this terminal.
-
-    For an output of a loop or map these are its owner and what the output comes from, at any depth.
-    """
-    found: list[Vertex] = []
-    todo, seen = [terminal], set[Terminal]()
-    while todo:
-        owner, port = current = todo.pop()
-        if current in seen:
-            continue
-        seen.add(current)
-        match owner:
-            case Vertex():
-                found.append(owner)
-                if isinstance(owner.action, LoopAction) and port in owner.action.results:
-                    todo.append(owner.action.results[port])
-                elif isinstance(owner.action, MapAction) and port in owner.action.collects:
-                    todo.append(owner.action.collects[port])
-            case Scope(owner=Vertex() as opener):
-                found.append(opener)
-            case _:
-                pass
-    return found
-
-
-def _homes(vertex: Vertex) -> list[Scope]:
-    """List the declared blocks around a vertex, inmost first."""
-    homes = [vertex.home]
-    while (owner := homes[-1].owner) is not None:
-        homes.append(owner.home)
-    return homes
-
-
 def in_order(graph: Graph) -> list[Vertex]:
     """Sort the vertices so that what a vertex reads comes first; a cycle is a problem (S6.3).
 
@@ -114,6 +81,7 @@ def in_order(graph: Graph) -> list[Vertex]:
     """
     after: dict[Vertex, list[Vertex]] = defaultdict(list)
     waits = dict.fromkeys(graph.vertices, 0)
+    crossing = Crossing()
     for vertex in graph.vertices:
         home, distant = vertex.home, []
         for given in vertex.inputs.values():
@@ -129,7 +97,7 @@ def in_order(graph: Graph) -> list[Vertex]:
                 else:
                     distant.append(wire)
         if distant or home.owner is not None or not isinstance(vertex.action, CallAction):
-            for earlier, later in _precedences(vertex, distant):
+            for earlier, later in _precedences(vertex, distant, crossing):
                 after[earlier].append(later)
                 waits[later] += 1
     ordered = [vertex for vertex in graph.vertices if not waits[vertex]]
@@ -145,31 +113,24 @@ def in_order(graph: Graph) -> list[Vertex]:
     return ordered
 
 
-def _precedences(vertex: Vertex, wires: list[Terminal]) -> Iterator[tuple[Vertex, Vertex]]:
+def _precedences(
+    vertex: Vertex, wires: list[Terminal], crossing: Crossing
+) -> Iterator[tuple[Vertex, Vertex]]:
     """List the pairs of vertices, earlier and later, that a vertex and these edges into it make."""
-    homes = _homes(vertex)
-    if homes[0].owner is not None:
-        yield homes[0].owner, vertex
+    if vertex.home.owner is not None:
+        yield vertex.home.owner, vertex
     if isinstance(vertex.action, CollectAction):
         wires = [*wires, vertex.action.source]
     for wire in wires:
-        for source in _behind(wire):
+        for source in crossing.behind(wire):
             yield source, vertex
-            yield from ((source, owner) for owner in _entered(homes, source))
+            if (owner := crossing.entered(vertex, source)) is not None:
+                yield source, owner
+    body = body_of(vertex)
     for wire in wires_within(vertex):
-        for source in _behind(wire):
-            if source is not vertex and body_of(vertex) not in _homes(source):
+        for source in crossing.behind(wire):
+            if source is not vertex and body not in crossing.around(source.home):
                 yield source, vertex
-
-
-def _entered(homes: list[Scope], source: Vertex) -> Iterator[Vertex]:
-    """List the owners of the bodies that an edge from the source enters on its way inwards."""
-    around = _homes(source)
-    for home in homes:
-        if home.owner is None or home in around:
-            return
-        if home.owner is not source:
-            yield home.owner
 
 
 def _cycle_problem(after: dict[Vertex, list[Vertex]]) -> str:
@@ -219,18 +180,14 @@ def place(graph: Graph, ordered: list[Vertex]) -> None:
         for vertex in ordered:
             vertex.scope = graph.root
         return
-    outside: dict[Vertex, list[Terminal]] = {}
-    for vertex in ordered:
-        for home in _homes(vertex):
-            if home.owner is not None:
-                outside.setdefault(home.owner, []).extend(wires_of(vertex))
-    around: dict[Scope, frozenset[Scope]] = {}  # the blocks around what is declared in a block
+    crossing = Crossing()
+    entering = _entering(ordered, crossing)
     for vertex in ordered:
         wires = [*wires_of(vertex)]
         match vertex.action:
             case LoopAction() | MapAction():
-                within = (*outside.get(vertex, []), *wires_within(vertex))
-                wires += [wire for wire in within if not _is_inside(wire, vertex, around)]
+                within = (*entering.get(vertex, []), *wires_within(vertex))
+                wires += [wire for wire in within if not _is_inside(wire, vertex, crossing)]
             case _:
                 pass
         if isinstance(vertex.action, MapAction) and vertex.action.is_every:
@@ -242,20 +199,37 @@ def place(graph: Graph, ordered: list[Vertex]) -> None:
     graph.outputs = {name: _outside_of_edges(wire) for name, wire in graph.outputs.items()}
 
 
-def _is_inside(wire: Terminal, opener: Vertex, around: dict[Scope, frozenset[Scope]]) -> bool:
-    """Tell whether a wire begins inside the body of a loop or map in block form.
+def _entering(ordered: list[Vertex], crossing: Crossing) -> dict[Vertex, list[Terminal]]:
+    """List by loop and map in block form the edges into its body that begin outside of its block."""
+    entering: dict[Vertex, list[Terminal]] = {}
+    for vertex in ordered:
+        for wire in wires_of(vertex):
+            begin, home = _declared_in(wire), vertex.home
+            if begin is None:
+                continue
+            around = crossing.around(begin)
+            while home.owner is not None and home not in around:
+                entering.setdefault(home.owner, []).append(wire)
+                home = home.owner.home
+    return entering
 
-    `around` keeps which blocks are around which: many wires are asked about.
-    """
+
+def _declared_in(wire: Terminal) -> Scope | None:
+    """Return the block that an edge begins in, also if that is a parameter of it; None for a constant."""
+    owner = wire.owner
+    if isinstance(owner, Constant):
+        return None
+    return owner.home if isinstance(owner, Vertex) else owner
+
+
+def _is_inside(wire: Terminal, opener: Vertex, crossing: Crossing) -> bool:
+    """Tell whether a wire begins inside the body of a loop or map in block form."""
     body, scope = body_of(opener), scope_of(wire)
     if scope is None:
         return True  # a constant, or a vertex of the body, which is placed after its owner
     if scope is body or scope.owner is None:
         return scope is body
-    home = scope.owner.home
-    if home not in around:
-        around[home] = frozenset(_homes(scope.owner))
-    return body in around[home]
+    return body in crossing.around(scope.owner.home)
 
 
 def _innermost(graph: Graph, vertex: Vertex, wires: list[Terminal]) -> Scope:

@@ -107,6 +107,7 @@ ROWS: Final[list[set[str]]] = [
         "quickening",
         "reads",
         "resolve",
+        "crossing",
         "scoping",
         "showing",
         "slots",
