@@ -22,11 +22,15 @@ Edge: TypeAlias = "tuple[int, int]"
 
 @dataclass(slots=True, eq=False)
 class NaturalLoop:
-    """A loop: its heads, its body with all loops inside it, and the positions of its feedback edges."""
+    """A loop: its heads, its body with all loops inside it, and the positions of its feedback edges.
+
+    Each node of a body that is whole is between two of its `bounds`, or one of them.
+    """
 
     heads: set[int]
     body: set[int]
     edges: set[int]
+    bounds: set[int]
 
     def is_in(self, other: NaturalLoop) -> bool:
         """Tell whether it belongs inside another loop: that alone contains a head of this one."""
@@ -52,7 +56,8 @@ def natural_loops(
     """
     growing = _Growing(graph, list(each_round))
     loops = [
-        NaturalLoop({head}, {head, source}, {position}) for position, (source, head) in enumerate(feedback)
+        NaturalLoop({head}, set(), {position}, {head, source})
+        for position, (source, head) in enumerate(feedback)
     ]
     changed = loops
     while True:
@@ -74,6 +79,7 @@ def _joined(loops: Sequence[NaturalLoop]) -> NaturalLoop:
         set().union(*(loop.heads for loop in loops)),
         set().union(*(loop.body for loop in loops)),
         set().union(*(loop.edges for loop in loops)),
+        set().union(*(loop.bounds for loop in loops)),
     )
 
 
@@ -84,6 +90,8 @@ class _Growing:
         import networkx as nx  # as above
 
         self.graph = graph
+        self.after = {node: [*following] for node, following in graph.succ.items()}
+        self.before = {node: [*preceding] for node, preceding in graph.pred.items()}
         self.ends = defaultdict[int, list[int]](list)  # of the edges that count each round, by their begin
         for source, target in each_round:
             self.ends[source].append(target)
@@ -91,7 +99,7 @@ class _Growing:
 
     def _between(self, nodes: set[int]) -> set[int]:
         """Return the nodes on paths from one of these to another, and these themselves."""
-        position, after, before = self.position, self.graph.succ, self.graph.pred
+        position, after, before = self.position, self.after, self.before
         last = max(position[node] for node in nodes)
         behind = _reached(nodes, lambda node: [one for one in after[node] if position[one] <= last])
         return _reached(nodes, lambda node: [one for one in before[node] if one in behind])
@@ -106,18 +114,23 @@ class _Growing:
                 self._close(loop)
             taken = defaultdict[NaturalLoop, set[int]](set)
             for inner, outer in _nested(loops):
-                if not inner.body <= outer.body:
-                    taken[outer] |= inner.body
-            for outer, body in taken.items():
-                outer.body |= body
+                if not inner.bounds <= outer.body:  # else its body is in there too
+                    taken[outer] |= inner.bounds
+            for outer, bounds in taken.items():
+                outer.bounds |= bounds
             changed = list(taken)
 
     def _close(self, loop: NaturalLoop) -> None:
-        more = loop.body
+        more = loop.bounds
         while more:
-            loop.body = self._between(loop.body | more)
-            begins = loop.body & self.ends.keys()
-            more = {target for begin in begins for target in self.ends[begin]} - loop.body
+            loop.bounds |= more
+            body = loop.body = self._between(loop.bounds)
+            begins = body & self.ends.keys()
+            more = {target for begin in begins for target in self.ends[begin]} - body
+        loop.bounds = {
+            node for node in loop.bounds
+            if body.isdisjoint(self.after[node]) or body.isdisjoint(self.before[node])
+        }  # fmt: skip
 
     def entangled(self, loops: Sequence[NaturalLoop]) -> Iterator[Edge]:
         """Yield pairs of loops, neither inside the other, each of which waits for the other to end."""
