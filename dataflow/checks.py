@@ -51,10 +51,10 @@ def check(graph: Graph, ordered: list[Vertex]) -> None:
 
 
 class _Fitting(NamedTuple):
-    """A type that fits a port. Holding both keeps their ids from being those of others."""
+    """A type that fits another. Holding both keeps their ids from being those of others."""
 
     type: object
-    port: InPort
+    expected: object
     is_checked: bool  # values are checked when they come
 
 
@@ -63,7 +63,7 @@ class _Checker:
         self.graph = graph
         self.types = types
         self.sureness = sureness
-        self.fitting: dict[tuple[int, int], _Fitting] = {}  # by the ids of a type and a port
+        self.fitting: dict[tuple[int, int, int], _Fitting] = {}  # by the ids of both types and of the kind
 
     def check(self, vertex: Vertex) -> None:
         if isinstance(vertex.action, CallAction):
@@ -140,13 +140,14 @@ class _Checker:
     def check_edge(self, wire: Terminal, port: InPort, vertex: Vertex, given: Input) -> bool:
         """Check one edge; tells whether its values are to be checked when they come."""
         found = self.types.of(wire)
-        known = self.fitting.get((id(found), id(port)))
+        both = id(found), id(port.type), id(port.kind)
+        known = self.fitting.get(both)
         if known is not None:
             return known.is_checked
         before = len(self.graph.problems)
         is_checked = self.compare(wire, found, port, vertex.spot_of(given.name, given.steps))
         if len(self.graph.problems) == before:
-            self.fitting[id(found), id(port)] = _Fitting(found, port, is_checked)
+            self.fitting[both] = _Fitting(found, port.type, is_checked)
         return is_checked
 
     def compare(self, wire: Terminal, found: object, port: InPort, where: Spot) -> bool:

@@ -16,15 +16,18 @@ from dataflow.resolve import resolve
 from dataflow.scope_placing import place
 from dataflow.scoping import in_order
 from dataflow.showing import show_lifted
-from dataflow.wording import listed
+from dataflow.wording import listed, on_one_line
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from dataflow.graph import Graph, Vertex
     from dataflow.lookup import FindFunction, FindType
     from dataflow.plan import FlowPlan
+    from dataflow.ports import OutPort
     from dataflow.wiring import Source, Wiring
 
-__all__ = ["Pulled", "compile_flow", "examine"]
+__all__ = ["Compiled", "Pulled", "compile_flow", "compile_whole", "examine"]
 
 PULLED: Final = "$pulled"  # no output of a flow has this name
 
@@ -34,6 +37,22 @@ class Pulled(NamedTuple):
 
     name: str
     source: Source
+
+
+class Compiled(NamedTuple):
+    """What a whole flow comes to: its outputs as a flow around it sees them, and its plan."""
+
+    name: str
+    ports: Mapping[str, OutPort]
+    opaque: Sequence[str]  # what was not looked into
+    laid_out: FlowPlan | None  # None if something was not
+
+    @property
+    def plan(self) -> FlowPlan:
+        """The plan; raises FlowInvalid for a flow that cannot run."""
+        if self.laid_out is None:
+            raise FlowInvalid(self.name, [_not_looked_into(self.opaque)])
+        return self.laid_out
 
 
 def examine(
@@ -50,6 +69,16 @@ def examine(
     return graph, ordered
 
 
+def compile_whole(
+    wiring: Wiring, find_type: FindType, find_function: FindFunction = import_function
+) -> Compiled:
+    """Compile a flow as far as it may be looked into; raises FlowInvalid with all its problems."""
+    graph, ordered = examine(wiring, find_type, find_function)
+    _refuse(graph)
+    laid_out = None if graph.opaque else _laid_out(graph, ordered)
+    return Compiled(wiring.name, graph.output_ports, tuple(graph.opaque), laid_out)
+
+
 def compile_flow(
     wiring: Wiring,
     find_type: FindType,
@@ -61,20 +90,29 @@ def compile_flow(
 
     Raises FlowInvalid with all problems of the whole flow.
     """
-    if pulled is not None:
-        outputs = {**wiring.block.outputs, PULLED: pulled.source}
-        wiring = replace(wiring, block=replace(wiring.block, outputs=outputs))
+    if pulled is None:
+        return compile_whole(wiring, find_type, find_function).plan
+    outputs = {**wiring.block.outputs, PULLED: pulled.source}
+    wiring = replace(wiring, block=replace(wiring.block, outputs=outputs))
     graph, ordered = examine(wiring, find_type, find_function)
-    if not graph.problems and graph.opaque:
-        names = list(dict.fromkeys(graph.opaque))
-        graph.problems.append(
-            f"these were not looked into, so the flow cannot run: {listed(names, len(names))}"
-        )
+    _refuse(graph)
+    if graph.opaque:
+        raise FlowInvalid(wiring.name, [_not_looked_into(graph.opaque)])
+    graph.outputs = {pulled.name: graph.outputs[PULLED]}
+    return lay_out(graph, prune(graph, ordered))
+
+
+def _refuse(graph: Graph) -> None:
     if graph.problems:
-        raise FlowInvalid(wiring.name, graph.problems_in_order)
-    if pulled is not None:
-        graph.outputs = {pulled.name: graph.outputs[PULLED]}
-        ordered = prune(graph, ordered)
-    elif graph.told:
+        raise FlowInvalid(graph.wiring.name, graph.problems_in_order)
+
+
+def _not_looked_into(opaque: Sequence[str]) -> str:
+    names = list(dict.fromkeys(opaque))
+    return on_one_line(f"these were not looked into, so the flow cannot run: {listed(names, len(names))}")
+
+
+def _laid_out(graph: Graph, ordered: list[Vertex]) -> FlowPlan:
+    if graph.told:
         show_lifted(graph)
     return lay_out(graph, ordered)

@@ -6,7 +6,6 @@ import copy
 from typing import TYPE_CHECKING, Any, Self
 
 from dataflow.builder import Builder
-from dataflow.errors import FlowInvalid
 from dataflow.flow_types import flow_type
 from dataflow.functions import import_function
 from dataflow.placing import place_flow
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from dataflow.blocks import OpenBlock
-    from dataflow.compiling import Pulled
+    from dataflow.compiling import Compiled, Pulled
     from dataflow.graph import Graph
     from dataflow.lookup import FindFunction, FindType
     from dataflow.memo_table import ProcessMemo
@@ -59,7 +58,7 @@ class Definition(Builder):
     _documented: object = None  # the function that wires it, if one does
     _policy = Policy()  # for its use as a node
     _placed_as: str | None = None
-    _described: tuple[Version, NodeType, tuple[str, ...]] | None = None  # the newest
+    _described: tuple[Version, NodeType] | None = None  # the newest
     _pulled: tuple[Version, dict[Pulled, FlowPlan]] = (), {}  # plans of single ports, of the newest version
     _find_type: FindType = staticmethod(_installed)
     _find_function: FindFunction = staticmethod(import_function)
@@ -91,22 +90,17 @@ class Definition(Builder):
         """The flow as a node type: its inputs and outputs are the ports (S1.1). Raises FlowInvalid."""
         version = self.version
         if self._described is None or self._described[0] != version:
-            graph = self.examine()
-            if graph.problems:
-                raise FlowInvalid(self.name, graph.problems_in_order)
+            ports = self._whole().ports
             inputs = {
                 name: in_port(name, given.type, given.default) for name, given in self._wiring.inputs.items()
             }
-            made = flow_type(self, inputs, graph.output_ports, self._policy, self._documented)
-            self._described = version, made, tuple(graph.opaque)
+            self._described = version, flow_type(self, inputs, ports, self._policy, self._documented)
         return self._described[1]
 
     @property
     def opaque(self) -> Sequence[str]:
         """The names in the flow that were not looked into (S20, trust)."""
-        _ = self.node_type
-        assert self._described is not None, "it has just been described"
-        return self._described[2]
+        return self._whole().opaque
 
     def place_in(self, block: OpenBlock, args: Sequence[Any], kwargs: Mapping[str, Any]) -> PlacedNode:
         """Place the flow as a node of another."""
@@ -125,16 +119,20 @@ class Definition(Builder):
 
     def compile(self) -> FlowPlan:
         """Compile the flow unless it has not changed since; raises FlowInvalid."""
+        return self._whole().plan
+
+    def _whole(self) -> Compiled:
+        """Compile the flow as far as it may be looked into, once for all that ask about it."""
         wiring, version = self.wiring, self.version
         with self._lock:
-            plan = self._compiled.get(version)
-            if plan is None:
-                from dataflow.compiling import compile_flow  # as above
+            compiled = self._compiled.get(version)
+            if compiled is None:
+                from dataflow.compiling import compile_whole  # as above
 
-                plan = compile_flow(wiring, self._find_type, self._find_function)
+                compiled = compile_whole(wiring, self._find_type, self._find_function)
                 self._compiled.clear()
-                self._compiled[version] = plan
-            return plan
+                self._compiled[version] = compiled
+            return compiled
 
     def compile_other(self, wiring: Wiring) -> FlowPlan:
         """Compile another wiring as this one's; raises FlowInvalid."""

@@ -21,6 +21,10 @@ def encode(name: str) -> str:
     return _UNSAFE.sub(lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode()), name)
 
 
+def _decoded(text: str) -> str:
+    return unquote(text) if "%" in text else text  # which few have; that is told in no time
+
+
 def node_of_path(path: str) -> str:
     """Return the id of the node that a path leads to."""
     return unquote(path.rpartition("/")[2].partition("[")[0])
@@ -34,10 +38,10 @@ def parse_reference(text: str) -> Reference:
     if node in PARAMETERS:
         if not dot:
             raise ValueError(f"{text!r} is no source: write `{node}.name`")
-        return Reference(node, unquote(port))
+        return Reference(node, _decoded(port))
     if node.startswith("$"):
         raise ValueError(f"{text!r} is no source: there is no {node!r}; {choices(PARAMETERS)}")
-    return Reference(unquote(node), port if port.startswith("$") else unquote(port) or "out")
+    return Reference(_decoded(node), port if port.startswith("$") else _decoded(port) or "out")
 
 
 def write_reference(reference: Reference) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from itertools import combinations, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
@@ -22,11 +22,15 @@ Edge: TypeAlias = "tuple[int, int]"
 
 @dataclass(slots=True, eq=False)
 class NaturalLoop:
-    """A loop: its heads, its body with all loops inside it, and the positions of its feedback edges."""
+    """A loop: its heads, its body with all loops inside it, and the positions of its feedback edges.
+
+    Each node of a body that is whole is between two of its `bounds`, or one of them.
+    """
 
     heads: set[int]
     body: set[int]
     edges: set[int]
+    bounds: set[int]
 
     def is_in(self, other: NaturalLoop) -> bool:
         """Tell whether it belongs inside another loop: that alone contains a head of this one."""
@@ -52,24 +56,30 @@ def natural_loops(
     """
     growing = _Growing(graph, list(each_round))
     loops = [
-        NaturalLoop({head}, growing.between({head}, {source}), {position})
+        NaturalLoop({head}, set(), {position}, {head, source})
         for position, (source, head) in enumerate(feedback)
     ]
+    changed = loops
     while True:
-        growing.nest(loops)
-        groups = list(_groups(len(loops), growing.alike(loops)))
+        growing.nest(loops, changed)
+        groups = list(_groups(len(loops), _alike(loops)))
         if len(groups) == len(loops):
             groups = list(_groups(len(loops), growing.entangled(loops)))
         if len(groups) == len(loops):
             return sorted(loops, key=lambda loop: (-len(loop.body), min(loop.heads)))
-        loops = [_joined([loops[number] for number in group]) for group in groups]
+        joined = [_joined([loops[number] for number in group]) for group in groups]
+        changed = [loop for loop, group in zip(joined, groups, strict=True) if len(group) > 1]
+        loops = joined
 
 
 def _joined(loops: Sequence[NaturalLoop]) -> NaturalLoop:
+    if len(loops) == 1:
+        return loops[0]
     return NaturalLoop(
         set().union(*(loop.heads for loop in loops)),
         set().union(*(loop.body for loop in loops)),
         set().union(*(loop.edges for loop in loops)),
+        set().union(*(loop.bounds for loop in loops)),
     )
 
 
@@ -80,46 +90,47 @@ class _Growing:
         import networkx as nx  # as above
 
         self.graph = graph
-        self.each_round = each_round
+        self.after = {node: [*following] for node, following in graph.succ.items()}
+        self.before = {node: [*preceding] for node, preceding in graph.pred.items()}
+        self.ends = defaultdict[int, list[int]](list)  # of the edges that count each round, by their begin
+        for source, target in each_round:
+            self.ends[source].append(target)
         self.position = {node: number for number, node in enumerate(nx.topological_sort(graph))}
 
-    def between(self, starts: set[int], ends: set[int]) -> set[int]:
-        """Return the nodes on paths from a start to an end, both included."""
-        position = self.position
-        first, last = min(position[node] for node in starts), max(position[node] for node in ends)
+    def _between(self, nodes: set[int]) -> set[int]:
+        """Return the nodes on paths from one of these to another, and these themselves."""
+        position, after, before = self.position, self.after, self.before
+        last = max(position[node] for node in nodes)
+        behind = _reached(nodes, lambda node: [one for one in after[node] if position[one] <= last])
+        return _reached(nodes, lambda node: [one for one in before[node] if one in behind])
 
-        def behind(node: int) -> Iterable[int]:
-            return (one for one in self.graph.successors(node) if position[one] <= last)
+    def nest(self, loops: Sequence[NaturalLoop], changed: Sequence[NaturalLoop]) -> None:
+        """Let each loop take in what is between its nodes and the bodies of the loops inside it.
 
-        def before(node: int) -> Iterable[int]:
-            return (one for one in self.graph.predecessors(node) if position[one] >= first)
-
-        return _reached(starts, behind) & _reached(ends, before)
-
-    def nest(self, loops: Sequence[NaturalLoop]) -> None:
-        """Let each loop take in what is between its nodes and the bodies of the loops inside it."""
-        growing = list(loops)
-        while growing:
-            for loop in growing:
+        `changed` are those for which that is not so yet.
+        """
+        while changed:
+            for loop in changed:
                 self._close(loop)
-            sizes = [len(loop.body) for loop in loops]
-            taken = [(outer, set(inner.body)) for inner, outer in _nested(loops)]
-            for outer, body in taken:
-                outer.body |= body
-            growing = [loop for loop, size in zip(loops, sizes, strict=True) if len(loop.body) > size]
+            taken = defaultdict[NaturalLoop, set[int]](set)
+            for inner, outer in _nested(loops):
+                if not inner.bounds <= outer.body:  # else its body is in there too
+                    taken[outer] |= inner.bounds
+            for outer, bounds in taken.items():
+                outer.bounds |= bounds
+            changed = list(taken)
 
     def _close(self, loop: NaturalLoop) -> None:
-        size = 0
-        while size != len(loop.body):
-            size = len(loop.body)
-            loop.body |= self.between(loop.body, loop.body)
-            loop.body.update(target for source, target in self.each_round if source in loop.body)
-
-    def alike(self, loops: Sequence[NaturalLoop]) -> Iterator[Edge]:
-        """Yield the pairs of loops that share a node, neither of which belongs inside the other."""
-        for one, other in _sharing(loops):
-            if not loops[one].is_in(loops[other]) and not loops[other].is_in(loops[one]):
-                yield one, other
+        more = loop.bounds
+        while more:
+            loop.bounds |= more
+            body = loop.body = self._between(loop.bounds)
+            begins = body & self.ends.keys()
+            more = {target for begin in begins for target in self.ends[begin]} - body
+        loop.bounds = {
+            node for node in loop.bounds
+            if body.isdisjoint(self.after[node]) or body.isdisjoint(self.before[node])
+        }  # fmt: skip
 
     def entangled(self, loops: Sequence[NaturalLoop]) -> Iterator[Edge]:
         """Yield pairs of loops, neither inside the other, each of which waits for the other to end."""
@@ -132,6 +143,8 @@ class _Growing:
         for number, loop in enumerate(loops):
             levels[min(around[loop], key=lambda outside: len(outside.body), default=None)].append(number)
         for outer, inner in levels.items():
+            if len(inner) == 1:
+                continue  # there is none for it to wait for
             within = self.graph if outer is None else self.graph.subgraph(outer.body)
             stands_for = {node: -1 - number for number in inner for node in loops[number].body}
             wholes: DiGraph[int] = nx.DiGraph()
@@ -152,24 +165,37 @@ def _reached(starts: Iterable[int], following: Callable[[int], Iterable[int]]) -
     return found
 
 
-def _sharing(loops: Sequence[NaturalLoop]) -> Iterator[Edge]:
-    """Yield the pairs of loops that share a node; loops apart from each other are not compared."""
-    first: dict[int, int] = {}  # loop that a node is in
-    met = {
-        (first.setdefault(node, number), number) for number, loop in enumerate(loops) for node in loop.body
-    }
-    for group in _groups(len(loops), met):
-        for one, other in combinations(group, 2):
-            if not loops[one].body.isdisjoint(loops[other].body):
-                yield one, other
-
-
 def _nested(loops: Sequence[NaturalLoop]) -> Iterator[tuple[NaturalLoop, NaturalLoop]]:
     """Yield each loop that belongs inside another with that one."""
-    for one, other in _sharing(loops):
-        for inner, outer in ((loops[one], loops[other]), (loops[other], loops[one])):
-            if inner.is_in(outer):
-                yield inner, outer
+    begins = defaultdict[int, list[NaturalLoop]](list)
+    for loop in loops:
+        for head in loop.heads:
+            begins[head].append(loop)
+    for outer in loops:
+        inside = {inner: None for head in begins.keys() & outer.body for inner in begins[head]}
+        yield from ((inner, outer) for inner in inside if inner.is_in(outer))
+
+
+def _alike(loops: Sequence[NaturalLoop]) -> Iterator[Edge]:
+    """Yield the pairs of loops that share a node, neither of which belongs inside the other."""
+    numbers = {loop: number for number, loop in enumerate(loops)}
+    related = [1 << number for number in range(len(loops))]  # the loops around each and inside it, as bits
+    for inner, outer in _nested(loops):
+        related[numbers[inner]] |= 1 << numbers[outer]
+        related[numbers[outer]] |= 1 << numbers[inner]
+    at = defaultdict[int, int](int)  # the loops that a node is in, as bits
+    for number, loop in enumerate(loops):
+        for node in loop.body:
+            at[node] |= 1 << number
+    for number, loop in enumerate(loops):
+        sharing = 0
+        for node in loop.body:
+            sharing |= at[node]
+        others = sharing & ~related[number]
+        while others:
+            last = others.bit_length() - 1
+            yield number, last
+            others ^= 1 << last
 
 
 def _groups(count: int, pairs: Iterable[Edge]) -> Iterator[list[int]]:

@@ -9,11 +9,10 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from functools import lru_cache
 from importlib import metadata
-from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 __all__ = [
     "GROUP",
@@ -37,8 +36,11 @@ UNREADABLE: Final = "(unreadable)"
 
 _PLACE: Final = re.compile(r"\w+(\.\w+)*\s*:\s*\w+(\.\w+)*\s*(\[.*\])?")
 
-#: The folders in which modules are found, each with the time of its last change.
-SearchPath: TypeAlias = tuple[tuple[str, int | None], ...]
+#: A folder in which modules are found, with the time of its last change.
+Place: TypeAlias = tuple[str, int | None]
+SearchPath: TypeAlias = tuple[Place, ...]
+#: How many folders are kept in mind: more than a search path has.
+MOST_PLACES: Final = 256
 
 
 class PackStatus(Enum):
@@ -75,7 +77,7 @@ class Offer:
 
 
 def offers() -> tuple[Offer, ...]:
-    """List what is offered, by pack; read again when a folder of the search path has changed."""
+    """List what is offered, by pack; a folder of the search path is read again when it has changed."""
     return _read(_search_path())
 
 
@@ -122,16 +124,19 @@ def _search_path() -> SearchPath:
 
 def _changed(place: str) -> int | None:
     try:
-        return Path(place).stat().st_mtime_ns
+        return os.stat(place or ".").st_mtime_ns  # noqa: PTH116 - of each folder for each type
     except OSError:  # what leads nowhere holds nothing
         return None
+
+
+T = TypeVar("T", "_Found", "_Installed")
 
 
 @lru_cache(maxsize=1)
 def _read(search_path: SearchPath) -> tuple[Offer, ...]:
     found: dict[tuple[str, str], Offer] = {}
-    for distribution in _distributions(search_path):
-        for offer in _offers_of(distribution):
+    for one in _first_of_each_name(map(_found_in, search_path)):
+        for offer in one.offers:
             key = offer.distribution, offer.pack
             found[key] = _twice(found[key], offer) if key in found else offer
     return tuple(sorted(found.values(), key=lambda offer: (offer.pack, offer.distribution)))
@@ -156,19 +161,36 @@ def _offers_of(distribution: metadata.Distribution) -> Iterator[Offer]:
         yield Offer(entry.name, entry.value, name, version)
 
 
-def _distributions(search_path: SearchPath) -> Iterator[metadata.Distribution]:
-    """Yield each distribution once: the first of its name on the search path is the one in use.
+class _Found(NamedTuple):
+    """A distribution in a folder, with what it offers."""
 
-    They are found as the standard library finds them: others may read malformed entry points otherwise,
-    as that of `importlib_metadata` does, which many libraries load.
-    """
+    name: str  # as names are compared
+    offers: tuple[Offer, ...]
+
+
+@lru_cache(maxsize=MOST_PLACES)
+def _found_in(place: Place) -> tuple[_Found, ...]:
+    return tuple(_Found(_plain(_name_of(one)), tuple(_offers_of(one))) for one in _distributions(place))
+
+
+def _first_of_each_name(places: Iterable[Iterable[T]]) -> Iterator[T]:
+    """Yield each distribution once: the first of its name on the search path is the one in use."""
     seen: set[str] = set()
-    context = metadata.DistributionFinder.Context(path=[place for place, _ in search_path])
-    for distribution in metadata.MetadataPathFinder.find_distributions(context):
-        name = _plain(_name_of(distribution))
-        if name not in seen:
-            seen.add(name)
-            yield distribution
+    for found in places:
+        for one in found:
+            if one.name not in seen:
+                seen.add(one.name)
+                yield one
+
+
+def _distributions(place: Place) -> Iterator[metadata.Distribution]:
+    """Find the distributions in a folder as the standard library does.
+
+    Others may read malformed entry points otherwise, as that of `importlib_metadata` does, which many
+    libraries load.
+    """
+    context = metadata.DistributionFinder.Context(path=[place[0]])
+    yield from metadata.MetadataPathFinder.find_distributions(context)
 
 
 def _name_of(distribution: metadata.Distribution) -> str:
@@ -192,13 +214,34 @@ def _files_of(module: str) -> Iterator[str]:
 @lru_cache(maxsize=1)
 def _installing(search_path: SearchPath) -> Mapping[str, list[str]]:
     """List for each file that a pack is imported from which distributions have installed it."""
-    wanted = {file for offer in _read(search_path) for file in _files_of(offer.value.partition(":")[0])}
+    offered = _read(search_path)
+    wanted = frozenset(file for offer in offered for file in _files_of(offer.value.partition(":")[0]))
     installing: dict[str, list[str]] = {}
-    for distribution in _distributions(search_path):
-        files = {line.partition(",")[0] for line in _record_of(distribution).splitlines()}
-        for file in wanted & files:
-            installing.setdefault(file, []).append(f"{_name_of(distribution)} {distribution.version}")
+    for one in _first_of_each_name(_installed_in(place, wanted) for place in search_path):
+        for file in one.files:
+            installing.setdefault(file, []).append(one.label)
     return installing
+
+
+class _Installed(NamedTuple):
+    """A distribution in a folder, with those of the wanted files that it has installed."""
+
+    name: str
+    label: str
+    files: frozenset[str]
+
+
+@lru_cache(maxsize=MOST_PLACES)
+def _installed_in(place: Place, wanted: frozenset[str]) -> tuple[_Installed, ...]:
+    return tuple(_installed(one, wanted) for one in _distributions(place))
+
+
+def _installed(distribution: metadata.Distribution, wanted: frozenset[str]) -> _Installed:
+    files = {line.partition(",")[0] for line in _record_of(distribution).splitlines()}
+    name = _name_of(distribution)
+    return _Installed(
+        _plain(name), f"{name} {distribution.version}" if wanted & files else "", wanted & files
+    )
 
 
 def _record_of(distribution: metadata.Distribution) -> str:

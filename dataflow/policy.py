@@ -193,7 +193,7 @@ class Policy:
 
     def over(self, base: Policy) -> Policy:
         """Return `base` with the settings given here put over its own."""
-        given = self.given()
+        given = {} if self is NO_POLICY else self.given()  # as most are
         return replace(base, **given) if given else base
 
     @property

@@ -139,6 +139,8 @@ class Ports(NamedTuple):
 
 def plain_type(annotation: object) -> object:
     """Strip `Annotated` from the outside of an annotation."""
+    if type(annotation) is type:  # as most are
+        return annotation
     while get_origin(annotation) is Annotated:
         annotation = get_args(annotation)[0]
     return annotation
@@ -150,6 +152,8 @@ def is_maybe(annotation: object) -> bool:
 
 
 def _is_marked(annotation: object, marker: str) -> bool:
+    if type(annotation) is type:  # as above
+        return False
     return get_origin(annotation) is Annotated and marker in get_args(annotation)[1:]
 
 

@@ -5,12 +5,23 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from dataflow.graph import CollectAction, Graph, LoopAction, MapAction, Scope, ScopeKind, Terminal, Vertex
+from dataflow.crossing import Crossing
+from dataflow.graph import (
+    CollectAction,
+    Constant,
+    Graph,
+    LoopAction,
+    MapAction,
+    Scope,
+    ScopeKind,
+    Terminal,
+    Vertex,
+)
 from dataflow.map_edges import common_scope, nearest_to_all, outside_of_edges
-from dataflow.scoping import body_of, homes_of, scope_of, wires_of, wires_within
+from dataflow.scoping import body_of, scope_of, wires_of, wires_within
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 __all__ = ["place"]
 
@@ -21,59 +32,71 @@ def place(graph: Graph, ordered: list[Vertex]) -> None:
         for vertex in ordered:
             vertex.scope = graph.root
         return
-    bodies: dict[Vertex, list[Vertex]] = defaultdict(list)
-    for vertex in ordered:
-        for home in homes_of(vertex):
-            if home.owner is not None:
-                bodies[home.owner].append(vertex)
-    around: dict[Scope, frozenset[Scope]] = {}  # the blocks around what is declared in a block
+    crossing = Crossing()
+    entering = _entering(ordered, crossing)
     for vertex in ordered:
         if isinstance(vertex.action, MapAction) and vertex.action.is_every:
             vertex.scope = nearest_to_all(vertex)
             continue
         wires = [(scope_of(wire), wire) for wire in wires_of(vertex)]
         if isinstance(vertex.action, LoopAction | MapAction):
-            wires += _read_within(vertex, bodies.get(vertex, ()), around)
+            wires += _read_within(vertex, entering.get(vertex, {}), crossing)
         vertex.scope = _innermost(graph, vertex, wires)
         if isinstance(vertex.action, CollectAction):
             _close(graph, vertex, vertex.action)
     graph.outputs = {name: outside_of_edges(wire) for name, wire in graph.outputs.items()}
 
 
+def _entering(ordered: Sequence[Vertex], crossing: Crossing) -> dict[Vertex, dict[Vertex, list[Terminal]]]:
+    """List by loop or map in block form, and by reader, the edges into its body that begin outside of it."""
+    entering: dict[Vertex, dict[Vertex, list[Terminal]]] = defaultdict(lambda: defaultdict(list))
+    for vertex in ordered:
+        for wire in wires_of(vertex):
+            begin, home = _declared_in(wire), vertex.home
+            if begin is None:
+                continue
+            around = crossing.around(begin)
+            while home.owner is not None and home not in around:
+                entering[home.owner][vertex].append(wire)
+                home = home.owner.home
+    return entering
+
+
+def _declared_in(wire: Terminal) -> Scope | None:
+    """Return the block that an edge begins in, also if that is a parameter of it; None for a constant."""
+    owner = wire.owner
+    if isinstance(owner, Constant):
+        return None
+    return owner.home if isinstance(owner, Vertex) else owner
+
+
 def _read_within(
-    opener: Vertex, body: Sequence[Vertex], around: dict[Scope, frozenset[Scope]]
+    opener: Vertex, entering: Mapping[Vertex, Sequence[Terminal]], crossing: Crossing
 ) -> Iterator[tuple[Scope | None, Terminal]]:
     """List what the body of a loop or map in block form reads from outside, with the scope that it is in.
 
     A map over edges in it is in the maps that all its edges are in; the others give it lists (S7.4).
     """
-    for vertex in body:
-        wires = list(wires_of(vertex))
-        outside = [wire for wire in wires if not _is_inside(wire, opener, around)]
+    for vertex, wires in entering.items():
+        outside = [wire for wire in wires if not _is_inside(wire, opener, crossing)]
         if not isinstance(vertex.action, MapAction) or not vertex.action.is_every:
             yield from ((scope_of(wire), wire) for wire in outside)
-        elif len(outside) == len(wires):
-            scopes = [scope for wire in wires if (scope := scope_of(wire)) is not None]
-            yield common_scope(scopes), wires[0]
+        elif len(outside) == len(list(wires_of(vertex))):
+            scopes = [scope for wire in outside if (scope := scope_of(wire)) is not None]
+            yield common_scope(scopes), outside[0]
     for wire in wires_within(opener):
-        if not _is_inside(wire, opener, around):
+        if not _is_inside(wire, opener, crossing):
             yield scope_of(wire), wire
 
 
-def _is_inside(wire: Terminal, opener: Vertex, around: dict[Scope, frozenset[Scope]]) -> bool:
-    """Tell whether a wire begins inside the body of a loop or map in block form.
-
-    `around` keeps which blocks are around which: many wires are asked about.
-    """
+def _is_inside(wire: Terminal, opener: Vertex, crossing: Crossing) -> bool:
+    """Tell whether a wire begins inside the body of a loop or map in block form."""
     body, scope = body_of(opener), scope_of(wire)
     if scope is None:
         return True  # a constant, or a vertex of the body, which is placed after its owner
     if scope is body or scope.owner is None:
         return scope is body
-    home = scope.owner.home
-    if home not in around:
-        around[home] = frozenset(homes_of(scope.owner))
-    return body in around[home]
+    return body in crossing.around(scope.owner.home)
 
 
 def _innermost(graph: Graph, vertex: Vertex, wires: list[tuple[Scope | None, Terminal]]) -> Scope:

@@ -1,10 +1,11 @@
-"""What a graph reads, in which scope that lives, and an order in which sources come first (S2, S6.3)."""
+"""Which scope each vertex fires in, and an order in which sources come before their readers (S2, S7.1)."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from dataflow.crossing import Crossing
 from dataflow.graph import (
     CallAction,
     CollectAction,
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 __all__ = [
     "body_of",
     "every_wire",
-    "homes_of",
     "in_order",
     "resolved",
     "scope_of",
@@ -80,40 +80,6 @@ def body_of(owner: Vertex) -> Scope | None:
             return None
 
 
-def _behind(terminal: Terminal) -> list[Vertex]:
-    """List the vertices that must be looked at before a reader of this terminal.
-
-    For an output of a loop or map these are its owner and what the output comes from, at any depth.
-    """
-    found: list[Vertex] = []
-    todo, seen = [terminal], set[Terminal]()
-    while todo:
-        owner, port = current = todo.pop()
-        if current in seen:
-            continue
-        seen.add(current)
-        match owner:
-            case Vertex():
-                found.append(owner)
-                if isinstance(owner.action, LoopAction) and port in owner.action.results:
-                    todo.append(owner.action.results[port])
-                elif isinstance(owner.action, MapAction) and port in owner.action.collects:
-                    todo.append(owner.action.collects[port])
-            case Scope(owner=Vertex() as opener):
-                found.append(opener)
-            case _:
-                pass
-    return found
-
-
-def homes_of(vertex: Vertex) -> list[Scope]:
-    """List the declared blocks around a vertex, inmost first."""
-    homes = [vertex.home]
-    while (owner := homes[-1].owner) is not None:
-        homes.append(owner.home)
-    return homes
-
-
 def in_order(graph: Graph) -> list[Vertex]:
     """Sort the vertices so that what a vertex reads comes first; a cycle is a problem (S6.3).
 
@@ -122,6 +88,7 @@ def in_order(graph: Graph) -> list[Vertex]:
     """
     after: dict[Vertex, list[Vertex]] = defaultdict(list)
     waits = dict.fromkeys(graph.vertices, 0)
+    crossing = Crossing()
     for vertex in graph.vertices:
         home, distant = vertex.home, []
         for given in vertex.inputs.values():
@@ -137,7 +104,7 @@ def in_order(graph: Graph) -> list[Vertex]:
                 else:
                     distant.append(wire)
         if distant or home.owner is not None or not isinstance(vertex.action, CallAction):
-            for earlier, later in _precedences(vertex, distant):
+            for earlier, later in _precedences(vertex, distant, crossing):
                 after[earlier].append(later)
                 waits[later] += 1
     ordered = [vertex for vertex in graph.vertices if not waits[vertex]]
@@ -154,31 +121,24 @@ def in_order(graph: Graph) -> list[Vertex]:
     return ordered
 
 
-def _precedences(vertex: Vertex, wires: list[Terminal]) -> Iterator[tuple[Vertex, Vertex]]:
+def _precedences(
+    vertex: Vertex, wires: list[Terminal], crossing: Crossing
+) -> Iterator[tuple[Vertex, Vertex]]:
     """List the pairs of vertices, earlier and later, that a vertex and these edges into it make."""
-    homes = homes_of(vertex)
-    if homes[0].owner is not None:
-        yield homes[0].owner, vertex
+    if vertex.home.owner is not None:
+        yield vertex.home.owner, vertex
     if isinstance(vertex.action, CollectAction):
         wires = [*wires, vertex.action.source]
     for wire in wires:
-        for source in _behind(wire):
+        for source in crossing.behind(wire):
             yield source, vertex
-            yield from ((source, owner) for owner in _entered(homes, source))
+            if (owner := crossing.entered(vertex, source)) is not None:
+                yield source, owner
+    body = body_of(vertex)
     for wire in wires_within(vertex):
-        for source in _behind(wire):
-            if source is not vertex and body_of(vertex) not in homes_of(source):
+        for source in crossing.behind(wire):
+            if source is not vertex and body not in crossing.around(source.home):
                 yield source, vertex
-
-
-def _entered(homes: list[Scope], source: Vertex) -> Iterator[Vertex]:
-    """List the owners of the bodies that an edge from the source enters on its way inwards."""
-    around = homes_of(source)
-    for home in homes:
-        if home.owner is None or home in around:
-            return
-        if home.owner is not source:
-            yield home.owner
 
 
 def _cycle_problem(after: dict[Vertex, list[Vertex]]) -> str:

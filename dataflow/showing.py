@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from dataflow.graph import CallAction, LoopAction, MapAction, Terminal
 from dataflow.ports import PortKind
 from dataflow.wiring import Reference
 
 if TYPE_CHECKING:
-    from dataflow.graph import Graph, Vertex
+    from dataflow.graph import Graph, Scope, Vertex
 
 __all__ = ["show_lifted"]
 
@@ -19,14 +19,29 @@ def show_lifted(graph: Graph) -> None:
 
     What is read outside leaves them already. A node of a map in a loop is not shown, nor is a loop in a map.
     """
+    around: dict[Scope, list[_Shown]] = {}
     for vertex in graph.vertices:
-        if vertex.scope is None or not vertex.scope.is_lifted or not isinstance(vertex.action, SHOWN):
+        scope = vertex.scope
+        if scope is None or not scope.is_lifted or not isinstance(vertex.action, SHOWN):
             continue
-        loops = _around(graph, vertex)
-        for port in _ports(vertex) if loops else ():
+        if scope not in around:
+            around[scope] = _around(graph, scope)
+        for port in _ports(vertex) if around[scope] else ():
             wire = Terminal(vertex, port)
-            for loop in loops:
-                wire = _shown(loop, wire)
+            name = wire.label  # in each of the loops
+            for loop in around[scope]:
+                if name not in loop.action.results:
+                    loop.action.shown[name] = wire
+                    loop.action.block.body.outputs[name] = loop.reference
+                wire = Terminal(loop.vertex, name)
+
+
+class _Shown(NamedTuple):
+    """A loop out of which values are shown."""
+
+    vertex: Vertex
+    action: LoopAction
+    reference: Reference
 
 
 #: What a result is asked for.
@@ -42,19 +57,13 @@ def _ports(vertex: Vertex) -> list[str]:
     return list(vertex.output_names)
 
 
-def _around(graph: Graph, vertex: Vertex) -> list[Vertex]:
-    """List the loops around a vertex, inner ones first; none if there is anything else around it."""
-    loops, scope = [], vertex.scope
+def _around(graph: Graph, inmost: Scope) -> list[_Shown]:
+    """List the loops around what fires in a scope, inner ones first; none if something else is."""
+    loops: list[_Shown] = []
+    scope: Scope | None = inmost
     while scope is not None and scope.is_lifted and scope.owner is not None:
-        loops.append(scope.owner)
-        scope = scope.owner.scope
+        loop = scope.owner
+        assert isinstance(loop.action, LoopAction), "feedback edges make loops"
+        loops.append(_Shown(loop, loop.action, Reference(loop.id)))
+        scope = loop.scope
     return loops if scope is graph.root else []
-
-
-def _shown(loop: Vertex, wire: Terminal) -> Terminal:
-    action, name = loop.action, wire.label
-    assert isinstance(action, LoopAction), "feedback edges make loops"
-    if name not in action.results:
-        action.shown[name] = wire
-        action.block.body.outputs[name] = Reference(loop.id)
-    return Terminal(loop, name)

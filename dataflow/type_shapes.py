@@ -80,6 +80,8 @@ def unqualified(annotation: object) -> object:
 
 def bare(annotation: object) -> object:
     """Strip qualifiers and Annotated; None becomes NoneType, a missing annotation Any."""
+    if type(annotation) is type and annotation is not inspect.Parameter.empty:  # as most are
+        return annotation
     annotation = unqualified(annotation)
     while get_origin(annotation) is Annotated:
         annotation = unqualified(get_args(annotation)[0])

@@ -72,6 +72,7 @@ class TypedFlow(Flow, Generic[P, R]):
         """Return the flow that the function wires for a config; its inputs are the other parameters."""
         made: TypedFlow[..., R] = TypedFlow(self._fn, config)
         made.settings, made._policy, made._placed_as = self.settings, self._policy, self._placed_as
+        vars(made)["_hints"] = self._hints  # those of one function
         return made
 
     @property
@@ -104,9 +105,14 @@ class TypedFlow(Flow, Generic[P, R]):
         return self._config is None and bool(self._config_name)
 
     @cached_property
+    def _hints(self) -> tuple[dict[str, Any], list[str]]:
+        """What the function is annotated with, and what is wrong with that."""
+        return hints_of(self._fn)
+
+    @cached_property
     def _config_name(self) -> str:
         """The parameter that is the config, empty if there is none."""
-        hints, _ = hints_of(self._fn)
+        hints, _ = self._hints
         names = list(inspect.signature(self._fn).parameters)[1:]
         return next((name for name in names if is_config(plain_type(hints.get(name, Any)))), "")
 
@@ -143,7 +149,7 @@ class TypedFlow(Flow, Generic[P, R]):
 
     def _trace(self) -> None:
         """Call the function once, with ports for its parameters."""
-        hints, problems = hints_of(self._fn)
+        hints, problems = self._hints
         self._wiring.problems.extend(problems)
         positional: list[Any] = []
         named: dict[str, Any] = {}

@@ -97,6 +97,7 @@ ROWS: Final[list[set[str]]] = [
         "checks",
         "context_checks",
         "connecting",
+        "crossing",
         "demand",
         "inferring",
         "layout",

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-import sys
-
 import pytest
 
 from dataflow import Flow, RunFailed, collect, each
@@ -15,6 +12,7 @@ from dataflow.plan import FlowPlan
 from dataflow.shape import shape_of
 from dataflow.states import NodeState
 from dataflow.stores import Store
+from tests.calls import calls_in
 from tests.quick_nodes import inc
 
 
@@ -59,13 +57,7 @@ def test_the_work_grows_with_the_failures_and_not_with_their_square() -> None:
     plan = flow()
 
     def calls(failed: int) -> int:
-        counted = itertools.count()
-        sys.setprofile(lambda _frame, event, _argument: event == "call" and next(counted) and None)
-        try:
-            forgotten(plan, failed, list(range(failed)))
-        finally:
-            sys.setprofile(None)
-        return next(counted)
+        return calls_in(lambda: forgotten(plan, failed, list(range(failed))))
 
     assert calls(200) < 3 * calls(100)
 
