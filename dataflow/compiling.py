@@ -39,7 +39,7 @@ def examine(
 ) -> tuple[Graph, list[Vertex]]:
     """Look up, place and check a whole flow; the problems found are in the graph."""
     graph = resolve(wiring, find_type, find_function)
-    if graph.told:
+    if graph.round_edges:
         lift(graph)
     ordered = in_order(graph)
     place(graph, ordered)
@@ -72,6 +72,6 @@ def compile_flow(
     if pulled is not None:
         graph.outputs = {pulled.name: graph.outputs[PULLED]}
         ordered = prune(graph, ordered)
-    elif graph.told:
+    elif graph.round_edges:
         show_lifted(graph)
     return lay_out(graph, ordered)
