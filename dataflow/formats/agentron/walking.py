@@ -14,10 +14,11 @@ from dataflow.formats.agentron.conditions import Condition, first_that_holds
 from dataflow.formats.agentron.helping import Reply
 from dataflow.formats.agentron.telling import filled, told
 from dataflow.formats.agentron.walks import Turn, Walk
+from dataflow.formats.gates import gate_type
 from dataflow.node_output import NodeOutput
 from dataflow.ports import Port, Ports
 
-__all__ = ["WALK", "Exit", "Loop", "Next", "Tell", "Told", "loop", "next_node", "result", "start", "tell"]
+__all__ = ["WALK", "Exit", "Next", "Tell", "Told", "loop", "next_node", "result", "start", "tell"]
 
 #: The port with the walk, whichever way it goes on.
 WALK: Final = "walk"
@@ -108,21 +109,8 @@ async def next_node(inputs: Mapping[str, Any], config: Next) -> NodeOutput:
     return NodeOutput({WALK: after, **({taken.port: after} if taken else {})}, metadata=metadata)
 
 
-class Loop(Config):
-    """Config of `agentron.loop`: a port for each node at which its loop is entered."""
-
-    heads: list[str]
-
-
-def _heads(config: Loop) -> Ports:
-    inputs = {head: Port(Walk | None, default=None) for head in config.heads}
-    return Ports(inputs, {head: Port(Walk, exit=head) for head in config.heads})
-
-
-@node(ports=_heads)
-async def loop(inputs: Mapping[str, Any], config: Loop) -> NodeOutput:
-    """Begin a round of a loop at the node that the walk comes to; such a loop is entered at several."""
-    return NodeOutput({head: inputs[head] for head in config.heads if inputs[head] is not None})
+#: A gate of a walk, which is at one node at a time.
+loop: Final = gate_type(Walk)
 
 
 @node(ports=Ports({"walks": Port(Walk, many=True)}, {"output": Port(str, conditional=True)}))
