@@ -9,7 +9,9 @@ from pydantic import Field
 
 from dataflow.config import Config
 from dataflow.context import ExecutionContext
+from dataflow.current import this_firing
 from dataflow.declare import node
+from dataflow.formats.agentron.calls import summaries
 from dataflow.formats.agentron.conditions import Condition, first_that_holds
 from dataflow.formats.agentron.helping import Reply
 from dataflow.formats.agentron.telling import filled, told
@@ -79,10 +81,11 @@ def _ports(config: Next) -> Ports:
 
 
 @node(ports=_ports)
-async def next_node(inputs: Mapping[str, Any], config: Next) -> NodeOutput:
+async def next_node(context: ExecutionContext | None, inputs: Mapping[str, Any], config: Next) -> NodeOutput:
     """Go to the first node whose condition holds after the text, and if none does to the first of all.
 
-    A reply takes the place of the text. The metadata have the step, and `unrouted` where no condition held.
+    A reply takes the place of the text. The metadata have the step, with the calls of tools in the turn that
+    the context ends with. Where no condition held they say `unrouted`, and the run warns of it.
     """
     walk: Walk = inputs["walk"]
     reply: Reply | None = inputs["reply"]
@@ -96,6 +99,7 @@ async def next_node(inputs: Mapping[str, Any], config: Next) -> NodeOutput:
         "agent_id": config.agent_id,
         "agent": config.agent,
         "order": walk.count,
+        "calls": summaries(context),
         "input": inputs["told"],
         "output": text,
         "is_reply": is_reply,
@@ -106,6 +110,8 @@ async def next_node(inputs: Mapping[str, Any], config: Next) -> NodeOutput:
     metadata: dict[str, Any] = {"step": step}
     if taken is not None and number is None:
         metadata["unrouted"] = True
+        told = f"node {config.node!r}: no condition held, so the first edge was followed, to {taken.to!r}"
+        this_firing().warn("unrouted", told)
     return NodeOutput({WALK: after, **({taken.port: after} if taken else {})}, metadata=metadata)
 
 

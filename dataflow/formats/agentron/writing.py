@@ -138,7 +138,7 @@ class _Writing:
         return written
 
     def _turn(self, node: NodePart) -> tuple[JsonDict, JsonDict]:
-        """Write the turn of a node, and tell where its text and the reply of a user come from."""
+        """Write the turn of a node, and tell where what it came to comes from."""
         nodes: JsonDict = {
             "tell": {"type": "agentron.tell", "config": self._tell(node), "inputs": {"walk": "$in.walk"}}
         }
@@ -156,10 +156,13 @@ class _Writing:
         elif functions:
             config["tools"] = functions
         nodes["agent"] = {"type": "agent.agent", "config": config, "inputs": reads}
-        if not agent.may_ask:
-            return nodes, {"text": "agent.text"}
-        nodes["wait"] = {"type": "agentron.wait", "inputs": {"context": "agent.context"}}
-        return nodes, {"text": "agent.text", "reply": "wait.reply"}
+        comes = {"text": "agent.text"}
+        if agent.servers or functions:
+            comes["context"] = "agent.context"
+        if agent.may_ask:
+            nodes["wait"] = {"type": "agentron.wait", "inputs": {"context": "agent.context"}}
+            comes["reply"] = "wait.reply"
+        return nodes, comes
 
     def _tell(self, node: NodePart) -> JsonDict:
         agent = self.agents.get(node.id)
