@@ -60,7 +60,7 @@ def examine(
 ) -> tuple[Graph, list[Vertex]]:
     """Look up, place and check a whole flow; the problems found are in the graph."""
     graph = resolve(wiring, find_type, find_function)
-    if graph.told:
+    if graph.round_edges:
         lift(graph)
     ordered = in_order(graph)
     place(graph, ordered)
@@ -113,6 +113,6 @@ def _not_looked_into(opaque: Sequence[str]) -> str:
 
 
 def _laid_out(graph: Graph, ordered: list[Vertex]) -> FlowPlan:
-    if graph.told:
+    if graph.round_edges:
         show_lifted(graph)
     return lay_out(graph, ordered)

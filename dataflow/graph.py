@@ -29,12 +29,12 @@ __all__ = [
     "JoinAction",
     "LoopAction",
     "MapAction",
+    "RoundEdge",
     "Scope",
     "ScopeKind",
     "Spot",
     "Steps",
     "Terminal",
-    "ToldEdge",
     "Vertex",
     "is_constant",
 ]
@@ -294,7 +294,7 @@ class Vertex:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ToldEdge:
+class RoundEdge:
     """An edge that says something about rounds: the port that it leads to, and its position there."""
 
     edge: Edge
@@ -323,7 +323,7 @@ class Graph:
     outputs: dict[str, Terminal] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
     opaque: list[str] = field(default_factory=list)  # types that were not looked into
-    told: list[ToldEdge] = field(default_factory=list)  # edges that say something about rounds
+    round_edges: list[RoundEdge] = field(default_factory=list)  # edges that say something about rounds
     circling: set[Vertex] = field(default_factory=set)  # what is in a cycle, or waits for one
     output_ports: dict[str, OutPort] = field(default_factory=dict)  # what a flow around it sees, once checked
 

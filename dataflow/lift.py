@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from networkx import DiGraph
 
-    from dataflow.graph import Graph, Input, ToldEdge
+    from dataflow.graph import Graph, Input, RoundEdge
     from dataflow.natural_loops import NaturalLoop
     from dataflow.reads import Around
 
@@ -34,9 +34,9 @@ def lift(graph: Graph) -> None:
     """
     import networkx as nx  # most flows have no feedback edges; it takes a third of a second to load
 
-    told = [one for one in graph.told if not _contradicts(graph, one)]
-    feedback = {(id(one.given), one.position) for one in graph.told if one.rounds.feedback}
-    lifting = _Lifting(graph, told)
+    round_edges = [one for one in graph.round_edges if not _contradicts(graph, one)]
+    feedback = {(id(one.given), one.position) for one in graph.round_edges if one.rounds.feedback}
+    lifting = _Lifting(graph, round_edges)
     reads: DiGraph[int] = nx.DiGraph()
     reads.add_nodes_from(range(len(graph.vertices)))
     pairs = reads_between(graph, lambda given, position: (id(given), position) in feedback)
@@ -44,11 +44,11 @@ def lift(graph: Graph) -> None:
     if nx.is_directed_acyclic_graph(reads):
         lifting.open(reads, list(nx.topological_sort(reads)))
         rewire(graph, lifting.changed)
-    lifting.drop(graph.told)
+    lifting.drop(graph.round_edges)
     lifting.move()
 
 
-def _contradicts(graph: Graph, one: ToldEdge) -> bool:
+def _contradicts(graph: Graph, one: RoundEdge) -> bool:
     """Refuse an edge that says of itself that it leaves a loop and that it does not."""
     if not one.rounds.feedback or (not one.rounds.each_round and one.rounds.leave == "last"):
         return False
@@ -63,9 +63,9 @@ def _contradicts(graph: Graph, one: ToldEdge) -> bool:
 class _Lifting:
     """The loops of a graph, and which of them each vertex is in."""
 
-    def __init__(self, graph: Graph, told: list[ToldEdge]) -> None:
+    def __init__(self, graph: Graph, round_edges: list[RoundEdge]) -> None:
         self.graph = graph
-        self.told = {(id(one.given), one.position): one for one in told}
+        self.round_edges = {(id(one.given), one.position): one for one in round_edges}
         self.numbers = {vertex: number for number, vertex in enumerate(graph.vertices)}
         self.around: dict[Vertex, tuple[LiftedLoop, ...]] = {}  # the loops, outer ones first
         self.loops: list[LiftedLoop] = []  # likewise
@@ -79,16 +79,18 @@ class _Lifting:
         vertices = self.graph.vertices
         fires, within = maps_around(vertices[number] for number in order)
         closing = [
-            one for one in self.told.values()
+            one for one in self.round_edges.values()
             if one.rounds.feedback and self._closes(one, reads) and not self._leaves_map(one, fires)
         ]  # fmt: skip
-        into = [one for one in self.told.values() if one.rounds.each_round and self._ends(one) is not None]
+        into = [
+            one for one in self.round_edges.values() if one.rounds.each_round and self._ends(one) is not None
+        ]
         ends = [[pair for one in edges if (pair := self._ends(one))] for edges in (closing, into)]
         for loop in natural_loops(reads, *ends):
             self._add(loop, [closing[position] for position in sorted(loop.edges)], fires)
         ordered = [vertices[number] for number in order]
         self._take_maps_in(ordered, within)
-        for one in self.told.values():
+        for one in self.round_edges.values():
             self._check(one)
         refuse_items(self.graph, closing, self.fed)
         self._give_up(refuse_beside(self.graph, ordered, self.around, fires))
@@ -104,14 +106,14 @@ class _Lifting:
         kept = {vertex: [one for one in loops if one not in refused] for vertex, loops in self.around.items()}
         self.around = {vertex: tuple(loops) for vertex, loops in kept.items() if loops}
 
-    def _ends(self, one: ToldEdge) -> tuple[int, int] | None:
+    def _ends(self, one: RoundEdge) -> tuple[int, int] | None:
         """Return the numbers of both ends of an edge within a block."""
         source = vertex_behind(one.wire)
         if source is None or source.home is not one.vertex.home:
             return None
         return self.numbers[source], self.numbers[one.vertex]
 
-    def _closes(self, one: ToldEdge, reads: DiGraph[int]) -> bool:
+    def _closes(self, one: RoundEdge, reads: DiGraph[int]) -> bool:
         """Refuse a feedback edge that closes no loop."""
         ends = self._ends(one)
         if ends is not None and is_closed_by(reads, ends):
@@ -121,7 +123,7 @@ class _Lifting:
         self.graph.problem(f"edge {one.edge}: {told}", one.spot)
         return False
 
-    def _leaves_map(self, one: ToldEdge, fires: dict[Vertex, dict[Vertex, None]]) -> bool:
+    def _leaves_map(self, one: RoundEdge, fires: dict[Vertex, dict[Vertex, None]]) -> bool:
         """Refuse a feedback edge that leaves a map (S6.3)."""
         source = vertex_behind(one.wire)
         assert source is not None, "it closes a loop"
@@ -134,7 +136,7 @@ class _Lifting:
         return bool(left)
 
     def _add(
-        self, loop: NaturalLoop, edges: Sequence[ToldEdge], fires: dict[Vertex, dict[Vertex, None]]
+        self, loop: NaturalLoop, edges: Sequence[RoundEdge], fires: dict[Vertex, dict[Vertex, None]]
     ) -> None:
         head = self.graph.vertices[min(loop.heads)]
         maps = [fires[source] for one in edges if (source := vertex_behind(one.wire)) is not None]
@@ -162,7 +164,7 @@ class _Lifting:
         if len(loops) > len(self.around.get(vertex, ())):
             self.around[vertex] = tuple(loops)
 
-    def _check(self, one: ToldEdge) -> None:
+    def _check(self, one: RoundEdge) -> None:
         """Refuse what an edge says of loops that it has nothing to do with."""
         source = vertex_behind(one.wire)
         inside = self.around.get(source, ()) if source is not None else ()
@@ -185,7 +187,7 @@ class _Lifting:
 
     def changed(self, wire: Terminal, reader: Vertex | None, given: Input | None, position: int) -> Terminal:
         """Return what an edge reads once the loops are scopes."""
-        one = self.told.get((id(given), position))
+        one = self.round_edges.get((id(given), position))
         which = one.rounds.leave if one is not None else "last"
         inner = wire
         for loop in self._left(wire, reader):
@@ -217,7 +219,7 @@ class _Lifting:
             inner = self.collected[inner]
         return inner
 
-    def drop(self, edges: Iterable[ToldEdge]) -> None:
+    def drop(self, edges: Iterable[RoundEdge]) -> None:
         """Take the feedback edges out that close none of the loops."""
         for one in reversed(list(edges)):
             if one.rounds.feedback and (id(one.given), one.position) not in self.closing:

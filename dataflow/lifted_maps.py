@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import TypeAlias
 
-    from dataflow.graph import Graph, Terminal, ToldEdge, Vertex
+    from dataflow.graph import Graph, RoundEdge, Terminal, Vertex
     from dataflow.lifted_loops import LiftedLoop
     from dataflow.reads import Around
 
@@ -27,7 +27,7 @@ def is_item(wire: Terminal) -> bool:
     return isinstance(owner, Scope) and owner.owner is not None and isinstance(owner.owner.action, MapAction)
 
 
-def refuse_items(graph: Graph, closing: Iterable[ToldEdge], fed: Mapping[int, LiftedLoop]) -> None:
+def refuse_items(graph: Graph, closing: Iterable[RoundEdge], fed: Mapping[int, LiftedLoop]) -> None:
     """Refuse a feedback edge into a port that takes one value and has an item in each round anyway."""
     for one in closing:
         if one.given.port is None or one.given.port.many:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dataflow.declarations import Declarations
-from dataflow.graph import CallAction, Graph, Input, LoopAction, MapAction, Spot, ToldEdge, Vertex
+from dataflow.graph import CallAction, Graph, Input, LoopAction, MapAction, RoundEdge, Spot, Vertex
 from dataflow.names import encode
 from dataflow.ports import DONE
 from dataflow.sources import Reader, Sources
@@ -68,8 +68,8 @@ class _Connecting:
                 else:
                     wire = self._add(vertex, given, edge.source, names, steps)
                 if edge.rounds is not None and wire is not None:
-                    told = ToldEdge(edge, edge.rounds, vertex, given, len(given.wires) - 1)
-                    self.graph.told.append(told)
+                    one = RoundEdge(edge, edge.rounds, vertex, given, len(given.wires) - 1)
+                    self.graph.round_edges.append(one)
             elif vertex is not None:
                 self._misplaced(
                     edge, names, f"{edge.target!r} is a {vertex.kind}, which is not wired by edges"
@@ -110,7 +110,7 @@ class _Connecting:
 
     def _begins(self, given: Input) -> bool:
         """Tell whether a port has feedback edges alone, so that a source of its own counts before them."""
-        feedback = [one for one in self.graph.told if one.given is given and one.rounds.feedback]
+        feedback = [one for one in self.graph.round_edges if one.given is given and one.rounds.feedback]
         return len(feedback) == len(given.wires)
 
     def _connect_after(self, placed: Placed, names: Names) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import ModuleType
 
-__all__ = ["Kind", "Target", "find_flow", "target_of", "told"]
+__all__ = ["Kind", "Target", "find_flow", "target_of", "with_options"]
 
 
 class Kind(Enum):
@@ -102,7 +102,7 @@ def find_flow(written: str, *, imports: bool = True) -> Flow:
             assert_never(target.kind)
 
 
-def told(written: str, options: Mapping[str, str]) -> str:
+def with_options(written: str, options: Mapping[str, str]) -> str:
     """Write a target with more options behind it."""
     if not options:
         return written

@@ -12,7 +12,7 @@ from dataflow.cli.texts import one_line
 from dataflow.errors import SecretMissing, ValueMismatch
 from dataflow.ports import MISSING
 from dataflow.secret import Secret, look_up
-from dataflow.wording import choices
+from dataflow.wording import choices, listed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -61,10 +61,9 @@ def _add_prompt(
 ) -> None:
     required = [name for name, port in declared.items() if port.default is MISSING]
     if PROMPT not in declared and len(required) != 1:
-        problems.append(
-            f"PROMPT is for the input {PROMPT!r} or the only required one; this flow has "
-            f"{len(required)} required inputs; use --input ({choices(declared)})"
-        )
+        found = "requires " + listed(required, len(required)) if required else "requires no input"
+        told = f"PROMPT is for the input {PROMPT!r} or the only required one; this flow {found}"
+        problems.append(f"{told}; use --input ({choices(declared)})" if declared else told)
         return
     name = PROMPT if PROMPT in declared else required[0]
     if name in taken:

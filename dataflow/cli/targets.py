@@ -60,11 +60,11 @@ def with_branch(target: str, branch: str | None) -> str:
     """Write the branch that is asked for behind a target; raises Refused where there can be none."""
     if branch is None:
         return target
-    from dataflow.targets import Kind, target_of, told  # pulls in the formats
+    from dataflow.targets import Kind, target_of, with_options  # pulls in the formats
 
     if target_of(target).kind is not Kind.DOCUMENT:
         raise Refused([Problem(f"--branch {branch}: {target} is no file with branches")], ExitCode.USAGE)
-    return told(target, {"branch": branch})
+    return with_options(target, {"branch": branch})
 
 
 @contextmanager

@@ -160,10 +160,16 @@ def test_a_prompt_names_no_file() -> None:
 
 
 @pytest.mark.parametrize(
-    "declared", [{}, {"a": FlowInput(str, "")}, {"a": FlowInput(str), "b": FlowInput(str)}]
+    ("declared", "told"),
+    [
+        ({}, "requires no input"),
+        ({"a": FlowInput(str, "")}, "requires no input; use --input (choices: a)"),
+        ({"a": FlowInput(str), "b": FlowInput(str)}, "requires a, b; use --input (choices: a, b)"),
+    ],
 )
-def test_a_prompt_that_could_be_any_input_is_refused(declared: Mapping[str, FlowInput]) -> None:
-    assert "PROMPT is for the input 'prompt' or the only required one" in problem(declared, prompt="ho")
+def test_a_prompt_that_could_be_any_input_is_refused(declared: Mapping[str, FlowInput], told: str) -> None:
+    reason = "PROMPT is for the input 'prompt' or the only required one; this flow "
+    assert f"{reason}{told}" in problem(declared, prompt="ho")
 
 
 def test_a_prompt_and_an_input_are_not_given_both() -> None:

@@ -67,7 +67,6 @@ ROWS: Final = [
     Row("a connection that leads nowhere", edges({"source": "x", "target": "y"}), "1:160 connections[0].source: leads from 'x', which is no node; choices: a, b, s\n1:175 connections[0].target: leads to 'y', which is no node; choices: a, b, s"),
     Row("an unknown way to join", loaded({"nodes": [S], "connections": []}, joins="all"), "1:1 option joins: there is no 'all'; choices: each, once"),
     Row("a run for each arrival in a loop", edges({"source": "s", "target": "a"}, {"source": "a", "target": "b"}, {"source": "a", "target": "b"}, {"source": "b", "target": "a"}), "1:112 nodes[2]: node 'b' cannot run once for each arrival: it is part of a loop; load the file with joins=once"),
-    Row("a loop with two entries", loaded({"nodes": [S, A, B], "connections": [{"source": one, "target": two} for one, two in ("sa", "sb", "ab", "ba")]}, joins="once"), "1:42 nodes[1]: the loop of node 'a' is entered at 'b' too; expected one node where connections lead into a loop"),
     Row("a subagent of no agent", below("s", "a"), "1:159 connections[0]: subagent 'a' of node 's': the node above is of type 'start'; expected an agent"),
     Row("a subagent that is no agent", below("a", "s"), "1:159 connections[0]: subagent 's' of node 'a': it is of type 'start'; expected an agent"),
     Row("a subagent of an agent without any", below("b", "a"), "1:159 connections[0]: subagent 'a' of node 'b': the agent above may have none; expected `tools.subagents: true` there"),

@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - a row is a line, and messages are compared whole
-"""What is told of workflows of Agentron Studio that cannot be read."""
+"""What is told of workflows of Agentron Studio that cannot be read, and of their runs."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from dataflow import Flow
+from dataflow_agent import scripted
+from tests.formats.agentron.walking import edge, flow_of, workflow
 from tests.messages.saving import files
 from tests.messages.telling import Row, Stimulus
 
@@ -37,6 +39,16 @@ def nodes(*parts: Any, **more: Any) -> Stimulus:
 
 def agents(*parts: Any, **more: Any) -> Stimulus:
     return loaded({"nodes": [A], "agents": parts, **more})
+
+
+def warned(data: Any) -> Stimulus:
+    """Run a workflow with an answer for each agent, and return what the run warns of."""
+
+    def make() -> list[str]:
+        with scripted("no", "no"):
+            return [*flow_of(data).run_sync().warnings]
+
+    return make
 
 
 def with_edges(*parts: Any) -> Stimulus:
@@ -85,6 +97,7 @@ ROWS: Final = [
     Row("tools that are no list", agents({"name": "Ada", "tools": "x"}), "1:90 agents[0]: agent 'Ada': expected a list of tools, found 'x'"),
     Row("an unknown tool", agents({"name": "Ada", "tools": ["std-http"]}), "1:90 agents[0]: agent 'Ada' has the unknown tool 'std-http'; expected request_user_help, a function as module:name, or a server with `command` or `url`"),
     Row("a file of agents that is none", loaded({"nodes": [A]}, agents={"agents": [1, {"name": "Ada", "model": "house"}]}), "1:1 option agents: agents.json: agents[0]: expected an agent, found 1\n1:1 option agents: agents.json: agents[1]: agent 'Ada': expected a model as provider/name, found 'house'"),
+    Row("no condition that holds", warned(workflow("ab", edge("a", "b", "yes"))), "node 'a': no condition held, so the first edge was followed, to 'b'"),
     Row("no file of agents", unmodelled({"nodes": [A]}, agents="nowhere.json"), '1:1 option agents: DIR/nowhere.json: cannot be read: No such file or directory'),
 ]
 # fmt: on

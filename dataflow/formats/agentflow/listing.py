@@ -23,5 +23,6 @@ pack: Final = Pack(
         "ask": f"{_NODES}:ask",
         "decide": f"{_NODES}:decide",
         "join": f"{_NODES}:join",
+        "loop": f"{_NODES}:loop",
     },
 )

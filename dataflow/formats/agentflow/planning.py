@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
-from itertools import combinations
+from itertools import combinations, product
 from typing import TYPE_CHECKING, Final
 
+from dataflow.formats.gates import Gate, gates
 from dataflow.formats.nesting import Loop, loops, reached
 
 if TYPE_CHECKING:
@@ -45,13 +46,16 @@ class Plan:
 
     `meeting` are the nodes at which several can arrive, `again` those at which several can begin a new round.
     Of those in `tangled`, told with the reason, no run for each arrival can be made. `each_round` are edges
-    out of a loop that are followed while it goes on.
+    out of a loop that are followed while it goes on. `gates` are by the heads behind them, those of which a
+    round can begin at several heads are `at_once`.
     """
 
     edges: Sequence[EdgePart]
     unreached: frozenset[str]
     loops: Sequence[Loop]
     back: frozenset[int]
+    gates: Mapping[str, Gate]
+    at_once: frozenset[Gate] = frozenset()
     meeting: set[str] = field(default_factory=set)
     again: set[str] = field(default_factory=set)
     each_round: set[int] = field(default_factory=set)
@@ -61,6 +65,11 @@ class Plan:
         """Return the edges to a node that begin no new round."""
         numbers = range(len(self.edges))
         return [number for number in numbers if self.edges[number].target == node and number not in self.back]
+
+    def heads_beside(self, node: str) -> tuple[str, ...]:
+        """Return all heads behind the gate of a node, the node alone where it has none."""
+        gate = self.gates.get(node)
+        return (node,) if gate is None else gate.heads
 
     def back_to(self, node: str) -> list[int]:
         """Return the edges to a node that begin a new round."""
@@ -76,7 +85,14 @@ def planned(workflow: Workflow, *, each: bool) -> Plan:
     found = loops(start, [(edge.source, edge.target) for edge in edges])
     back = frozenset(number for loop in found for number in loop.back)
     unreached = frozenset(workflow.nodes) - come_to - below
-    return _Planning(workflow, Plan(edges, unreached, found, back), each).plan()
+    before = gates((loop.heads for loop in found), workflow.nodes)
+    at_once: frozenset[Gate] = frozenset()
+    while True:  # until what was taken for alternatives are some
+        planning = _Planning(workflow, Plan(edges, unreached, found, back, before, at_once), each)
+        plan = planning.plan()
+        if not (more := planning.begun_at_once()):
+            return plan
+        at_once |= more
 
 
 class _Planning:
@@ -107,26 +123,59 @@ class _Planning:
             if number in plan.back:
                 sorter.add(edge.target)
                 continue
-            sorter.add(edge.target, edge.source)
+            before = [edge.source]
             for loop in plan.loops:
                 if edge.source in loop.nodes and edge.target not in loop.nodes:
-                    sorter.add(edge.target, *(plan.edges[one].source for one in loop.back))
+                    before += [plan.edges[one].source for one in loop.back]
+            for target in plan.heads_beside(edge.target):
+                sorter.add(target, *before)
         return list(sorter.static_order())
+
+    def begun_at_once(self) -> frozenset[Gate]:
+        """Return gates at which a round can begin at several heads, though it was taken not to."""
+        others = frozenset(self._plan.gates.values()) - self._plan.at_once
+        return frozenset(gate for gate in others if self._begins_at_once(gate))
+
+    def _begins_at_once(self, gate: Gate) -> bool:
+        plan = self._plan
+        return any(
+            not self._on(number).excludes(self._on(beside))
+            for one, other in combinations(gate.heads, 2)
+            for to in (plan.into, plan.back_to)
+            for number, beside in product(to(one), to(other))
+        )
 
     def _arriving(self, node: str) -> Known:
         """Tell what is known at a node, and note whether several arrive there."""
         plan = self._plan
         into = plan.into(node)
-        found = [self._on(number) for number in into]
-        if lasting := {number: left for number in into if (left := self._going_on(number))}:
-            found = [self._leaving(node, number, lasting) for number in into]
-        if self._meet(into) or (lasting and node in plan.tangled and len(into) > 1):
+        found, goes_on = self._found(node)
+        if self._meet(into) or (goes_on and node in plan.tangled and len(into) > 1):
             plan.meeting.add(node)
             if any(node in members for members in self._members):
                 plan.tangled.setdefault(node, "it is part of a loop")
             if self._each and node not in plan.tangled:
                 return self._opened(node, found)
-        return _either(found)
+        gate = plan.gates.get(node)
+        return _either(found) if gate is None else self._behind(gate, node)
+
+    def _found(self, node: str) -> tuple[list[Known], bool]:
+        """Tell what is known on each edge to a node, and whether some come out of a loop that goes on."""
+        into = self._plan.into(node)
+        lasting = {number: left for number in into if (left := self._going_on(number))}
+        if lasting:
+            return [self._leaving(node, number, lasting) for number in into], True
+        return [self._on(number) for number in into], False
+
+    def _behind(self, gate: Gate, node: str) -> Known:
+        """Tell what is known at a head: what is on each way to its gate, and that this one was taken."""
+        found = [known for head in gate.heads for known in self._found(head)[0]]
+        if len({known.maps for known in found}) > 1:
+            self._plan.tangled.setdefault(node, "its loop is entered by such runs and by others")
+        known = _either(found)
+        if gate in self._plan.at_once:
+            return known
+        return Known({**known.taken, gate.id: frozenset([node])}, known.maps)
 
     def _on(self, number: int) -> Known:
         """Tell what is known on an edge."""

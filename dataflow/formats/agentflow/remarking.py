@@ -25,7 +25,11 @@ def remark(workflow: Workflow, plan: Plan, notes: Notes, *, each: bool) -> None:
     for loop in plan.loops:
         first = next(id for id in workflow.nodes if id in loop.heads)
         original = "the loop that begins here has no limit"
-        notes.remark(first, original, f"the run fails after {LIMIT} rounds")
+        notes.remark(first, original, f"the run fails after {LIMIT * len(loop.heads)} rounds")
+        if plan.gates.get(first) in plan.at_once:
+            others = ", ".join(repr(id) for id in workflow.nodes if id in loop.heads - {first})
+            original = f"what comes to {others} goes round this loop on its own"
+            notes.remark(first, original, "all that is in the loop begins each round together")
     for node in workflow.nodes:
         if node in plan.unreached:
             notes.remark(node, "never runs, as nothing leads to it", "it is left out as well")

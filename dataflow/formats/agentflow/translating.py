@@ -48,7 +48,6 @@ def translate(data: Any, options: Options, notes: Notes) -> JsonDict:
         return {}
     is_each = joins == "each"
     plan = planned(workflow, each=is_each)
-    _refuse_entries(workflow, plan, notes)
     if is_each:
         _refuse_tangled(workflow, plan, notes)
     remark(workflow, plan, notes, each=is_each)
@@ -62,15 +61,6 @@ def translate(data: Any, options: Options, notes: Notes) -> JsonDict:
         **document(workflow, plan, each=is_each),
         "meta": {META: _meta(data, workflow)},
     }
-
-
-def _refuse_entries(workflow: Workflow, plan: Plan, notes: Notes) -> None:
-    for loop in plan.loops:
-        first, *others = (id for id in workflow.nodes if id in loop.heads)
-        if others:
-            told = f"the loop of node {first!r} is entered at {', '.join(map(repr, others))} too"
-            problem = f"{told}; expected one node where connections lead into a loop"
-            notes.problem(workflow.nodes[first].path, problem)
 
 
 def _refuse_tangled(workflow: Workflow, plan: Plan, notes: Notes) -> None:

@@ -87,13 +87,13 @@ class AgentFlowWords:
         told: Mapping[str, Any] = event.data["metadata"]
         around = node_of_path(event.path.rpartition("/")[0])
         if "initial_input" in told:
-            self._previous = told["initial_input"]
+            self._came_to(told, told["initial_input"])
             yield _entry(event, node_of_path(event.path), "step_start", "start")
         if "start_prompt" in told:
             yield _entry(event, around, "step_start", "agent")
             yield _entry(event, around, "start_prompt", told["start_prompt"])
         if "llm_response" in told:
-            self._previous = told["llm_response"]
+            self._came_to(told, told["llm_response"])
             yield _entry(event, around, "llm_response", told["llm_response"])
         if "checks" in told:
             yield from _checked(event, told["checks"])
@@ -103,6 +103,11 @@ class AgentFlowWords:
             yield self._called(event, told)
         if (failure := event.data.get("failure")) is not None:
             yield from self._told_failure(event, failure.message)
+
+    def _came_to(self, told: Mapping[str, Any], output: Any) -> None:
+        """Keep an output as the previous one, unless something else went on beside it."""
+        if not told.get("is_beside"):
+            self._previous = output
 
     def _decided(self, event: Event, node: str, decision: Mapping[str, str]) -> str:
         self._decisions[f"{node}_approval"] = dict(decision)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from dataflow.formats.agentflow.parts import AGENT, OUTPUT, START
 from dataflow.formats.agentflow.subagents import agent_config
 from dataflow.formats.naming import free_name
+from dataflow.formats.parts import edge_of
 from dataflow.names import write_reference
 from dataflow.wiring import Reference
 
@@ -32,6 +34,7 @@ def document(workflow: Workflow, plan: Plan, *, each: bool) -> JsonDict:
     writing = _Writing(workflow, plan, each, {}, [])
     below = {edge.target for edge in workflow.below}
     nodes: JsonDict = {}
+    writing.add_gates()
     for node in workflow.nodes.values():
         if node.id not in below:
             nodes[node.id] = writing.node(node)
@@ -41,17 +44,17 @@ def document(workflow: Workflow, plan: Plan, *, each: bool) -> JsonDict:
         for id in nodes
         if workflow.nodes[id].kind in VALUES and id not in plan.unreached
     }
-    return {"nodes": {**nodes, **writing.joins}, "edges": writing.edges, "outputs": outputs}
+    return {"nodes": {**nodes, **writing.between}, "edges": writing.edges, "outputs": outputs}
 
 
 @dataclass(frozen=True, slots=True)
 class _Writing:
-    """Writes the parts of one workflow; joins and edges are gathered on the way."""
+    """Writes the parts of one workflow; what stands between nodes, and edges, are gathered on the way."""
 
     workflow: Workflow
     plan: Plan
     each: bool
-    joins: JsonDict
+    between: JsonDict
     edges: list[JsonDict]
 
     def node(self, node: NodePart) -> JsonDict:
@@ -59,13 +62,13 @@ class _Writing:
         written: JsonDict = {"meta": dict(node.meta)}
         match node.kind:
             case "start":
-                written |= {"type": "agentflow.start", "config": dict(node.settings)}
+                written |= {"type": "agentflow.start", "config": {**node.settings, **self._passing(node)}}
             case "if":
-                written |= {"type": "agentflow.if", "config": dict(node.settings)}
+                written |= {"type": "agentflow.if", "config": {**node.settings, **self._passing(node)}}
             case "agent":
                 written["flow"] = self._agent(node)
             case _:
-                written["flow"] = _approval(node)
+                written["flow"] = _approval(node, self._passing(node))
         if node.id in self.plan.unreached:
             written["policy"] = {"enabled": False}
             written["inputs"] = {INPUT: write_reference(Reference(self.workflow.start.id, OUTPUT))}
@@ -79,27 +82,46 @@ class _Writing:
         elif node in self.plan.meeting:
             self._join(node, into, {})
         else:
-            self.edges.extend(self._edge(number, node, INPUT) for number in into)
-        closing = {"feedback": True, "limit": LIMIT, "on_limit": "fail"}
+            self.edges.extend(self._edge(number, *self._way_to(node)) for number in into)
+        limit = LIMIT * len(self.plan.heads_beside(node))
+        closing = {"feedback": True, "limit": limit, "on_limit": "fail"}
         if node in self.plan.again:
             self._join(node, back, closing)
         else:
-            self.edges.extend({**self._edge(number, node, INPUT), **closing} for number in back)
+            self.edges.extend({**self._edge(number, *self._way_to(node)), **closing} for number in back)
+
+    def add_gates(self) -> None:
+        """Write the gates of loops that are entered at several nodes, and what leads on from them."""
+        for gate in dict.fromkeys(self.plan.gates.values()):
+            more = {"at_once": True} if gate in self.plan.at_once else {}
+            self.between[gate.id] = gate.node("agentflow.loop", **more)
+            self.edges.extend(gate.edges(INPUT))
+
+    def _way_to(self, node: str) -> tuple[str, str]:
+        """Return the port that leads to a node: its own, or that of the gate before it."""
+        gate = self.plan.gates.get(node)
+        return (node, INPUT) if gate is None else (gate.id, gate.port(node))
 
     def _join(self, node: str, numbers: Sequence[int], more: JsonDict) -> None:
-        join = free_name(f"{node}_join", {*self.workflow.nodes, *self.joins})
-        self.joins[join] = {"type": "agentflow.join"}
+        join = free_name(f"{node}_join", {*self.workflow.nodes, *self.between})
+        self.between[join] = {"type": "agentflow.join"}
         self.edges.extend(self._edge(number, join, "arrivals") for number in numbers)
-        self.edges.append({**_edge(join, "out", node, INPUT), **more})
+        self.edges.append(edge_of(join, "out", *self._way_to(node), **more))
 
     def _edge(self, number: int, target: str, port: str) -> JsonDict:
         edge = self.plan.edges[number]
-        written = _edge(edge.source, edge.port, target, port)
+        written = edge_of(edge.source, edge.port, target, port)
         return {**written, "each_round": True} if number in self.plan.each_round else written
 
     def _reference(self, number: int) -> str:
         edge = self.plan.edges[number]
         return write_reference(Reference(edge.source, edge.port))
+
+    def _passing(self, node: NodePart) -> JsonDict:
+        """Say which ports of a node several connections leave."""
+        left = Counter(edge.port for edge in self.plan.edges if edge.source == node.id)
+        ports = [port for port in node.exits if left[port] > 1]
+        return {"fans_out": ports} if ports else {}
 
     def _agent(self, node: NodePart) -> JsonDict:
         settings = node.settings
@@ -111,23 +133,23 @@ class _Writing:
                 "config": agent_config(node, self.workflow),
                 "inputs": {"prompt": "tell.prompt", "context": "tell.conversation"},
             },
-            "pass_on": {"type": "agentflow.pass_on", "inputs": {INPUT: "$in.input", "text": "agent.text"}},
+            "pass_on": {
+                "type": "agentflow.pass_on",
+                "config": self._passing(node),
+                "inputs": {INPUT: "$in.input", "text": "agent.text"},
+            },
         }
         return _flow(nodes, {OUTPUT: "pass_on.output", "text": "pass_on.text"})
 
 
-def _approval(node: NodePart) -> JsonDict:
+def _approval(node: NodePart, passing: JsonDict) -> JsonDict:
+    deciding = {INPUT: "$in.input", "answer": "ask"}
     nodes: JsonDict = {
         "ask": {"type": "agentflow.ask", "config": dict(node.settings), "inputs": {INPUT: "$in.input"}},
-        "decide": {"type": "agentflow.decide", "inputs": {INPUT: "$in.input", "answer": "ask"}},
+        "decide": {"type": "agentflow.decide", "config": passing, "inputs": deciding},
     }
     return _flow(nodes, {port: f"decide.{port}" for port in ("approve", "reject", "note")})
 
 
 def _flow(nodes: JsonDict, outputs: JsonDict) -> JsonDict:
     return {"dataflow": 1, "inputs": {INPUT: {}}, "nodes": nodes, "outputs": outputs}
-
-
-def _edge(source: str, source_port: str, target: str, target_port: str) -> JsonDict:
-    ends: dict[str, Any] = {"source": source, "source_port": source_port}
-    return {**ends, "target": target, "target_port": target_port}

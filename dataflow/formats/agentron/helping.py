@@ -11,6 +11,7 @@ from dataflow.checking import json_schema
 from dataflow.config import Config
 from dataflow.context import ExecutionContext
 from dataflow.declare import node
+from dataflow.formats.agentron.calls import made_in
 from dataflow.node_output import NodeOutput
 from dataflow.ports import Ports
 
@@ -64,9 +65,9 @@ async def wait(
 
 def _asked_in(context: ExecutionContext) -> dict[str, Any] | None:
     """Return the arguments of the last call by which the last turn asked, and that was made."""
-    turn = context.turns()[-1]
-    results = [message for message in turn if message.role == "tool" and ASKED in str(message.content)]
-    made = {message.tool_call_id for message in results}
-    calls = [call for message in turn for call in message.tool_calls]
-    asking = [call for call in calls if call.name == request_user_help.__name__ and call.id in made]
+    asking = [
+        call
+        for call, result in made_in(context)
+        if call.name == request_user_help.__name__ and ASKED in str(result.content)
+    ]
     return dict(json.loads(asking[-1].arguments)) if asking else None

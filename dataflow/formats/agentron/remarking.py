@@ -82,7 +82,7 @@ def _on_exits(node: str, exits: Sequence[EdgePart], notes: Notes) -> None:
         notes.remark(node, told, "it is not followed either")
     if exits and always == len(exits):
         told = f"where no condition holds, the first edge, to {exits[0].target!r}, is followed all the same"
-        notes.remark(node, told, "so it is, and the run says `unrouted`")
+        notes.remark(node, told, "so it is, and the run warns of it")
 
 
 def _always_holds(edge: EdgePart) -> bool:

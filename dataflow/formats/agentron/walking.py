@@ -9,15 +9,18 @@ from pydantic import Field
 
 from dataflow.config import Config
 from dataflow.context import ExecutionContext
+from dataflow.current import this_firing
 from dataflow.declare import node
+from dataflow.formats.agentron.calls import summaries
 from dataflow.formats.agentron.conditions import Condition, first_that_holds
 from dataflow.formats.agentron.helping import Reply
 from dataflow.formats.agentron.telling import filled, told
 from dataflow.formats.agentron.walks import Turn, Walk
+from dataflow.formats.gates import gate_type
 from dataflow.node_output import NodeOutput
 from dataflow.ports import Port, Ports
 
-__all__ = ["WALK", "Exit", "Loop", "Next", "Tell", "Told", "loop", "next_node", "result", "start", "tell"]
+__all__ = ["WALK", "Exit", "Next", "Tell", "Told", "loop", "next_node", "result", "start", "tell"]
 
 #: The port with the walk, whichever way it goes on.
 WALK: Final = "walk"
@@ -78,10 +81,11 @@ def _ports(config: Next) -> Ports:
 
 
 @node(ports=_ports)
-async def next_node(inputs: Mapping[str, Any], config: Next) -> NodeOutput:
+async def next_node(context: ExecutionContext | None, inputs: Mapping[str, Any], config: Next) -> NodeOutput:
     """Go to the first node whose condition holds after the text, and if none does to the first of all.
 
-    A reply takes the place of the text. The metadata have the step, and `unrouted` where no condition held.
+    A reply takes the place of the text. The metadata have the step, with the calls of tools in the turn that
+    the context ends with. Where no condition held they say `unrouted`, and the run warns of it.
     """
     walk: Walk = inputs["walk"]
     reply: Reply | None = inputs["reply"]
@@ -95,6 +99,7 @@ async def next_node(inputs: Mapping[str, Any], config: Next) -> NodeOutput:
         "agent_id": config.agent_id,
         "agent": config.agent,
         "order": walk.count,
+        "calls": summaries(context),
         "input": inputs["told"],
         "output": text,
         "is_reply": is_reply,
@@ -105,24 +110,13 @@ async def next_node(inputs: Mapping[str, Any], config: Next) -> NodeOutput:
     metadata: dict[str, Any] = {"step": step}
     if taken is not None and number is None:
         metadata["unrouted"] = True
+        told = f"node {config.node!r}: no condition held, so the first edge was followed, to {taken.to!r}"
+        this_firing().warn("unrouted", told)
     return NodeOutput({WALK: after, **({taken.port: after} if taken else {})}, metadata=metadata)
 
 
-class Loop(Config):
-    """Config of `agentron.loop`: a port for each node at which its loop is entered."""
-
-    heads: list[str]
-
-
-def _heads(config: Loop) -> Ports:
-    inputs = {head: Port(Walk | None, default=None) for head in config.heads}
-    return Ports(inputs, {head: Port(Walk, exit=head) for head in config.heads})
-
-
-@node(ports=_heads)
-async def loop(inputs: Mapping[str, Any], config: Loop) -> NodeOutput:
-    """Begin a round of a loop at the node that the walk comes to; such a loop is entered at several."""
-    return NodeOutput({head: inputs[head] for head in config.heads if inputs[head] is not None})
+#: A gate of a walk, which is at one node at a time.
+loop: Final = gate_type(Walk)
 
 
 @node(ports=Ports({"walks": Port(Walk, many=True)}, {"output": Port(str, conditional=True)}))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.events import EventKind
 from dataflow.names import node_of_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from dataflow.events import Event
     from dataflow.wiring import Wiring
@@ -32,6 +33,10 @@ STEP: Final = {
     "to": "sentToNodeId",
     "to_agent": "sentToAgentName",
 }
+#: What the parts of a call are called.
+CALL: Final = {"name": "name", "arguments": "argsSummary", "result": "resultSummary"}
+#: The round of a loop, in a path.
+ROUND: Final = re.compile(r"\[(\d+)\]")
 STATUSES: Final = {"paused": "waiting_for_user"}
 
 
@@ -63,7 +68,7 @@ class AgentronWords:
             case EventKind.NODE_FINISHED:
                 self._error = self._error or getattr(data.get("failure"), "message", "")
                 if step := data["metadata"].get("step"):
-                    yield self._step(step)
+                    yield self._step(step, ROUND.findall(event.path))
             case EventKind.ASK_OPENED:
                 shown = data["show"] if isinstance(data["show"], dict) else {}
                 self._asked = self._asked or {"question": data["prompt"], **shown}
@@ -91,8 +96,12 @@ class AgentronWords:
             self._record["targetBranchId"] = self._branch
         self._record |= {"status": "running", "startedAt": event.time.isoformat()}
 
-    def _step(self, step: Mapping[str, Any]) -> str:
+    def _step(self, step: Mapping[str, Any], rounds: Sequence[str]) -> str:
         told = {STEP[name]: value for name, value in step.items() if name in STEP and _is_said(value)}
+        if rounds:  # of the loops around it, the inner one last
+            told["round"] = int(rounds[-1])
+        if calls := step["calls"]:
+            told["toolCalls"] = [{CALL[name]: value for name, value in call.items()} for call in calls]
         self._trail.append(told)
         if step["is_reply"]:
             return _line("UserResponded", {"content": step["output"]})

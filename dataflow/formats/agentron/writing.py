@@ -5,22 +5,25 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from dataflow.formats.agentron.agents import HELP
-from dataflow.formats.agentron.nesting import closing, reached
 from dataflow.formats.agentron.parts import EdgePart
 from dataflow.formats.agentron.reading import WAIT
+from dataflow.formats.gates import gates
 from dataflow.formats.naming import free_name
+from dataflow.formats.nesting import loops, reached
+from dataflow.formats.parts import edge_of
 from dataflow.names import write_reference
 from dataflow.wiring import Reference
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Sequence
 
     from dataflow.formats.agentron.agents import Agent
     from dataflow.formats.agentron.parts import Graph, NodePart
     from dataflow.formats.foreign import JsonDict
+    from dataflow.formats.gates import Gate
 
 __all__ = ["DEFAULT_ROUNDS", "USER", "Laid", "document", "laid_out"]
 
@@ -47,23 +50,6 @@ class Laid:
     unreached: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Gate:
-    """The node where the rounds of a loop begin that a walk comes into at several nodes."""
-
-    id: str
-    heads: tuple[str, ...]
-
-    def port(self, head: str) -> str:
-        """Return the port that leads to a head."""
-        return f"head_{self.heads.index(head) + 1}"
-
-    @property
-    def ports(self) -> list[str]:
-        """The ports of all heads."""
-        return [self.port(head) for head in self.heads]
-
-
 def laid_out(graph: Graph) -> Laid:
     """Find the way through a graph; without any edges its nodes follow each other as they are listed."""
     pairs = zip(graph.nodes, graph.nodes[1:], strict=False)
@@ -74,9 +60,10 @@ def laid_out(graph: Graph) -> Laid:
     ends = [(edge.source, edge.target) for edge in edges]
     come_to = reached(first, ends)
     numbers = [number for number, (source, _) in enumerate(ends) if source in come_to]
-    heads = closing(first, [ends[number] for number in numbers])
+    found = loops(first, [ends[number] for number in numbers])
+    heads = {numbers[number]: loop.heads for loop in found for number in loop.back}
     unreached = frozenset(node.id for node in graph.nodes) - come_to
-    return Laid(edges, {numbers[number]: found for number, found in heads.items()}, unreached)
+    return Laid(edges, heads, unreached)
 
 
 def document(graph: Graph, agents: Mapping[str, Agent], laid: Laid) -> JsonDict:
@@ -84,22 +71,22 @@ def document(graph: Graph, agents: Mapping[str, Agent], laid: Laid) -> JsonDict:
     taken = {node.id for node in graph.nodes}
     start, result = free_name("start", taken), free_name("result", taken)
     ports = _ports(laid.edges)
-    gates = _gates(laid, taken | {start, result})
-    writing = _Writing(graph, agents, laid, ports, {head: gate for gate in gates for head in gate.heads})
+    behind = gates(laid.heads.values(), taken | {start, result})
+    before = dict.fromkeys(behind.values())
+    writing = _Writing(graph, agents, laid, ports, behind)
     nodes = {node.id: writing.node(node, start) for node in graph.nodes}
-    edges = [_edge(start, "out", *writing.way_to(graph.nodes[0].id))] if graph.nodes else []
-    edges += [
-        writing.edge(number) for number, edge in enumerate(laid.edges) if edge.source not in laid.unreached
-    ]
-    edges += [_edge(gate.id, gate.port(head), head, WALK) for gate in gates for head in gate.heads]
-    edges.append(_edge(start, "out", result, "walks"))
-    edges += [_edge(node.id, WALK, result, "walks") for node in graph.nodes if node.id not in laid.unreached]
+    edges = [edge_of(start, "out", *writing.way_to(graph.nodes[0].id))] if graph.nodes else []
+    walked = [node.id for node in graph.nodes if node.id not in laid.unreached]
+    edges += [writing.edge(number) for number, edge in enumerate(laid.edges) if edge.source in walked]
+    edges += [edge for gate in before for edge in gate.edges(WALK)]
+    edges.append(edge_of(start, "out", result, "walks"))
+    edges += [edge_of(node, WALK, result, "walks") for node in walked]
     return {
         "inputs": {"inputs": {"type": "object", "default": {}}},
         "nodes": {
             start: {"type": "agentron.start", "inputs": {"inputs": "$in.inputs"}},
             **nodes,
-            **{gate.id: {"type": "agentron.loop", "config": {"heads": gate.ports}} for gate in gates},
+            **{gate.id: gate.node("agentron.loop") for gate in before},
             result: {"type": "agentron.result"},
         },
         "edges": edges,
@@ -124,7 +111,7 @@ class _Writing:
 
     def edge(self, number: int) -> JsonDict:
         edge = self.laid.edges[number]
-        written = _edge(edge.source, self.ports[number], *self.way_to(edge.target))
+        written = edge_of(edge.source, self.ports[number], *self.way_to(edge.target))
         if edge.id:
             written["id"] = edge.id
         if heads := self.laid.heads.get(number):
@@ -152,7 +139,7 @@ class _Writing:
         return written
 
     def _turn(self, node: NodePart) -> tuple[JsonDict, JsonDict]:
-        """Write the turn of a node, and tell where its text and the reply of a user come from."""
+        """Write the turn of a node, and tell where what it came to comes from."""
         nodes: JsonDict = {
             "tell": {"type": "agentron.tell", "config": self._tell(node), "inputs": {"walk": "$in.walk"}}
         }
@@ -170,10 +157,13 @@ class _Writing:
         elif functions:
             config["tools"] = functions
         nodes["agent"] = {"type": "agent.agent", "config": config, "inputs": reads}
-        if not agent.may_ask:
-            return nodes, {"text": "agent.text"}
-        nodes["wait"] = {"type": "agentron.wait", "inputs": {"context": "agent.context"}}
-        return nodes, {"text": "agent.text", "reply": "wait.reply"}
+        comes = {"text": "agent.text"}
+        if agent.servers or functions:
+            comes["context"] = "agent.context"
+        if agent.may_ask:
+            nodes["wait"] = {"type": "agentron.wait", "inputs": {"context": "agent.context"}}
+            comes["reply"] = "wait.reply"
+        return nodes, comes
 
     def _tell(self, node: NodePart) -> JsonDict:
         agent = self.agents.get(node.id)
@@ -202,24 +192,9 @@ class _Writing:
         return self.agents[id].name if id in self.agents else USER
 
 
-def _gates(laid: Laid, taken: Collection[str]) -> list[Gate]:
-    """Make a gate for each loop with several heads."""
-    gates: list[Gate] = []
-    for heads in dict.fromkeys(laid.heads.values()):
-        if len(heads) > 1:
-            id = free_name("loop", {*taken, *(gate.id for gate in gates)})
-            gates.append(Gate(id, tuple(sorted(heads))))
-    return gates
-
-
 def _question(node: NodePart) -> str:
     found = (node.parameters.get(key) for key in ("question", "message", "prompt"))
     return next((text for text in found if isinstance(text, str) and text), QUESTION)
-
-
-def _edge(source: str, source_port: str, target: str, target_port: str) -> JsonDict:
-    ends: dict[str, Any] = {"source": source, "source_port": source_port}
-    return {**ends, "target": target, "target_port": target_port}
 
 
 def _ports(edges: Sequence[EdgePart]) -> list[str]:

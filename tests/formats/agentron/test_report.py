@@ -51,7 +51,7 @@ def test_what_means_the_same_has_no_remarks() -> None:
             workflow("ab", edge("a", "b", "yes")),
             (
                 "node 'a': originally where no condition holds, the first edge, to 'b', is followed all the same; "
-                "here so it is, and the run says `unrouted`"
+                "here so it is, and the run warns of it"
             ),
         ),
         (

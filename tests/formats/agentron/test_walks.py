@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import anyio
 import pytest
 
 from dataflow import EventKind, Flow, NodeState
-from dataflow.formats.agentron.nesting import closing
+from dataflow.formats.nesting import loops
 from dataflow_agent import ScriptedAnswer, ScriptedCall, scripted
 from tests.agent.serving import SERVER
 from tests.formats.agentron.walking import MODEL, agent, edge, flow_of, ran, steps, workflow
@@ -82,9 +82,11 @@ def test_nodes_may_be_called_like_the_parts_of_a_walk() -> None:
 
 
 def test_where_no_condition_holds_the_run_says_so() -> None:
-    found = ran(workflow("ab", edge("a", "b", "yes")), "no", "x")
-    assert found.result.metadata["a/next"]["unrouted"] is True
-    assert "unrouted" not in ran(workflow("ab", edge("a", "b", "yes")), "yes", "x").result.metadata["a/next"]
+    found = ran(workflow("ab", edge("a", "b", "yes")), "no", "x").result
+    assert found.metadata["a/next"]["unrouted"] is True
+    assert found.warnings == ("node 'a': no condition held, so the first edge was followed, to 'b'",)
+    held = ran(workflow("ab", edge("a", "b", "yes")), "yes", "x").result
+    assert (held.warnings, "unrouted" in held.metadata["a/next"]) == ((), False)
 
 
 def test_each_agent_has_its_own_model_and_instructions() -> None:
@@ -148,11 +150,8 @@ def test_a_node_may_wait_for_somebody_by_itself() -> None:
 
 def test_heads_are_where_a_loop_is_entered() -> None:
     edges = [("a", "b"), ("b", "c"), ("c", "b"), ("c", "d"), ("d", "a"), ("d", "d")]
-    assert closing("a", edges) == {
-        2: frozenset("b"),
-        4: frozenset("a"),
-        5: frozenset("d"),
-    }
+    found = {number: loop.heads for loop in loops("a", edges) for number in loop.back}
+    assert found == {2: frozenset("b"), 4: frozenset("a"), 5: frozenset("d")}
 
 
 def test_the_end_of_a_loop_at_its_limit_is_an_event() -> None:
@@ -168,6 +167,22 @@ def test_the_end_of_a_loop_at_its_limit_is_an_event() -> None:
                 ]
 
         assert anyio.run(exits) == ["max_iterations"]
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (workflow("ab", "ab", "ba", maxRounds=2), ("loop a ended at its limit of 2 rounds",)),
+        (workflow("abc", "ab", "bc", "cb", maxRounds=1), ("loop b ended at its limit of 1 round",)),
+        (
+            workflow("abc", edge("a", "b", "said"), "ac", "bc", "cb", maxRounds=2),
+            ("loop loop ended at its limit of 4 rounds",),
+        ),
+        (workflow("ab", edge("a", "b", "said"), "aa", maxRounds=1), ()),
+    ],
+)
+def test_a_run_warns_of_a_loop_that_ends_at_its_rounds(data: Any, told: tuple[str, ...]) -> None:
+    assert tuple(one.partition(", ")[0] for one in ran(data).result.warnings) == told
 
 
 def test_a_branch_has_its_own_rounds() -> None:

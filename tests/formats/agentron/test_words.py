@@ -9,8 +9,8 @@ import pytest
 
 from dataflow import Result, Run
 from dataflow.formats.agentron.words import AgentronWords
-from dataflow_agent import scripted
-from tests.formats.agentron.walking import flow_of, workflow
+from dataflow_agent import ScriptedAnswer, ScriptedCall, scripted
+from tests.formats.agentron.walking import MODEL, edge, flow_of, workflow
 
 WAITING: Final = {"id": "w", "type": "wait_for_user", "parameters": {"question": "Which one?"}}
 
@@ -42,3 +42,33 @@ async def test_what_was_replied_is_told_and_the_trail_begins_anew() -> None:
     record = json.loads(lines[-1])
     assert [step["nodeId"] for step in record["output"]["trail"]] == ["w", "b"]
     assert record["output"]["trail"][1]["inputIsUserReply"] is True
+
+
+@pytest.mark.anyio
+async def test_the_trail_has_the_calls_of_tools() -> None:
+    agents = [{"name": "A", "model": MODEL, "tools": ["tests.agent.agent_tools:add"]}]
+    flow = flow_of(workflow("ab", "ab", agents=agents))
+    calls = (ScriptedCall(name="add", arguments={"a": 1, "b": 2}), ScriptedCall(name="subtract"))
+    with scripted(ScriptedAnswer(tool_calls=calls), "three", "so it is"):
+        lines, _ = await told(flow.start(), AgentronWords(flow.wiring))
+    first, second = json.loads(lines[-1])["output"]["trail"]
+    added, unknown = first["toolCalls"]
+    assert added == {"name": "add", "argsSummary": '{"a": 1, "b": 2}', "resultSummary": "3"}
+    assert (unknown["name"], "subtract" in unknown["resultSummary"]) == ("subtract", True)
+    assert "toolCalls" not in second
+
+
+@pytest.mark.anyio
+async def test_the_trail_has_the_round_of_the_loop_that_a_step_is_in() -> None:
+    flow = flow_of(workflow("abc", "ab", edge("b", "b", "again"), edge("b", "c", "stop"), "ba", maxRounds=3))
+    with scripted("1", "again", "on", "4", "stop", "6"):
+        lines, _ = await told(flow.start(), AgentronWords(flow.wiring))
+    trail = json.loads(lines[-1])["output"]["trail"]
+    assert [(step["nodeId"], step.get("round")) for step in trail] == [
+        ("a", 0),
+        ("b", 0),
+        ("b", 1),
+        ("a", 1),
+        ("b", 0),
+        ("c", None),
+    ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from pydantic import Field
 
@@ -14,21 +14,42 @@ from dataflow.context import ExecutionContext
 from dataflow.declare import node
 from dataflow.formats.agentflow.answers import normalised
 from dataflow.formats.agentflow.conditions import Condition, checks, text_of
+from dataflow.formats.gates import gate_type
 from dataflow.node_output import NodeOutput
 from dataflow.ports import Port, Ports
 
-__all__ = ["If", "Prompt", "Question", "Start", "ask", "decide", "if_", "join", "pass_on", "start", "tell"]
+__all__ = [
+    "If",
+    "Passing",
+    "Prompt",
+    "Question",
+    "Start",
+    "ask",
+    "decide",
+    "if_",
+    "join",
+    "loop",
+    "pass_on",
+    "start",
+    "tell",
+]
 
 PREVIOUS_OUTPUT: Final = "{{PREVIOUS_OUTPUT}}"
 APPROVAL_NOTE: Final = "{{APPROVAL_NOTE}}"
+#: Whatever is JSON, a text first, so that words on the command line are one.
+Answer: TypeAlias = str | dict[str, Any] | list[Any] | float | bool | None
 
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """What one node hands to the next: what was given before, and the note of the last approval."""
+    """What one node hands to the next: what was given before, and the note of the last approval.
+
+    `is_beside` says that something else went on beside it, somewhere on its way.
+    """
 
     previous_output: Any = ""
     note: str = ""
+    is_beside: bool = False
 
     @property
     def text(self) -> str:
@@ -36,7 +57,17 @@ class Passed:
         return text_of(self.previous_output)
 
 
-class Start(Config):
+class Passing(Config):
+    """Config of what passes something on: the ports that it leaves in several ways."""
+
+    fans_out: list[str] = Field(default=[])
+
+    def on(self, port: str, passed: Passed) -> Passed:
+        """Return what leaves at a port."""
+        return replace(passed, is_beside=True) if port in self.fans_out else passed
+
+
+class Start(Passing):
     """Config of `agentflow.start`."""
 
     initial_input: Any = ""
@@ -47,7 +78,8 @@ async def start(inputs: Mapping[str, Any], config: Start) -> NodeOutput:
     """Begin with the initial input, also where a round of a loop begins here."""
     value = config.initial_input
     passed = replace(inputs["input"] or Passed(), previous_output=value)
-    return NodeOutput({"output": passed, "value": value}, metadata={"initial_input": value})
+    told = _told(passed, "initial_input", value)
+    return NodeOutput({"output": config.on("output", passed), "value": value}, metadata=told)
 
 
 class Prompt(Config):
@@ -74,14 +106,20 @@ def filled(prompt: str, passed: Passed) -> str:
 
 
 @node(ports=Ports({"input": Passed, "text": str}, {"output": Passed, "text": str}))
-async def pass_on(inputs: Mapping[str, Any]) -> NodeOutput:
+async def pass_on(inputs: Mapping[str, Any], config: Passing) -> NodeOutput:
     """Pass the answer of an agent on, without blanks around it."""
     text = inputs["text"].strip()
-    outputs = {"output": replace(inputs["input"], previous_output=text), "text": text}
-    return NodeOutput(outputs, metadata={"llm_response": text})
+    passed = replace(inputs["input"], previous_output=text)
+    outputs = {"output": config.on("output", passed), "text": text}
+    return NodeOutput(outputs, metadata=_told(passed, "llm_response", text))
 
 
-class If(Config):
+def _told(passed: Passed, what: str, given: Any) -> dict[str, Any]:
+    """Tell what was given, and whether that was beside something else."""
+    return {what: given, "is_beside": True} if passed.is_beside else {what: given}
+
+
+class If(Passing):
     """Config of `agentflow.if`."""
 
     conditions: list[Condition] = Field(default=[])
@@ -103,7 +141,7 @@ async def if_(inputs: Mapping[str, Any], config: If) -> NodeOutput:
         {**condition.model_dump(), "holds": holds}
         for condition, holds in zip(config.conditions, found, strict=False)
     ]
-    return NodeOutput({port: passed}, metadata={"checks": told})
+    return NodeOutput({port: config.on(port, passed)}, metadata={"checks": told})
 
 
 class Question(Config):
@@ -114,9 +152,9 @@ class Question(Config):
 
 @node(ports=Ports({"input": Passed}, {"out": Any}))
 async def ask(inputs: Mapping[str, Any], config: Question) -> NodeOutput:
-    """Ask whether what came may go on, which is shown; a text, a mapping or null answers."""
+    """Ask whether what came may go on, which is shown; anything answers (`normalised`)."""
     shown = inputs["input"].previous_output
-    asking = {"prompt": config.prompt, "show": shown, "schema": json_schema(str | dict[str, Any] | None)}
+    asking = {"prompt": config.prompt, "show": shown, "schema": json_schema(Answer)}
     return NodeOutput(status="paused", metadata={"ask": asking})
 
 
@@ -131,11 +169,11 @@ _DECISION: Final = Ports(
 
 
 @node(ports=_DECISION)
-async def decide(inputs: Mapping[str, Any]) -> NodeOutput:
+async def decide(inputs: Mapping[str, Any], config: Passing) -> NodeOutput:
     """Pass on what came before the question to the exit that the answer means; its note has a port too."""
     passed: Passed = inputs["input"]
     decision, note = normalised(inputs["answer"])
-    outputs = {decision: replace(passed, note=note), "note": note}
+    outputs = {decision: config.on(decision, replace(passed, note=note)), "note": note}
     return NodeOutput(outputs, metadata={"decision": {"decision": decision, "note": note}})
 
 
@@ -147,4 +185,8 @@ async def join(inputs: Mapping[str, Any]) -> NodeOutput:
         return NodeOutput({"out": arrivals[0]})
     text = "\n\n".join(passed.text for passed in arrivals)
     note = next((passed.note for passed in reversed(arrivals) if passed.note), "")
-    return NodeOutput({"out": Passed(text, note)})
+    return NodeOutput({"out": Passed(text, note, any(passed.is_beside for passed in arrivals))})
+
+
+#: The gate of a loop.
+loop: Final = gate_type(Passed)

@@ -1,0 +1,83 @@
+"""Loops that are entered at several nodes: all their rounds begin at a node in front of those, the gate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping  # noqa: TC003 - the annotations of the node are read
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from dataflow.config import Config
+from dataflow.declare import node
+from dataflow.formats.naming import free_name
+from dataflow.formats.parts import edge_of
+from dataflow.node_output import NodeOutput
+from dataflow.ports import Port, Ports
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+
+    from dataflow.declare import Node
+    from dataflow.formats.foreign import JsonDict
+
+__all__ = ["Gate", "Heads", "gate_type", "gates"]
+
+#: What gates are called, as far as that is free.
+NAME: Final = "loop"
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """The gate of a loop: its id, and the nodes behind it, at which the loop is entered."""
+
+    id: str
+    heads: tuple[str, ...]
+
+    def port(self, head: str) -> str:
+        """Return the port that leads to a head."""
+        return f"head_{self.heads.index(head) + 1}"
+
+    def node(self, type: str, **more: Any) -> JsonDict:
+        """Write the gate as a node of a document; `more` is config besides the heads."""
+        return {"type": type, "config": {"heads": [self.port(head) for head in self.heads], **more}}
+
+    def edges(self, port: str) -> Iterator[JsonDict]:
+        """Write the edges to a port of each head."""
+        return (edge_of(self.id, self.port(head), head, port) for head in self.heads)
+
+
+def gates(loops: Iterable[frozenset[str]], taken: Collection[str]) -> dict[str, Gate]:
+    """Return by head the gates of loops that have several; each loop is told as its heads.
+
+    A node is head of one loop at most: outer loops have no edges to their heads but those that close them.
+    """
+    found: dict[str, Gate] = {}
+    names = {*taken}
+    for heads in dict.fromkeys(loops):
+        if len(heads) > 1:
+            gate = Gate(free_name(NAME, names), tuple(sorted(heads)))
+            names.add(gate.id)
+            found |= dict.fromkeys(gate.heads, gate)
+    return found
+
+
+class Heads(Config):
+    """Config of a gate: a port for each head, and whether a round may begin at several of them at once."""
+
+    heads: list[str]
+    at_once: bool = False
+
+
+def gate_type(value: Any) -> Node[Any, Any]:
+    """Return a node type whose nodes are gates, through which values of a type go."""
+
+    def ports(config: Heads) -> Ports:
+        inputs = {head: Port(value | None, default=None) for head in config.heads}
+        exits = {head: None if config.at_once else head for head in config.heads}
+        return Ports(inputs, {head: Port(value, conditional=True, exit=exits[head]) for head in config.heads})
+
+    @node(ports=ports)
+    async def loop(inputs: Mapping[str, Any], config: Heads) -> NodeOutput:
+        """Begin a round of a loop at the nodes that something has come to."""
+        return NodeOutput({head: inputs[head] for head in config.heads if inputs[head] is not None})
+
+    return loop
