@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
-from anyio import CancelScope, Event, create_task_group, wait_all_tasks_blocked
+from anyio import Event, create_task_group, wait_all_tasks_blocked
 
 from dataflow import (
     DataflowError,
@@ -341,22 +341,3 @@ async def test_a_reader_that_waits_is_woken_by_the_next_piece() -> None:
         gate.set()
         await run
     assert seen == ["a"]
-
-
-async def test_a_reader_of_pieces_of_nodes_that_never_wait_is_cancelled_from_around() -> None:
-    async def counts(x: int) -> int:
-        assert x < 20_000, "the run should have been cancelled"
-        this_firing().emit(x)
-        return x + 1
-
-    f = Flow()
-    f.input("x", int)
-    f.add(counts)  # type: ignore[call-arg]
-    f.connect("$in.x", "counts.x")
-    f.connect("counts", "counts.x", feedback=True, limit=None)
-    with CancelScope() as scope:
-        async with f.start(x=0) as run:
-            async for piece in run.stream("counts"):
-                if piece == 3:
-                    scope.cancel()
-    assert scope.cancelled_caught
