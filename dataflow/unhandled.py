@@ -29,9 +29,7 @@ def unhandled_in(plan: FlowPlan, past: Past) -> frozenset[str]:
     The record of the end of a run names them; without one they are told from the flow.
     """
     failed = [
-        path
-        for path, firing in past.firings.items()
-        if firing.state in FAILURES and firing.failed_at == path
+        path for path, firing in past.firings.items() if firing.state in FAILURES and firing.failed_at == path
     ]
     if past.status is not RunStatus.RUNNING or not failed:
         return past.failures
