@@ -143,15 +143,8 @@ class Restoring:
         return {
             path: firing.state
             for path, firing in self.past.firings.items()
-            if firing.state is not None and self._is_unopened(path)
+            if firing.state is not None and _is_inside(path, self._whole, self._over)
         }
-
-    def _is_unopened(self, path: str) -> bool:
-        """Tell whether a path is inside what was settled as a whole, or in an attempt that is over."""
-        return any(
-            path[: end.start()] in self._whole or (end[0] == "/" and path[: end.start()] in self._over)
-            for end in _INSIDE.finditer(path)
-        )
 
     def _stands(self, frame: Frame, node: PlanNode, firing: PastFiring) -> bool:
         """Settle what was done, or has failed and was handled; tells whether it was."""
@@ -239,6 +232,14 @@ class Restoring:
         again = partial(self.scheduler.make_ready, frame, node.index)
         attempts.waits = self.scheduler.timers.set(wait, again, frame)
         return True
+
+
+def _is_inside(path: str, openers: Collection[str], frames: Collection[str]) -> bool:
+    """Tell whether a path is inside one of these loops, maps and flow nodes, or in one of these frames."""
+    return any(
+        path[: end.start()] in openers or (end[0] == "/" and path[: end.start()] in frames)
+        for end in _INSIDE.finditer(path)
+    )
 
 
 def _read_ask(
