@@ -292,7 +292,7 @@ def _ended(firing: PastFiring, data: Mapping[str, Any], time: datetime) -> None:
 def _checked(failure: Any) -> Any:
     """Return a stored failure if it tells where it was; else its record is one that cannot be read."""
     if failure is not None and not isinstance(failure["v"]["path"], str):
-        raise TypeError("the path of a failure is text")
+        raise TypeError
     return failure
 
 
