@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from dataflow.addressing import Addresses, RootPort, let_go, name_of
 from dataflow.errors import DataflowError, RunTaken
@@ -153,7 +153,7 @@ class Result:
         """Say that a port or an output has no value, and why: a loop that has not ended gives none (S6.4)."""
         token = UNSETTLED if found is None else self._token(found)
         node = None if found is None else found.node
-        if token is UNSETTLED and _is_going_round(self._root, node):
+        if token is UNSETTLED and node is not None and _is_going_round(self._root, node):
             told = f"loop {node.id!r} may come round again, and nothing leaves it before"
             return f"{name} has no value: {told}; until then an ask in it can show what it has come to"
         return no_value_text(name, token)
@@ -183,13 +183,9 @@ class Result:
         return special_token(self._root, found.node, found.port)
 
 
-def _is_going_round(root: Frame, node: PlanNode | None) -> TypeGuard[PlanNode]:
+def _is_going_round(root: Frame, node: PlanNode) -> bool:
     """Tell whether a node is a loop that has not ended."""
-    return (
-        node is not None
-        and isinstance(node.action, LoopOf)
-        and STATES[root.states[node.index]] is NodeState.RUNNING
-    )
+    return isinstance(node.action, LoopOf) and STATES[root.states[node.index]] is NodeState.RUNNING
 
 
 def special_token(root: Frame, node: PlanNode, port: str) -> Any:

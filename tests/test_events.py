@@ -248,9 +248,10 @@ async def test_a_reader_of_pieces_of_nodes_that_never_wait_is_cancelled_from_aro
     f.add(counts)  # type: ignore[call-arg]
     f.connect("$in.x", "counts.x")
     f.connect("counts", "counts.x", feedback=True, limit=None)
+    port: Any = "counts"
     with anyio.CancelScope() as scope:
         async with f.start(x=0) as run:
-            async for piece in run.stream("counts"):
+            async for piece in run.stream(port):
                 if piece == 3:
                     scope.cancel()
     assert scope.cancelled_caught
