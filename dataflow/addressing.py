@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from dataflow.errors import DataflowError
-from dataflow.names import encode, parse_reference
+from dataflow.names import encode, parse_reference, write_reference
 from dataflow.placeholders import PortRef
 from dataflow.plan import FlowOf, LoopOf, MapOf
 from dataflow.ports import DONE, ERROR
@@ -24,6 +25,9 @@ __all__ = ["Addresses", "RootPort", "end_of", "let_go", "name_of"]
 WITHIN: Final = (
     "a map, a loop or a flow: collect it, take the loop's result, or make it an output of the flow"
 )
+
+
+_INSIDE: Final = re.compile(r"[/\[~]")  # where the path of what is around ends
 
 
 class RootPort(NamedTuple):
@@ -46,8 +50,11 @@ class Addresses:
             name: RootPort(node, name, slot) for node in loops for name, slot in node.outputs.items()
         }
 
-    def port(self, port: object) -> RootPort:
-        """Find a port; raises DataflowError, also for one that is inside a map, a loop or a flow node."""
+    def port(self, port: object, *, or_node: bool = False) -> RootPort:
+        """Find a port; raises DataflowError, also for one that is inside a map, a loop or a flow node.
+
+        `or_node` says that a node could have been named as well.
+        """
         reference = self._own(port)
         if (left := self._left.get(str(reference))) is not None:
             return left
@@ -56,7 +63,7 @@ class Addresses:
             return RootPort(node, reference.port, node.outputs.get(reference.port))
         slot = self.plan.root.parameters.get(reference.port) if reference.node == INPUT else None
         if slot is None:
-            raise DataflowError(self._unknown(reference, node))
+            raise DataflowError(self._unknown(reference, node, or_node=or_node))
         return RootPort(None, reference.port, slot)
 
     def reference(self, port: object) -> Reference:
@@ -96,14 +103,24 @@ class Addresses:
                 )
         return reference
 
-    def _unknown(self, reference: Reference, node: PlanNode | None) -> str:
+    def _unknown(self, reference: Reference, node: PlanNode | None, *, or_node: bool) -> str:
         """Say why a port cannot be told: it is inside something, or there is none."""
-        if reference.node == CARRY or any(one.id == reference.node for one in self._inside()):
+        around = self._nodes.get(_INSIDE.split(reference.node, maxsplit=1)[0])  # if it is a path
+        is_inside = node is None and around is not None and _body_of(around) is not None
+        if reference.node == CARRY or is_inside or any(one.id == reference.node for one in self._inside()):
             return f"port '{reference}' is inside {WITHIN}"
         if node is not None:
             return f"node {node.id!r} has no output port {reference.port!r}; {choices(node.outputs)}"
-        known = dict.fromkeys([*map(encode, self._nodes), *self._left, *self.plan.outputs])
+        named = map(encode, self._nodes) if or_node else self._of_nodes()
+        known = dict.fromkeys([*named, *self._left, *self.plan.outputs])
         return f"the flow has no port '{reference}'; {choices(known)}"
+
+    def _of_nodes(self) -> Iterator[str]:
+        """Write, as they are read, the ports of nodes; those of maps are lists, which have no names."""
+        for node in self._nodes.values():
+            if not isinstance(node.action, MapOf):
+                ports = ["out"] if "out" in node.outputs else node.outputs
+                yield from (write_reference(Reference(node.id, port)) for port in ports)
 
     def _inside(self) -> Iterator[PlanNode]:
         """Go through the nodes of all maps, loops and flow nodes."""

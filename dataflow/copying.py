@@ -105,7 +105,7 @@ class Copying:
 
     def _runs_again(self, firing: PastFiring, kind: str) -> bool:
         """Tell whether a record is of what has not settled: a fork begins it anew, an ask stays asked."""
-        if firing.failure is not None and firing.failure["v"]["path"] in self.failures:
+        if firing.failed_at in self.failures:
             return True
         if firing.state not in AGAIN:
             return False

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from dataflow.plan import PlanNode
     from dataflow.scheduler import Scheduler
 
-__all__ = ["Failing"]
+__all__ = ["Failing", "handles_failures", "tolerates_failures"]
 
 
 class Failing:
@@ -55,7 +55,8 @@ class Failing:
 
     def stands(self, frame: Frame, node: PlanNode, failure: Failure) -> bool:
         """Tell whether a failure of a node is none of what is around: resumed, the run keeps it (S11.3)."""
-        return self.is_handled(node, failure) or _tolerates_failures(frame)
+        opener = None if frame.parent is None else frame.parent.plan.nodes[frame.owner]
+        return self.is_handled(node, failure) or tolerates_failures(opener)
 
     def restored(self, frame: Frame, node: PlanNode, failure: Failure, state: int) -> None:
         """Let a failure stand that an earlier sitting of the run has seen (S11.3)."""
@@ -190,11 +191,16 @@ def _handled(node: PlanNode, failure: Failure) -> Mapping[str, Any] | None:
     return {ERROR: failure} if is_handled or ERROR in node.outputs else None
 
 
-def _tolerates_failures(frame: Frame) -> bool:
-    """Tell whether a failure that nothing in the frame handles is no failure of what has opened it."""
-    if frame.parent is None:
-        return False
-    match frame.parent.plan.nodes[frame.owner].action:
+def handles_failures(node: PlanNode) -> bool:
+    """Tell whether a node's own settings or its readers handle whatever it may fail with."""
+    policy = node.policy
+    is_told = policy is not None and (policy.default is not MISSING or policy.on_error in ("skip", "route"))
+    return is_told or ERROR in node.outputs or node.failure_is_taken
+
+
+def tolerates_failures(opener: PlanNode | None) -> bool:
+    """Tell whether a failure that nothing in a frame handles is no failure of what has opened the frame."""
+    match opener.action if opener is not None else None:
         case MapOf(options=options):
             return options.on_error != "fail"
         case FlowOf(policy=policy):

@@ -27,6 +27,7 @@ from dataflow.storable import make_known, storable_of
 from dataflow.stores import Batch, StoredRun
 from dataflow.storing import Taken, go_on, inputs_of
 from dataflow.threads import call_in_thread
+from dataflow.unhandled import unhandled_in
 from dataflow.values import Reader, Writer, classes_of
 
 if TYPE_CHECKING:
@@ -138,6 +139,7 @@ class _Forking:
         plan = _plan_of(self._flow, self._base, past)
         before = storable_of(plan)
         stored = self._reader(before).read(past.told["shape"], f"the flow of run {past.run}")
+        past.failures = unhandled_in(plan, past)
         forgotten, changed_code = forgotten_by(plan, before.shape, past, stored, edited)
         changeable = Changeable(self._base, plan, past)
         wanted = changeable.parted(changes)

@@ -38,7 +38,7 @@ class Nesting:
         if action.bounds is not None:
             frame.attempts_at(node.index).begun = self.scheduler.clock()
             if self.scheduler.restoring is not None:
-                number = self.scheduler.restoring.past.attempt_at_flow(frame.path_of(node))
+                number = self.scheduler.restoring.attempt_at_flow(frame.path_of(node))
                 frame.attempts_at(node.index).number = number
         self._attempt(frame, node, action)
 

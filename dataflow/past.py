@@ -73,6 +73,11 @@ class PastFiring:
         return self.type in OPENERS
 
     @property
+    def failed_at(self) -> str | None:
+        """The path of the firing whose failure it has failed with: its own, or one inside it."""
+        return None if self.failure is None else str(self.failure["v"]["path"])
+
+    @property
     def is_answered(self) -> bool:
         """Whether it has asked and was answered."""
         return self.ask is not None and self.ask.values is not None
@@ -102,7 +107,7 @@ class Past:
     races: dict[str, str] = field(default_factory=dict)  # the edge that won
     warnings: dict[tuple[str, str, str], None] = field(default_factory=dict)  # path, code, text; in order
     flow_times: dict[str, list[float]] = field(default_factory=dict)  # of flow nodes: see Standing.times
-    failures: frozenset[str] = frozenset()  # firings whose failures nothing has handled when the run ended
+    failures: frozenset[str] = frozenset()  # firings whose failures nothing has handled: see `unhandled_in`
     all_done: bool = True  # whatever has ended so far: nothing has to be taken back when more begins
     is_torn: bool = False  # its newest record was cut off and dropped
     sitting: datetime | None = None  # when the newest sitting began
@@ -157,7 +162,7 @@ class Past:
     def forget_failures(self) -> None:
         """Forget the failures that the run has ended with: they come about again, or do not."""
         for firing in self.firings.values():
-            if firing.failure is not None and firing.failure["v"]["path"] in self.failures:
+            if firing.failed_at in self.failures:
                 firing.state, firing.failure = None, None
         self.failures = frozenset()
 
@@ -277,10 +282,18 @@ def _of_ask(firing: PastFiring, kind: EventKind, data: Mapping[str, Any], time: 
 
 
 def _ended(firing: PastFiring, data: Mapping[str, Any], time: datetime) -> None:
+    failure = _checked(data.get("failure"))
     state, firing.ports, firing.metadata = _STATES[data["state"]], data["ports"], data["metadata"]
     firing.state, firing.reason = state, data.get("reason", "")
-    firing.failure = data.get("failure")
+    firing.failure = failure
     firing.is_running, firing.ended, firing.next_at = False, time, None
+
+
+def _checked(failure: Any) -> Any:
+    """Return a stored failure if it tells where it was; else its record is one that cannot be read."""
+    if failure is not None and not isinstance(failure["v"]["path"], str):
+        raise TypeError
+    return failure
 
 
 def _of_run(past: Past, kind: EventKind, data: Mapping[str, Any], time: datetime) -> None:

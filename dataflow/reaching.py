@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from dataflow.dependents import passed_inside, readers_of
 from dataflow.plan import Call, FlowOf, LoopOf, MapOf
-from dataflow.scope_tree import address_of, scopes_of
+from dataflow.scope_tree import address_of, opener_of, path_of, scopes_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 __all__ = ["Reached", "reach_of"]
 
 _FRAMES: Final = re.compile(r"\[[^\]]*\]|~\d+")  # where the path of a frame ends
-_ATTEMPT: Final = re.compile(r"~\d+\Z")
 _INSIDE: Final = re.compile(r"[/\[~]")  # where the path of what is around ends
 
 
@@ -109,7 +108,7 @@ class _Spreading:
     def add_whole(self, scope: PlacedScope, frame: str, node: PlanNode) -> None:
         """Note that a node, and everything inside it, may come to something else."""
         if node.index in scope.children:
-            self._whole.add(_path_of(frame, node))
+            self._whole.add(path_of(frame, node))
         self._add_node(scope, frame, node)
 
     def add_slot(self, scope: PlacedScope, frame: str, slot: int) -> None:
@@ -120,7 +119,7 @@ class _Spreading:
             self._todo.append((scope, frame, slot))
 
     def _add_reader(self, scope: PlacedScope, frame: str, node: PlanNode, slot: int) -> None:
-        was_repeated = isinstance(node.action, FlowOf) and _path_of(frame, node) in self._opened
+        was_repeated = isinstance(node.action, FlowOf) and path_of(frame, node) in self._opened
         if was_repeated or _depends_whole(node, slot):
             self.add_whole(scope, frame, node)
         else:
@@ -130,7 +129,7 @@ class _Spreading:
         place = (scope.number, frame, node.index)
         if place not in self._nodes:
             self._nodes.add(place)
-            self._paths.add(_path_of(frame, node))
+            self._paths.add(path_of(frame, node))
             self._add_outputs(scope, frame, node)
 
     def _add_outputs(self, scope: PlacedScope, frame: str, node: PlanNode) -> None:
@@ -142,7 +141,7 @@ class _Spreading:
         """Note that what a frame is in has to be opened again."""
         if scope.parent is None or scope.owner is None:
             return
-        opener = _opener_of(frame, scope.owner)
+        opener = opener_of(frame, scope.owner)
         outer = opener if scope.owner.names_frame else opener.rpartition("/")[0]
         if isinstance(scope.owner.action, FlowOf) and frame != self._frames(opener, scope.owner)[-1]:
             self.add_whole(scope.parent, outer, scope.owner)  # its attempts are counted anew
@@ -152,7 +151,7 @@ class _Spreading:
     def _frames_of(self, scope: PlacedScope) -> list[str]:
         if scope.parent is None or scope.owner is None:
             return [""]
-        outer = (_path_of(frame, scope.owner) for frame in self.frames[scope.parent.number])
+        outer = (path_of(frame, scope.owner) for frame in self.frames[scope.parent.number])
         return [frame for path in outer for frame in self._frames(path, scope.owner)]
 
     def _frames(self, path: str, opener: PlanNode) -> list[str]:
@@ -172,7 +171,7 @@ class _Spreading:
     def _spread_inside(self, inner: PlacedScope, frame: str, own: int) -> None:
         """Go on to where the frames inside see a value: what is carried, the first round does."""
         assert inner.owner is not None, "it is inside something"
-        path, action = _path_of(frame, inner.owner), inner.owner.action
+        path, action = path_of(frame, inner.owner), inner.owner.action
         is_first = isinstance(action, LoopOf) and any(own == first for first, _ in action.carried.values())
         for one in [f"{path}[0]"] if is_first else self._frames(path, inner.owner):
             self.add_slot(inner, one, own)
@@ -209,18 +208,6 @@ def _depends_whole(node: PlanNode, slot: int) -> bool:
     """Tell whether all inside a node depends on a slot that it reads: whether it is opened, or for what."""
     lists = node.action.lists.values() if isinstance(node.action, MapOf) else ()
     return any(slot in feed.slots for feed in node.feeds if feed.is_signal or feed in lists)
-
-
-def _path_of(frame: str, node: PlanNode) -> str:
-    """Return the path of a node of a frame, as `Frame.path_of` does."""
-    if node.names_frame:
-        return frame
-    return f"{frame}/{node.label}" if frame else node.label
-
-
-def _opener_of(frame: str, opener: PlanNode) -> str:
-    """Return the path of what has opened a frame."""
-    return _ATTEMPT.sub("", frame) if isinstance(opener.action, FlowOf) else frame[: frame.rindex("[")]
 
 
 def _round_of(frame: str) -> int:

@@ -43,7 +43,7 @@ def address_in(wiring: Wiring, node: object) -> tuple[str, ...]:
 def with_replaced(wiring: Wiring, address: Sequence[str], kind: NodeType | Nested) -> Wiring:
     """Return the flow with another function, or another flow, at a node; raises DataflowError."""
     blocks: list[tuple[Block, str, LoopBlock | MapBlock]] = []
-    block, told = wiring.block, "/".join(map(encode, address))
+    block, told = wiring.block, "/".join(address)
     for id in address[:-1]:
         around = _placed(block, id, told)
         if not isinstance(around, LoopBlock | MapBlock):
@@ -113,7 +113,7 @@ def check_layout(
     if _laid_out(old) == _laid_out(new):
         return
     made = kind if isinstance(kind, NodeType) else kind.node_type
-    told = f"node {'/'.join(map(encode, address))!r}: what replaces its function has to take and give"
+    told = f"node {'/'.join(address)!r}: what replaces its function has to take and give"
     found = f"expected {_ports_of(old, address[-1])}, found {_written(made.inputs, made.outputs)}"
     raise FlowInvalid(flow, [f"{told} the same ports, with the same defaults; {found}"])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -31,6 +32,7 @@ __all__ = ["Restoring"]
 
 #: The ends of what nobody asks for at once, and that somebody has asked for.
 ASKED_FOR: Final = frozenset({NodeState.DONE, NodeState.SKIPPED})
+_INSIDE: Final = re.compile(r"[/\[~]")  # where the path of what is around ends
 
 
 class Restoring:
@@ -51,7 +53,8 @@ class Restoring:
         self.recalling = Recalling(past)
         self._reopened: list[str] = []
         self._shut: set[str] = set()  # asks that were closed since nothing leads to them yet
-        self._whole: list[str] = []  # loops, maps and flow nodes that were settled without being opened
+        self._whole: set[str] = set()  # loops, maps and flow nodes that were settled without being opened
+        self._over: set[str] = set()  # frames of attempts at flow nodes that others have followed
         self._unknown: list[FiringId] = []  # ready, and the journal does not tell what they came to
 
     @property
@@ -125,17 +128,22 @@ class Restoring:
             return False  # it was edited and is opened again, and what is known of its inside stands
         if not self._stands(frame, node, firing):
             return False
-        self._whole.append(frame.path_of(node))
+        self._whole.add(frame.path_of(node))
         return True
+
+    def attempt_at_flow(self, path: str) -> int:
+        """Return the attempt at a flow node that goes on; those before it are not opened again."""
+        number = self.past.attempt_at_flow(path)
+        self._over.update(path if earlier == 1 else f"{path}~{earlier}" for earlier in range(1, number))
+        return number
 
     @property
     def inner_states(self) -> Mapping[str, NodeState]:
-        """The states of what is inside the loops, maps and flow nodes that were settled as a whole."""
-        heads = tuple(f"{path}{mark}" for path in self._whole for mark in "/[~")
+        """The states of what is inside the loops, maps and flow nodes that were not opened again."""
         return {
             path: firing.state
             for path, firing in self.past.firings.items()
-            if firing.state is not None and path.startswith(heads)
+            if firing.state is not None and _is_inside(path, self._whole, self._over)
         }
 
     def _stands(self, frame: Frame, node: PlanNode, firing: PastFiring) -> bool:
@@ -224,6 +232,14 @@ class Restoring:
         again = partial(self.scheduler.make_ready, frame, node.index)
         attempts.waits = self.scheduler.timers.set(wait, again, frame)
         return True
+
+
+def _is_inside(path: str, openers: Collection[str], frames: Collection[str]) -> bool:
+    """Tell whether a path is inside one of these loops, maps and flow nodes, or in one of these frames."""
+    return any(
+        path[: end.start()] in openers or (end[0] == "/" and path[: end.start()] in frames)
+        for end in _INSIDE.finditer(path)
+    )
 
 
 def _read_ask(

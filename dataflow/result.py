@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from dataflow.addressing import Addresses, RootPort, let_go, name_of
 from dataflow.errors import DataflowError, RunTaken
+from dataflow.plan import LoopOf
 from dataflow.ports import DONE, MISSING, Signal
 from dataflow.separation import separate
 from dataflow.states import STATES, NodeState
@@ -75,7 +76,7 @@ class Result:
             raise KeyError(
                 f"flow {self._plan.name!r} has no output {output!r}; {choices(self._plan.outputs)}"
             )
-        raise KeyError(no_value_text(f"output {output!r}", self._root.values[slot]))
+        raise KeyError(self._no_value(f"output {output!r}", self._addresses.output(output)))
 
     @property
     def lives_in_memory(self) -> bool:
@@ -115,7 +116,7 @@ class Result:
             raise let_go(port)
         if is_dead(token) or token is UNSETTLED:
             name = f"port {name_of(port)}" if output is None else f"output {port!r}"
-            raise DataflowError(no_value_text(name, token))
+            raise DataflowError(self._no_value(name, output or self._addresses.port(port)))
         value: Any = separate(token)
         return value  # type: ignore[no-any-return]  # a port is typed as its value
 
@@ -142,11 +143,20 @@ class Result:
         alone = self._addresses.node(port)
         if alone is not None:
             return self.explain(alone.label)
-        found = self._addresses.port(port)
+        found = self._addresses.port(port, or_node=True)
         token = self._token(found)
         if token is UNSETTLED and found.node is not None:
             return self.explain(found.node.label)
         return explain_token(name_of(port), token, self.status)
+
+    def _no_value(self, name: str, found: RootPort | None) -> str:
+        """Say that a port or an output has no value, and why: a loop that has not ended gives none (S6.4)."""
+        token = UNSETTLED if found is None else self._token(found)
+        node = None if found is None else found.node
+        if token is UNSETTLED and node is not None and _is_going_round(self._root, node):
+            told = f"loop {node.id!r} may come round again, and nothing leaves it before"
+            return f"{name} has no value: {told}; until then an ask in it can show what it has come to"
+        return no_value_text(name, token)
 
     def _firings(self) -> Iterator[tuple[str, Frame, PlanNode]]:
         todo = [self._root]
@@ -171,6 +181,11 @@ class Result:
             return self._root.values[found.slot]
         assert found.node is not None, "only ports of nodes have no slot"
         return special_token(self._root, found.node, found.port)
+
+
+def _is_going_round(root: Frame, node: PlanNode) -> bool:
+    """Tell whether a node is a loop that has not ended."""
+    return isinstance(node.action, LoopOf) and STATES[root.states[node.index]] is NodeState.RUNNING
 
 
 def special_token(root: Frame, node: PlanNode, port: str) -> Any:

@@ -10,9 +10,10 @@ from dataflow.plan import Call, FlowOf, JoinOf, LoopOf, MapOf
 if TYPE_CHECKING:
     from dataflow.plan import FlowPlan, PlanNode, ScopePlan
 
-__all__ = ["PlacedScope", "address_of", "scopes_of"]
+__all__ = ["PlacedScope", "address_of", "opener_of", "path_of", "scopes_of"]
 
 _INSTANCES: Final = re.compile(r"\[[^\]]*\]|~\d+")
+_ATTEMPT: Final = re.compile(r"~\d+$")
 
 
 def address_of(path: str) -> str:
@@ -21,6 +22,18 @@ def address_of(path: str) -> str:
     In names and keys these characters are encoded, so they stand for nothing else.
     """
     return _INSTANCES.sub("", path) if "[" in path or "~" in path else path
+
+
+def path_of(frame: str, node: PlanNode) -> str:
+    """Return the path of a node of a frame, as `Frame.path_of` does."""
+    if node.names_frame:
+        return frame
+    return f"{frame}/{node.label}" if frame else node.label
+
+
+def opener_of(frame: str, opener: PlanNode) -> str:
+    """Return the path of what has opened a frame."""
+    return _ATTEMPT.sub("", frame) if isinstance(opener.action, FlowOf) else frame[: frame.rindex("[")]
 
 
 class PlacedScope:
@@ -53,9 +66,7 @@ class PlacedScope:
 
     def address_of(self, node: PlanNode) -> str:
         """Return the address of a node of this scope, as `Frame.path_of` writes its path."""
-        if node.names_frame:
-            return self.address
-        return f"{self.address}/{node.label}" if self.address else node.label
+        return path_of(self.address, node)
 
 
 def scopes_of(plan: FlowPlan) -> list[PlacedScope]:

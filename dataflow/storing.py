@@ -25,6 +25,7 @@ from dataflow.starting import NewStart, ResumedStart, ResumeWarning
 from dataflow.states import RunStatus
 from dataflow.storable import make_known, storable_of, throwaway_writer
 from dataflow.stores import StoredRun
+from dataflow.unhandled import unhandled_in
 from dataflow.values import Reader
 
 if TYPE_CHECKING:
@@ -178,6 +179,7 @@ async def _restored(
     assert recording is not None
     reader = Reader(storable.classes, store.blob, str(store))
     stored = reader.read(past.told["shape"], f"the flow of run {past.run}")
+    past.failures = unhandled_in(plan, past)
     forgotten, changed_code = forgotten_by(plan, storable.shape, past, stored, edited)
     warnings = [ResumeWarning("code_changed", text) for text in changed_code]
     inputs = inputs_of(plan, reader.read(past.told["inputs"], f"the inputs of run {past.run}"))

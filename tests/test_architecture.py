@@ -43,7 +43,7 @@ ROWS: Final[list[set[str]]] = [
     },
     {"result"},
     {"explaining", "task_blocks"},
-    {"addressing", "copying", "engine", "forgetting", "keeping", "owning", "reaching"},
+    {"addressing", "copying", "engine", "forgetting", "keeping", "owning", "reaching", "unhandled"},
     {"workers"},
     {"attempting", "calling", "inline", "isolation", "pieces", "sleepers", "worker"},
     {

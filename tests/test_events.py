@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 import pytest
 
-from dataflow import Event, EventKind, Flow, RunFailed
+from dataflow import Event, EventKind, Flow, RunFailed, this_firing
 from dataflow.events import Reporter, Stream
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -233,5 +233,25 @@ async def test_a_listener_to_nodes_that_never_wait_is_cancelled_from_around() ->
         async with f.start(x=0) as run:
             async for event in run.events():
                 if event.kind == "run_started":
+                    scope.cancel()
+    assert scope.cancelled_caught
+
+
+async def test_a_reader_of_pieces_of_nodes_that_never_wait_is_cancelled_from_around() -> None:
+    async def counts(x: int) -> int:
+        assert x < 20_000, "the run should have been cancelled"
+        this_firing().emit(x)
+        return x + 1
+
+    f = Flow()
+    f.input("x", int)
+    f.add(counts)  # type: ignore[call-arg]
+    f.connect("$in.x", "counts.x")
+    f.connect("counts", "counts.x", feedback=True, limit=None)
+    port: Any = "counts"
+    with anyio.CancelScope() as scope:
+        async with f.start(x=0) as run:
+            async for piece in run.stream(port):
+                if piece == 3:
                     scope.cancel()
     assert scope.cancelled_caught

@@ -253,6 +253,11 @@ class TestTornEnds:
         past = started().tell("node_finished", "a", **data).fold()
         assert (past.is_torn, past.firings["a"].state) == (True, None)
 
+    @pytest.mark.parametrize("failure", [{}, "", 1, {"v": {}}, {"v": []}, {"v": {"path": 1}}])
+    def test_a_failure_that_does_not_tell_where_it_was_is_none(self, failure: object) -> None:
+        past = started().tell("node_finished", "a", state="failed", **ENDED, failure=failure).fold()
+        assert (past.is_torn, past.firings["a"].state) == (True, None)
+
     def test_a_state_that_nobody_knows_is_no_end(self) -> None:
         past = started().tell("node_finished", "a", state="excellent", **ENDED).fold()
         assert (past.is_torn, past.firings["a"].state) == (True, None)

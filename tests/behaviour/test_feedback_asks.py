@@ -9,7 +9,9 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any, Final
 
-from dataflow import SKIP, Flow, Maybe, Store, node
+import pytest
+
+from dataflow import SKIP, DataflowError, Flow, Maybe, Store, node
 from tests.behaviour.nodes import inc, square, tallying, total
 from tests.behaviour.table import states_of
 
@@ -64,6 +66,18 @@ async def test_a_chat_loop_waits_for_the_user_in_each_round() -> None:
     assert (result.status, result.outputs) == ("completed", {"last": "re:two"})
     assert shown == [None, "re:one", "re:two"]
     assert result.get("joined.out") == "re:one|re:two"
+
+
+@pytest.mark.parametrize("port", ["reply", "reply.out", "last"])
+async def test_a_chat_that_waits_has_no_last_reply_yet_but_its_ask_shows_it(port: str) -> None:
+    """Nothing leaves a loop while it may come round again (S6.4)."""
+    flow = chat()
+    result = await flow.resume(await flow.run(), {"user[0]": "one"})
+    with pytest.raises(DataflowError, match="loop 'user' may come round again, and nothing leaves it before"):
+        result.get(port)
+    with pytest.raises(KeyError, match="loop 'user' may come round again"):
+        result["last"]
+    assert (result.outputs, [ask.show for ask in result.asks]) == ({}, ["re:one"])
 
 
 async def test_a_chat_loop_without_a_store_lives_in_its_results() -> None:

@@ -115,7 +115,7 @@ async def test_a_port_or_a_step_of_the_builder_names_the_port() -> None:
         (
             "nobody",
             (
-                "the flow has no port 'nobody.out'; choices: words, spells, quiet, length, loop, spelled, "
+                "the flow has no port 'nobody.out'; choices: words, spells, quiet, loop.carry, spelled, "
                 "lengths, looped"
             ),
         ),

@@ -118,6 +118,7 @@ ROWS = [
     Row("a step of another flow", in_session(lambda s: s.replace(Flow("g").add(inc, x=1), inc)), "the step belongs to flow 'g', not to 'f'"),
     Row("no node to replace", in_session(lambda s: s.replace(3, inc)), "expected a step or the address of a node, found int"),
     Row("a node that is not there, to replace", in_session(lambda s: s.replace("rounds/dec", inc)), "the flow has no node 'rounds/dec'; choices: inc_2"),
+    Row("a node of one round to replace", in_session(lambda s: s.replace("rounds[0]", inc)), "the flow has no node 'rounds[0]'; choices: inc, rounds, inside"),
     Row("a loop to replace", in_session(lambda s: s.replace("rounds", inc)), "'rounds' is a loop or a map, which runs no function; replace a node inside it"),
     Row("a node inside a flow to replace", in_session(lambda s: s.replace("inside/inc", inc)), "'inside/inc' is inside node 'inside', which is no block: replace that node"),
     Row("a function with another port", in_session(lambda s: s.replace("inc", other)), "node 'inc' (tests.messages.living:other) has no input port 'x'; choices: y\nport 'inc.y' is required and has neither an edge nor a constant"),

@@ -215,6 +215,6 @@ ROWS: Final = [
     Row("a port that cannot be read", spoilt("node_finished", lambda data: data["ports"]["out"].update(value={"$": 1})), "store in memory: node 'first' of run …: a value cannot be read: its kind is no text"),
     Row("metadata that cannot be read", spoilt("node_finished", lambda data: data.update(metadata={"$": 1})), "store in memory: node 'first' of run …: a value cannot be read: its kind is no text"),
     Row("an ask that cannot be read", spoilt("ask_opened", lambda data: data.update(show={"$": 1})), "store in memory: node 'ask' of run …: a value cannot be read: its kind is no text"),
-    Row("a failure that cannot be read", spoilt("node_finished", lambda data: data.update(failure={"$": 1}), node(on_error="skip")(breaks)), "store in memory: node 'first' of run …: a value cannot be read: its kind is no text"),
+    Row("a failure that cannot be read", spoilt("node_finished", lambda data: data.update(failure={"$": 1}), node(on_error="skip")(breaks)), "store in memory: record … of run … cannot be read, though others follow it; restore the store from a backup"),
 ]
 # fmt: on

@@ -52,6 +52,10 @@ class Diary:
         return diary
 
     @property
+    def failed(self) -> set[str]:
+        return {path for path, state in self.states.items() if state in ("failed", "timed_out")}
+
+    @property
     def open(self) -> list[str]:
         return [id for id, state in self.asks.items() if state == "open"]
 
@@ -81,7 +85,7 @@ class Diary:
             case "run_resumed":
                 assert self.status != "completed", where
                 self.forgotten = set(data.get("forgotten", ()))
-                assert not self.forgotten or self.ends or self.status != "running", where
+                assert not self.forgotten or self.ends or self.status != "running" or self.failed, where
                 self.done -= self.forgotten
                 self.status, self.sittings, self.failures = "running", self.sittings + 1, False
                 for path in self.forgotten:

@@ -1,0 +1,146 @@
+"""Runs whose process died after a failure, resumed when what has failed is mended (S11.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from dataflow import Flow, RunFailed, collect, each, fallback, flow, node
+from dataflow.stores import Batch, Store
+from tests.edges import every
+from tests.properties.ledger import Ledger
+
+BROKEN: Final = {"is_broken": True}
+
+
+@pytest.fixture(autouse=True)
+def broken() -> None:
+    BROKEN["is_broken"] = True
+
+
+async def ten() -> int:
+    if BROKEN["is_broken"]:
+        raise ValueError("not yet")
+    return 10
+
+
+async def listed() -> list[int]:
+    return [1, 2]
+
+
+async def add(x: int, y: int) -> int:
+    return x + y
+
+
+async def twice(x: int) -> list[int]:
+    return [x, x]
+
+
+async def total(xs: list[int]) -> int:
+    return sum(xs)
+
+
+def items(f: Flow) -> Any:
+    """Read in each item what has failed outside."""
+    return f.add(total, xs=collect(f.add(add, x=each(f.add(listed).out), y=f.add(ten).out).out)).out
+
+
+def items_of_items(f: Flow) -> Any:
+    inner = f.add(add, x=each(f.add(twice, x=each([1, 2])).out), y=f.add(ten).out)
+    return f.add(total, xs=collect(f.add(total, xs=collect(inner.out)).out)).out
+
+
+def edges(f: Flow) -> Any:
+    return f.add(total, xs=collect(f.add(add, x=every(1, 2), y=f.add(ten).out).out)).out
+
+
+def rounds(f: Flow) -> Any:
+    """Add in each round what has failed outside, and keep all that came of it."""
+    failed = f.add(ten)
+    with f.loop(name="up", limit=3) as it:
+        v = it.carry(0)
+        summed = f.add(add, x=v.out, y=failed.out)
+        v.next(f.add(add, x=v.out, y=1).out)
+        it.until(v.out, lambda v: v > 0)
+    return f.add(total, xs=it.all(summed.out)).out
+
+
+@flow
+def within(f: Flow, x: int) -> int:
+    found: Any = items(f)
+    return f.add(add, x=found, y=x).out
+
+
+def inside_a_flow(f: Flow) -> Any:
+    return f.add(within, x=1).out
+
+
+def inside_a_flow_in_an_item(f: Flow) -> Any:
+    return f.add(total, xs=collect(f.add(within, x=each([1, 2])).out)).out
+
+
+def instead(f: Flow) -> Any:
+    """Take something else for the list that was not made."""
+    made = collect(f.add(add, x=each([1, 2]), y=f.add(ten).out).out)
+    return f.add(total, xs=fallback(made, [0])).out
+
+
+def handled_beside(f: Flow) -> Any:
+    """Read besides in each item what has failed and is handled, which stands."""
+
+    async def fails() -> int:
+        raise ValueError("for good")
+
+    skipped = f.add(node(on_error="skip")(fails))
+    met = f.add(add, x=each([1, 2]), y=fallback(skipped.out, 5))
+    return f.add(add, x=f.add(total, xs=collect(met.out)).out, y=f.add(ten).out).out
+
+
+FLOWS: Final[dict[Callable[[Flow], Any], int]] = {
+    items: 23,
+    items_of_items: 46,
+    edges: 23,
+    rounds: 21,
+    inside_a_flow: 24,
+    inside_a_flow_in_an_item: 49,
+    instead: 23,
+    handled_beside: 23,
+}
+
+
+def made(wire: Callable[[Flow], Any], store: Store) -> Flow:
+    with Flow("mended") as f:
+        f.output("o", wire(f))
+    return f.using(errors="continue", store=store)
+
+
+async def fail(wire: Callable[[Flow], Any]) -> Ledger:
+    ledger = Ledger()
+    with pytest.raises(RunFailed, match="not yet"):
+        await made(wire, ledger).run()
+    BROKEN["is_broken"] = False
+    return ledger
+
+
+@pytest.mark.parametrize("wire", FLOWS)
+async def test_whichever_record_is_the_last_nothing_is_kept_that_came_of_the_failure(
+    wire: Callable[[Flow], Any],
+) -> None:
+    ledger = await fail(wire)
+    for count in range(1, len(ledger.journal()) + 1):
+        kept = ledger.kept(count)
+        result = await made(wire, kept).resume(ledger.run)
+        assert (count, result.status, result.outputs) == (count, "completed", {"o": FLOWS[wire]})
+
+
+async def test_in_a_file_too(tmp_path: Path) -> None:
+    ledger = await fail(items)
+    stored = Store.sqlite(tmp_path / "runs.db")
+    hold = stored.begin(replace(ledger.find(ledger.run), status="running"))
+    stored.commit(ledger.run, Batch([one for one in ledger.journal() if one.kind != "run_finished"]))
+    hold.release()
+    assert (await made(items, stored).resume(ledger.run)).outputs == {"o": FLOWS[items]}
