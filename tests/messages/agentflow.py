@@ -43,6 +43,16 @@ def below(source: str, target: str, *others: Any, **more: Any) -> Stimulus:
     return edges({"source": source, "target": target, **SUB, **more}, *others)
 
 
+def warned(data: Any) -> Stimulus:
+    """Run a workflow, and return what the run warns of."""
+
+    def make(folder: Path) -> list[str]:
+        (folder / "flow.json").write_text(json.dumps(data), encoding="utf-8")
+        return [*Flow.load(folder / "flow.json", format="agentflow").run_sync().warnings]
+
+    return files(make)
+
+
 # fmt: off
 ROWS: Final = [
     Row("no mapping", loaded([1]), '1:1 is no workflow: expected a mapping with `nodes` and `connections`, found a list of 1'),
@@ -54,6 +64,7 @@ ROWS: Final = [
     Row("a node twice", nodes(A, A), "1:132 nodes[2].id: node 'a': has the id 'a' of nodes[1]; each id stands once"),
     Row("no start", loaded({"nodes": [A], "connections": []}), '1:2 nodes: there is no start; expected exactly one node of type start'),
     Row("two starts", nodes({"id": "t", "type": "start"}), "1:61 nodes[1]: node 't' is a second start beside 's'; expected exactly one"),
+    Row("an exit that leads nowhere", warned({"nodes": [S, {"id": "i", "type": "if"}], "connections": [{"source": "s", "target": "i"}]}), "node 'i': no connection leaves 'false', so the path ends there"),
     Row("an id that is no text", nodes({"id": 1, "type": "agent"}), "1:62 nodes[1].id: expected text, found 1"),
     Row("a prompt that is no text", node("agent", userPrompt=1), "1:99 nodes[1].data.userPrompt: node 'a': expected text, found 1"),
     Row("a model that nobody knows", node("agent", model="house"), "1:99 nodes[1].data.model: node 'a': expected a model as provider/name, found 'house'"),

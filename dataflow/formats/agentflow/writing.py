@@ -64,7 +64,8 @@ class _Writing:
             case "start":
                 written |= {"type": "agentflow.start", "config": {**node.settings, **self._passing(node)}}
             case "if":
-                written |= {"type": "agentflow.if", "config": {**node.settings, **self._passing(node)}}
+                config = {**node.settings, **self._passing(node), **self._ending(node)}
+                written |= {"type": "agentflow.if", "config": config}
             case "agent":
                 written["flow"] = self._agent(node)
             case _:
@@ -122,6 +123,12 @@ class _Writing:
         left = Counter(edge.port for edge in self.plan.edges if edge.source == node.id)
         ports = [port for port in node.exits if left[port] > 1]
         return {"fans_out": ports} if ports else {}
+
+    def _ending(self, node: NodePart) -> JsonDict:
+        """Say which exits of a node no connection leaves."""
+        left = {edge.port for edge in self.plan.edges if edge.source == node.id}
+        ends = [port for port in node.exits if port not in left]
+        return {"ends": ends} if ends else {}
 
     def _agent(self, node: NodePart) -> JsonDict:
         settings = node.settings

@@ -8,6 +8,7 @@ import pytest
 
 from dataflow.formats.agentflow.answers import normalised
 from dataflow.formats.agentflow.conditions import Condition, checks, text_of
+from tests.formats.agentflow.flowing import if_, ran, start, workflow
 
 
 @pytest.mark.parametrize(
@@ -77,3 +78,10 @@ def test_conditions_are_looked_at_up_to_the_first_that_holds() -> None:
 )
 def test_any_answer_comes_to_a_decision_and_a_note(answer: Any, found: tuple[str, str]) -> None:
     assert normalised(answer) == found
+
+
+def test_a_path_that_ends_at_an_if_is_warned_of() -> None:
+    flow = workflow([start("x"), if_("i", ("equal", "y")), "a"], "s>i i.condition-0>a")
+    found = ran(flow).result
+    assert found.outputs == {"s": "x"}
+    assert found.warnings == ("node 'i': no connection leaves 'false', so the path ends there",)

@@ -11,6 +11,7 @@ from pydantic import Field
 from dataflow.checking import json_schema
 from dataflow.config import Config
 from dataflow.context import ExecutionContext
+from dataflow.current import this_firing
 from dataflow.declare import node
 from dataflow.formats.agentflow.answers import normalised
 from dataflow.formats.agentflow.conditions import Condition, checks, text_of
@@ -120,9 +121,10 @@ def _told(passed: Passed, what: str, given: Any) -> dict[str, Any]:
 
 
 class If(Passing):
-    """Config of `agentflow.if`."""
+    """Config of `agentflow.if`: its conditions, and the exits that no connection leaves."""
 
     conditions: list[Condition] = Field(default=[])
+    ends: list[str] = Field(default=[])
 
 
 def _branches(config: If) -> Ports:
@@ -133,7 +135,10 @@ def _branches(config: If) -> Ports:
 
 @node(ports=_branches)
 async def if_(inputs: Mapping[str, Any], config: If) -> NodeOutput:
-    """Pass on what came to the exit of the first condition that holds of it, else to `false`."""
+    """Pass on what came to the exit of the first condition that holds of it, else to `false`.
+
+    Where nothing leaves that exit the path ends, and the run warns of it.
+    """
     passed: Passed = inputs["input"]
     found = checks(config.conditions, passed.text)
     port = f"condition-{len(found) - 1}" if found and found[-1] else "false"
@@ -141,6 +146,9 @@ async def if_(inputs: Mapping[str, Any], config: If) -> NodeOutput:
         {**condition.model_dump(), "holds": holds}
         for condition, holds in zip(config.conditions, found, strict=False)
     ]
+    if port in config.ends:
+        here = this_firing()
+        here.warn("unrouted", f"node {here.path!r}: no connection leaves {port!r}, so the path ends there")
     return NodeOutput({port: config.on(port, passed)}, metadata={"checks": told})
 
 
