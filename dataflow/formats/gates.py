@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dataflow.declare import Node
     from dataflow.formats.foreign import JsonDict
 
-__all__ = ["Gate", "Heads", "gate_type", "gates"]
+__all__ = ["Gate", "gate_type", "gates", "way_to"]
 
 #: What gates are called, as far as that is free.
 NAME: Final = "loop"
@@ -58,6 +58,12 @@ def gates(loops: Iterable[frozenset[str]], taken: Collection[str]) -> dict[str, 
             names.add(gate.id)
             found |= dict.fromkeys(gate.heads, gate)
     return found
+
+
+def way_to(gates: Mapping[str, Gate], node: str, port: str) -> tuple[str, str]:
+    """Return the port that leads to a node: its own, or that of the gate before it; gates are by such nodes."""
+    gate = gates.get(node)
+    return (node, port) if gate is None else (gate.id, gate.port(node))
 
 
 class Heads(Config):

@@ -10,10 +10,10 @@ if TYPE_CHECKING:
 __all__ = ["free_name"]
 
 
-def free_name(name: str, taken: Container[str]) -> str:
+def free_name(name: str, taken: Container[str], between: str = "_") -> str:
     """Return a name that is not taken: the given one, or the first with a number behind it, from 2 on."""
     number, found = 1, name
     while found in taken:
         number += 1
-        found = f"{name}_{number}"
+        found = f"{name}{between}{number}"
     return found

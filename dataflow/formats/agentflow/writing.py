@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from dataflow.formats.agentflow.parts import AGENT, OUTPUT, START
 from dataflow.formats.agentflow.subagents import agent_config
+from dataflow.formats.gates import way_to
 from dataflow.formats.naming import free_name
 from dataflow.formats.parts import edge_of
 from dataflow.names import write_reference
@@ -99,9 +100,7 @@ class _Writing:
             self.edges.extend(gate.edges(INPUT))
 
     def _way_to(self, node: str) -> tuple[str, str]:
-        """Return the port that leads to a node: its own, or that of the gate before it."""
-        gate = self.plan.gates.get(node)
-        return (node, INPUT) if gate is None else (gate.id, gate.port(node))
+        return way_to(self.plan.gates, node, INPUT)
 
     def _join(self, node: str, numbers: Sequence[int], more: JsonDict) -> None:
         join = free_name(f"{node}_join", {*self.workflow.nodes, *self.between})

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from dataflow.formats.agentron.agents import HELP
 from dataflow.formats.agentron.parts import EdgePart
 from dataflow.formats.agentron.reading import WAIT
-from dataflow.formats.gates import gates
+from dataflow.formats.gates import gates, way_to
 from dataflow.formats.naming import free_name
 from dataflow.formats.nesting import loops, reached
 from dataflow.formats.parts import edge_of
@@ -105,9 +105,8 @@ class _Writing:
     gates: Mapping[str, Gate]  # by the nodes behind them
 
     def way_to(self, node: str) -> tuple[str, str]:
-        """Return the port that leads to a node: its own, or that of the gate before it."""
-        gate = self.gates.get(node)
-        return (node, WALK) if gate is None else (gate.id, gate.port(node))
+        """Return the port that leads to a node."""
+        return way_to(self.gates, node, WALK)
 
     def edge(self, number: int) -> JsonDict:
         edge = self.laid.edges[number]

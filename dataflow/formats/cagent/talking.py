@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from dataflow.formats.cagent.definitions import read_agents
+from dataflow.formats.naming import free_name
+from dataflow.formats.parts import edge_of
 from dataflow.formats.shapes import within
 from dataflow.wording import choices, nearest
 
@@ -24,7 +26,7 @@ def conversation(data: JsonDict, name: str, prompt: JsonDict, notes: Notes) -> J
         notes.problem(("agents",), f"there is no agent {name!r}; {choices(nearest(map(str, agents), name))}")
         return {}
     definition = read_agents(data, {name: ("agents",)}, notes)[name]
-    begin, reply = (word if word != name else f"{word}_" for word in ("begin", "reply"))
+    begin, reply = (free_name(word, {name}) for word in ("begin", "reply"))
     system = {"config": {"system": definition.instruction}} if definition.instruction else {}
     notes.origin(name, ("agents", name))
     return {
@@ -36,15 +38,11 @@ def conversation(data: JsonDict, name: str, prompt: JsonDict, notes: Notes) -> J
             reply: {"type": "control.user_input"},
         },
         "edges": [
-            _edge("$in", "prompt", name, "prompt"),
-            _edge(begin, "out", name, "context"),
-            _edge(name, "text", reply, "show"),
-            _edge(name, "context", reply, "context"),
-            {**_edge(reply, "out", name, "prompt"), "feedback": True, "limit": None},
-            {**_edge(reply, "context", name, "context"), "feedback": True, "limit": None},
+            edge_of("$in", "prompt", name, "prompt"),
+            edge_of(begin, "out", name, "context"),
+            edge_of(name, "text", reply, "show"),
+            edge_of(name, "context", reply, "context"),
+            edge_of(reply, "out", name, "prompt", feedback=True, limit=None),
+            edge_of(reply, "context", name, "context", feedback=True, limit=None),
         ],
     }
-
-
-def _edge(source: str, source_port: str, target: str, target_port: str) -> JsonDict:
-    return {"source": source, "source_port": source_port, "target": target, "target_port": target_port}

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from dataflow.formats.naming import free_name
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -28,10 +30,5 @@ def folder_names(names: Mapping[str, str]) -> dict[str, str]:
     """Return the folders of nodes by their ids: a name that is taken gets a number behind it."""
     found: dict[str, str] = {}
     for id, name in names.items():
-        folder = base = folder_name(name)
-        number = 1
-        while folder in found.values():
-            number += 1
-            folder = f"{base}-{number}"
-        found[id] = folder
+        found[id] = free_name(folder_name(name), found.values(), between="-")
     return found

@@ -12,11 +12,11 @@ from pydantic import Field
 from dataflow.context import ExecutionContext
 from dataflow.declare import Node, node
 from dataflow.formats.hifide.caching import Entry, is_fresh
-from dataflow.formats.hifide.nodes import CONVERSATION, Wired, context_of
+from dataflow.formats.hifide.nodes import CONVERSATION, Inputs, context_of
 from dataflow.node_output import NodeOutput
 from dataflow.ports import Port, Ports
 
-__all__ = ["KEPT", "MISSING", "Cache", "Keep", "cache", "cache_by", "keep", "keep_by"]
+__all__ = ["MISSING", "Cache", "Keep", "cache", "cache_by", "keep", "keep_by"]
 
 #: The exits of a cache.
 KEPT: Final = "kept"
@@ -26,7 +26,7 @@ MISSING: Final = "missing"
 Clock = Callable[[], float]
 
 
-class Cache(Wired):
+class Cache(Inputs):
     """Config of `hifide.cache`."""
 
     name: str = Field(description="the node whose value is kept")
@@ -36,7 +36,7 @@ class Cache(Wired):
     )
 
 
-class Keep(Wired):
+class Keep(Inputs):
     """Config of `hifide.keep`."""
 
     name: str = Field(description="the node whose value is kept")

@@ -19,8 +19,16 @@ from dataflow.node_output import NodeOutput
 from dataflow.ports import Port, Ports
 
 __all__ = [
-    "CONVERSATION", "NoMessage", "Wired", "context_of", "inject_messages", "latest", "manual_input",
-    "message", "new_context", "said",
+    "CONVERSATION",
+    "Inputs",
+    "NoMessage",
+    "context_of",
+    "inject_messages",
+    "latest",
+    "manual_input",
+    "message",
+    "new_context",
+    "said",
 ]  # fmt: skip
 
 #: The port of conversations; each raw node has one called `context` besides, which need not have a value.
@@ -35,7 +43,7 @@ class NoMessage(DataflowError):
         super().__init__(f"no message: {wanted} is blank")
 
 
-class Wired(Config):
+class Inputs(Config):
     """Config of a node type that waits for what edges lead to."""
 
     model_config = ConfigDict(strict=True)
@@ -50,18 +58,18 @@ class Wired(Config):
         return {name: ExecutionContext if name == CONVERSATION else Any for name in self.wired}
 
 
-class Told(Wired):
+class Told(Inputs):
     """Config of `hifide.message`."""
 
 
-class NewContext(Wired):
+class NewContext(Inputs):
     """Config of `hifide.new_context`."""
 
     model: str = Field(default="", description="the model, as provider/model")
     system: str = Field(default="", description="the system text, where the input has none")
 
 
-class Inject(Wired):
+class Inject(Inputs):
     """Config of `hifide.inject_messages`."""
 
     id: str = Field(min_length=1, description="the name of the pair")
@@ -69,7 +77,7 @@ class Inject(Wired):
     assistant: str = Field(default="", description="the answer, where the input has none")
 
 
-class Manual(Wired):
+class Manual(Inputs):
     """Config of `hifide.manual_input`."""
 
     message: str = Field(default="", description="the message; without one what comes in")
@@ -116,7 +124,7 @@ async def latest(context: ExecutionContext) -> ExecutionContext:
     return context
 
 
-def _both(config: Wired) -> Ports:
+def _both(config: Inputs) -> Ports:
     return Ports(config.inputs, {CONVERSATION: ExecutionContext, "data": Port(Any, conditional=True)})
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from dataflow.formats.hifide.parts import HifideFlow
     from dataflow.formats.hifide.wiring import Wired
 
-__all__ = ["Line", "in_line"]
+__all__ = ["in_line"]
 
 CONTEXT: Final = "context"
 #: A node and its port.

@@ -33,7 +33,7 @@ def test_a_loop_begins_at_the_node_that_is_come_to() -> None:
 
 
 def test_what_leaves_a_loop_by_alternatives_meets_as_one() -> None:
-    assert "meeting" not in str(flow_of(EITHER).report)
+    assert "for each arrival" not in str(flow_of(EITHER).report)
     assert ran(EITHER, three_times).outputs["z"] == "[Z done]"
 
 

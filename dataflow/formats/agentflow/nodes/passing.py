@@ -21,7 +21,6 @@ from dataflow.ports import Port, Ports
 
 __all__ = [
     "If",
-    "Passing",
     "Prompt",
     "Question",
     "Start",
