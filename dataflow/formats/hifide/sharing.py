@@ -50,8 +50,7 @@ class Line:
         """Return the wires that are edges, and the inputs of nodes that are not."""
         inputs: dict[str, JsonDict] = {}
         for (node, port), sources in self.inputs.items():
-            given = [write_reference(Reference(*source)) for source in sources]
-            inputs.setdefault(node, {})[port] = {"fallback": given}
+            inputs.setdefault(node, {})[port] = _first_of(sources)
         left = tuple(wire for wire in wires if (wire.target, wire.target_port) not in self.inputs)
         return left, inputs
 
@@ -167,6 +166,15 @@ class _Sharing:
         import networkx as nx
 
         return source in self.graph and target in self.graph and bool(nx.has_path(self.graph, source, target))
+
+
+def _first_of(sources: Sequence[Source]) -> str | JsonDict:
+    """Write the first of several sources that has a value; a fallback is of two."""
+    *others, last = [write_reference(Reference(*source)) for source in sources]
+    found: str | JsonDict = last
+    for other in reversed(others):
+        found = {"fallback": [other, found]}
+    return found
 
 
 def _reading(flow: HifideFlow, made: Wired) -> dict[Source, str]:
