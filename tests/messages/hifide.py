@@ -61,6 +61,7 @@ ROWS: Final = [
     Row("no port", loaded({"nodes": [U, C], "edges": [{**edge("u c"), "sourceHandle": 1}]}), "1:166 edges[0].sourceHandle: expected text, found 1"),
     Row("an unknown port", loaded(file_of([U, C], "u c", "u.date c.data")), "1:240 edges[1]: node 'u' (userInput) has no output 'date'; choices: context, data, message"),
     Row("an unknown input", loaded(file_of([U, C], "u c", "u.data c.question")), "1:240 edges[1]: node 'c' (llmRequest) has no input 'question'; choices: context, data, message, tools"),
+    Row("a cache without data that is read", loaded(file_of([S, node("c", "cache"), node("d", "chat")], "s c", "c d", "c.data d.message")), "1:383 edges[2]: node 'c' has nothing on data, which 'd' reads"),
     Row("no entry", loaded(file_of([U, C], "u c", "c u")), "1:35 nodes: no entry node: an edge leads to every node, so none can start"),
     Row("a circle", loaded(file_of([M, node("a", "manualInput"), node("b", "manualInput")], "a.data b.data", "b.data a.data")), "1:114 nodes[1]: Circular dependency detected at node a: a -> b -> a; a loop has to pass a userInput, which waits"),
     Row("a chat that is told nothing", loaded(one("chat")), "1:45 nodes[0]: node 'a' (chat): no edge leads to its context, data or message"),
@@ -79,6 +80,7 @@ ROWS: Final = [
     Row("messages at the end", reported(one("injectMessages", injectionMode="append", staticUserMessage="x")), "node 'a': originally puts its messages at the end; here they stand at the head"),
     Row("two chats at once", reported(file_of([S, M, C, node("d", "chat")], "s c", "m.data c.data", "s d", "m.data d.data")), "node 's': originally 'c' and 'd' write to one history at once; here they speak one after the other, in this order"),
     Row("two chats at once of which one waits for the other's", reported(file_of([S, M, C, node("d", "chat"), node("e", "chat")], "s c", "m.data c.data", "s d", "m.data d.data", "c e", "d.result e.message")), "node 's': originally 'c' and 'd' write to one history at once; here each goes on from the same history"),
+    Row("two chats at once behind a cache", reported(file_of([S, M, node("k", "cache"), C, node("d", "chat")], "s k", "m.data k.data", "k c", "m.data c.data", "k d", "m.data d.data")), "node 'k': originally 'c' and 'd' write to one history at once; here they speak one after the other, in this order"),
     Row("two chats at once in a loop", reported(file_of([S, U, C, node("d", "chat")], "s u", "u c", "u d", "c u")), "node 'u': originally 'c' and 'd' write to one history at once; here they speak one after the other, in this order"),
 ]
 # fmt: on

@@ -41,17 +41,19 @@ class Line:
     between: dict[str, JsonDict] = field(default_factory=dict)
 
     def read(self, node: str, port: str, sources: Sequence[Source]) -> None:
-        """Have a port read the first of several sources that has a value."""
-        self.inputs[node, port] = [*sources]
-        self.wires = [wire for wire in self.wires if (wire.target, wire.target_port) != (node, port)]
-        self.wires += [Wire(*source, node, port) for source in sources]
+        """Have a port read the first of several sources that has a value, else what it has read so far."""
+        into = [wire for wire in self.wires if (wire.target, wire.target_port) == (node, port)]
+        so_far = self.inputs.get((node, port), [(wire.source, wire.source_port) for wire in into])
+        found = [*dict.fromkeys([*sources, *so_far])]
+        self.inputs[node, port] = found
+        self.wires = [wire for wire in self.wires if wire not in into]
+        self.wires += [Wire(*source, node, port) for source in found]
 
     def drawn(self, wires: Sequence[Wire]) -> tuple[tuple[Wire, ...], dict[str, JsonDict]]:
         """Return the wires that are edges, and the inputs of nodes that are not."""
         inputs: dict[str, JsonDict] = {}
         for (node, port), sources in self.inputs.items():
-            given = [write_reference(Reference(*source)) for source in sources]
-            inputs.setdefault(node, {})[port] = {"fallback": given}
+            inputs.setdefault(node, {})[port] = _first_of(sources)
         left = tuple(wire for wire in wires if (wire.target, wire.target_port) not in self.inputs)
         return left, inputs
 
@@ -59,8 +61,9 @@ class Line:
 def in_line(flow: HifideFlow, made: Wired, closed: Sequence[Wire], notes: Notes) -> Line:
     """Put chats in line that read one conversation: each goes on from what those before it have said.
 
-    `closed` are the wires with the loops closed. A chat behind one that is skipped reads the conversation as
-    it was. In a loop what has been said last goes round. The report names the chats that share one.
+    `closed` are the wires with the loops closed. A chat behind one that is skipped goes on from what
+    was said before that. In a loop what has been said last goes round. The report names the chats that share
+    one, once, also where they have it from several nodes: a cache has a node beside it.
     """
     places = {id: place for place, id in enumerate(flow.nodes)}
     reading = _reading(flow, made)
@@ -69,23 +72,25 @@ def in_line(flow: HifideFlow, made: Wired, closed: Sequence[Wire], notes: Notes)
         chat = reading.get((wire.target, wire.target_port))
         if chat is not None and not wire.feedback:
             readers.setdefault((wire.source, wire.source_port), []).append(chat)
-    shared = {
-        source: sorted(found, key=places.__getitem__) for source, found in readers.items() if len(found) > 1
-    }
+    shared: dict[tuple[str, ...], list[Source]] = {}
+    for source, found in readers.items():
+        if len(found) > 1:
+            shared.setdefault(tuple(sorted(found, key=places.__getitem__)), []).append(source)
     line = Line([*made.wires])
     if not shared:
         return line
     sharing = _Sharing(flow, line, closed, readers, {chat: port for port, chat in reading.items()})
-    for source, names in shared.items():
+    for names, sources in shared.items():
         ordered = sharing.in_order(names)
-        is_whole = sharing.put(source, ordered)
+        is_whole = sharing.put(sources, ordered)
         told = " and ".join(map(repr, ordered))
         here = (
             "they speak one after the other, in this order"
             if is_whole
             else "each goes on from the same history"
         )
-        notes.remark(source[0], f"{told} write to one history at once", here)
+        giving = sources[0][0]
+        notes.remark(made.behind.get(giving, giving), f"{told} write to one history at once", here)
     return line
 
 
@@ -121,20 +126,21 @@ class _Sharing:
             found.append(first)
         return found
 
-    def put(self, source: Source, names: Sequence[str]) -> bool:
+    def put(self, sources: Sequence[Source], names: Sequence[str]) -> bool:
         """Put the chats that read a conversation in line, and tell whether all of them are."""
-        loop = next((loop for loop in self.loops if source[0] in loop), frozenset[str]())
+        source = next((one for one in sources if self._is_in_loop(one)), sources[0])
+        goes_round = self._is_in_loop(source)
         said: list[str] = [*self._chain(names[0])]
         is_whole = True
         for name in names[1:]:
-            if self._has_path(name, said[-1]) or (not loop and {said[-1], name} & self.bound):
+            if self._has_path(name, said[-1]) or (not goes_round and {*said, name} & self.bound):
                 is_whole = False
                 continue
             port = self.ports[name]
-            self.line.read(*port, [(said[-1], CONTEXT), source])
+            self.line.read(*port, [*((one, CONTEXT) for one in reversed(said)), source])
             self.graph.add_edge(said[-1], port[0])
             said += self._chain(name)
-        if loop and len(said) > 1:
+        if goes_round and len(said) > 1:
             self._go_round(source, said)
         return is_whole
 
@@ -156,6 +162,9 @@ class _Sharing:
         self.line.wires += [Wire(id, "out", *target) for target in targets]
         self.line.read(id, CONTEXT, [(one, CONTEXT) for one in reversed(said)])
 
+    def _is_in_loop(self, source: Source) -> bool:
+        return any(source[0] in loop for loop in self.loops)
+
     def _chain(self, id: str) -> list[str]:
         """Return a chat and those that go on from it, one behind the other."""
         found = [id]
@@ -167,6 +176,15 @@ class _Sharing:
         import networkx as nx
 
         return source in self.graph and target in self.graph and bool(nx.has_path(self.graph, source, target))
+
+
+def _first_of(sources: Sequence[Source]) -> str | JsonDict:
+    """Write the first of several sources that has a value; a fallback is of two."""
+    *others, last = [write_reference(Reference(*source)) for source in sources]
+    found: str | JsonDict = last
+    for other in reversed(others):
+        found = {"fallback": [other, found]}
+    return found
 
 
 def _reading(flow: HifideFlow, made: Wired) -> dict[Source, str]:

@@ -52,7 +52,7 @@ def translate(data: Any, options: Options, notes: Notes) -> JsonDict:
     settle_sampling(flow)
     _check_entries(flow, notes)
     made = wired(flow, notes)
-    read_lazily(flow, made)
+    read_lazily(flow, made, notes)
     ids = [*flow.nodes, *made.between]
     waiting = [id for id, node in flow.nodes.items() if node.kind == WAITING]
     wires = closed(ids, made.wires, waiting)

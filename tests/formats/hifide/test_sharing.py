@@ -34,6 +34,52 @@ async def test_a_chat_with_a_message_of_several_ports_is_in_line_too() -> None:
     assert [len(request.messages) for request in played.requests] == [1, 3]
 
 
+async def test_a_chat_behind_one_that_is_skipped_knows_what_those_before_that_have_said() -> None:
+    nodes = [node("s", "defaultContextStart"), node("m", "manualInput", message="hi")]
+    nodes += [node("r", "intentRouter", routes={"x": "", "y": ""})]
+    nodes += [node(id, "chat") for id in ("c", "d", "e")]
+    edges = (
+        "s c",
+        "m.data c.data",
+        "s r",
+        "m.data r.data",
+        "s d",
+        "r.x-data d.data",
+        "s e",
+        "r.y-data e.data",
+    )
+    played = await play(flow_of(nodes, *edges), answer=lambda _: json.dumps({"answer": "y"}))
+    assert len(played.requests[-1].messages) == 3
+
+
+@pytest.mark.parametrize("others", ["de", "def"], ids=["three", "four"])
+@pytest.mark.parametrize("all_lead_back", [False, True], ids=["one leads back", "all lead back"])
+async def test_however_many_chats_of_a_loop_speak_in_declared_order(others: str, all_lead_back: bool) -> None:
+    nodes = [*chatting(), *(node(id, "chat") for id in others)]
+    edges = [end for id in f"q{others}" for end in (f"u {id}", f"u.data {id}.data")]
+    back = [f"{id} u" for id in others] if all_lead_back else []
+    flow = flow_of(nodes, "s u", *edges, "q u", *back)
+    played = await play(flow, "one", "two", answer=lambda request: str(len(request.messages)))
+    count = 1 + len(others)
+    lengths = range(1, 4 * count, 2)
+    assert [len(request.messages) for request in played.requests] == [*lengths]
+    texts = [*["user:one"] * count, *["user:two"] * count]
+    spoken = [
+        said for text, length in zip(texts, lengths, strict=True) for said in (text, f"assistant:{length}")
+    ]
+    assert said_in(played.requests[-1]) == spoken[:-1]
+
+
+async def test_chats_behind_a_cache_are_told_once_of_and_read_it_where_it_has_a_value() -> None:
+    nodes = [*chatting(), node("d", "chat"), node("c", "cache"), node("f", "manualInput", message="hi")]
+    nodes += [node("r", "intentRouter", routes={"x": "", "y": ""})]
+    edges = ["s u", "u c", "f.data c.data", "u r", "u.data r.data", "c q", "r.x-data q.data"]
+    flow = flow_of(nodes, *edges, "c d", "r.y-data d.data", "q u", "d u")
+    played = await play(flow, "one", "two", answer=lambda _: json.dumps({"answer": "y"}))
+    assert [remark.node for remark in flow.report] == ["c"]
+    assert [len(request.messages) for request in played.requests[1::2]] == [1, 3]
+
+
 @pytest.mark.parametrize(
     "back", [["q u"], ["q u", "d u"], ["d u"]], ids=["of the first", "of both", "of the last"]
 )
