@@ -73,6 +73,7 @@ class Back:
     id: str
     path: Path
     target: str | int
+    written: str = ""  # how the file has it, where it is no agent step
     agent: str = ""  # that the file names, where it is written as an agent step
 
 

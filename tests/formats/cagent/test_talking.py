@@ -49,7 +49,7 @@ def test_an_agent_of_any_name_can_be_talked_to(tmp_path: Path) -> None:
         "agents: {reply: {model: openai/gpt, structured_output: {schema: {type: object}}}}", encoding="utf-8"
     )
     flow = Flow.load(tmp_path / "flow.yaml", agent="reply")
-    assert [*flow.to_dict()["nodes"]] == ["begin", "reply", "reply_"]
+    assert [*flow.to_dict()["nodes"]] == ["begin", "reply", "reply_2"]
 
 
 def test_an_agent_is_talked_to_on_the_command_line(
