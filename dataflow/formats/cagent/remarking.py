@@ -69,7 +69,8 @@ def _remark_on_way(
     here = f"it leads back to step {step.target!r}"
     if step.agent and isinstance(target, AgentStep) and target.agent != step.agent:
         here += f", which runs agent {target.agent!r}"
-    notes.remark(step.id if step.agent else around, f"{runs}, and the steps behind the condition follow", here)
+    node = step.id if step.agent else around
+    notes.remark(node, f"{runs}, and the steps behind the condition follow", here)
 
 
 def _remark_on_condition(
