@@ -82,5 +82,5 @@ def test_a_run_that_branches_is_kept_in_a_store(cli: Cli, folder: Path) -> None:
     data = workflow(nodes, edge("i yes", "IfTrue"), edge("i no", "IfFalse"))
     done = cli("run", target(folder, data))
     assert (done.code, "no.success" in done.out) == (0, False), done.err
-    (run,) = json.loads(cli("runs", "--json").out)
+    (run,) = cli("runs", "--json").json["runs"]
     assert run["status"] == "completed"

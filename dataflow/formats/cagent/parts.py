@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BACK",
-    "DEFAULT_LIMIT", "META", "AgentDefinition", "AgentStep", "Back", "ConditionStep", "ParallelStep", "Retry", "Step",
+    "DEFAULT_LIMIT", "META",
+    "AgentDefinition", "AgentStep", "Back", "ConditionStep", "ParallelStep", "Retry", "Step",
     "Workflow", "steps_in",
 ]  # fmt: skip
 
