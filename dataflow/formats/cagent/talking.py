@@ -23,6 +23,10 @@ AGENT: Final = "agent"
 def conversation(data: JsonDict, name: str, prompt: JsonDict, notes: Notes) -> JsonDict:
     """Make a document in which an agent answers a prompt, and then each reply to what it has said."""
     agents = within(data, "agents")
+    if not name:
+        named = [str(agent) for agent in agents if agent]
+        notes.problem(("agents",), f"which agent? write FILE#agent=NAME; {choices(named)}")
+        return {}
     if name not in agents:
         notes.problem(("agents",), f"there is no agent {name!r}; {choices(nearest(map(str, agents), name))}")
         return {}

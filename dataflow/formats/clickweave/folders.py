@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 from uuid import NAMESPACE_URL, uuid5
+
+from pydantic import TypeAdapter, ValidationError
 
 from dataflow.formats.clickweave.naming import folder_name, folder_names
 from dataflow.formats.clickweave.tracing import Trace
@@ -30,9 +32,9 @@ RUNNING: Final = "Running"
 _TEXTS: Final = {"take_screenshot": "ocr", "find_image": "template-match"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Record:
-    """What `run.json` says of a pass through a node."""
+    """What `run.json` says of a pass through a node, as far as that has come."""
 
     run_id: str
     node_id: str
@@ -42,7 +44,21 @@ class _Record:
     ended_at: int | None
     status: str
     trace_level: str
-    artifacts: list[str]
+    artifacts: list[str] = field(default_factory=list)
+
+    @classmethod
+    def read(cls, file: Path) -> _Record | None:
+        """Read a record; None for what is none, as that of a machine that went down while it was written."""
+        try:
+            return TypeAdapter(cls).validate_json(file.read_bytes(), strict=True)
+        except ValidationError:
+            return None
+
+    def write(self, file: Path) -> None:
+        """Write the record in one step: a process that dies leaves the one before."""
+        new = file.with_suffix(".new")
+        new.write_text(json.dumps(asdict(self), indent=2), encoding="utf-8")
+        new.replace(file)
 
 
 @dataclass(slots=True)
@@ -50,32 +66,32 @@ class _Visit:
     """A pass through a node: where it is kept, and what is known of it."""
 
     folder: Path
-    record: dict[str, Any]
+    record: _Record
 
     @property
     def is_over(self) -> bool:
-        return bool(self.record["status"] != RUNNING)
+        return self.record.status != RUNNING
 
     def take(self, traced: Traced) -> None:
         """Write what an event tells."""
         if traced.type in ("node_completed", "node_failed"):
             is_stopped = traced.payload.get("state") == "cancelled"
             failed = "Stopped" if is_stopped else "Failed"
-            self.record["status"] = "Ok" if traced.type == "node_completed" else failed
-            self.record["ended_at"] = traced.timestamp
-        if self.record["trace_level"] != "Off":
+            self.record.status = "Ok" if traced.type == "node_completed" else failed
+            self.record.ended_at = traced.timestamp
+        if self.record.trace_level != "Off":
             for image in traced.images:
                 self._keep("image", image.media_type.partition("/")[2], image.data)
         if traced.type == "tool_result" and traced.payload["text"] and traced.payload["name"] in _TEXTS:
             self._keep(_TEXTS[traced.payload["name"]], "txt", traced.payload["text"].encode())
-        (self.folder / RECORD).write_text(json.dumps(self.record, indent=2), encoding="utf-8")
+        self.record.write(self.folder / RECORD)
         _append(self.folder / EVENTS, traced)
 
     def _keep(self, kind: str, ending: str, data: bytes) -> None:
-        number = sum(name.startswith(f"{ARTIFACTS}/{kind}-") for name in self.record["artifacts"]) + 1
+        number = sum(name.startswith(f"{ARTIFACTS}/{kind}-") for name in self.record.artifacts) + 1
         name = f"{ARTIFACTS}/{kind}-{number}.{ending}"
         (self.folder / name).write_bytes(data)
-        self.record["artifacts"].append(name)
+        self.record.artifacts.append(name)
 
 
 @dataclass(slots=True)
@@ -132,14 +148,14 @@ class RunFolder:
         folder = own = execution / self._names[node.id]
         number = 1
         while (folder / RECORD).exists():
-            known = json.loads((folder / RECORD).read_text(encoding="utf-8"))
-            if known["status"] == RUNNING:
+            known = _Record.read(folder / RECORD)
+            if known is not None and known.status == RUNNING:
                 return _Visit(folder, known)
             number += 1
             folder = own / str(number)
         (folder / ARTIFACTS).mkdir(parents=True, exist_ok=True)
         about = (run, node.id, node.name, execution.name)
-        return _Visit(folder, asdict(_Record(*about, began, None, RUNNING, node.trace_level, [])))
+        return _Visit(folder, _Record(*about, began, None, RUNNING, node.trace_level))
 
 
 def _append(file: Path, traced: Traced) -> None:

@@ -14,6 +14,8 @@ __all__ = ["folder_name", "folder_names", "prefix_of"]
 
 _OTHERS: Final = re.compile(r"[^a-z0-9]+")
 UNNAMED: Final = "unnamed"
+#: The most characters of a folder: file systems take 255, and what makes names unique comes behind.
+LONGEST: Final = 100
 
 
 def prefix_of(name: str) -> str:
@@ -23,7 +25,7 @@ def prefix_of(name: str) -> str:
 
 def folder_name(name: str) -> str:
     """Return the folder of a node or a workflow: `Click #5` gives `click-5`."""
-    return _OTHERS.sub("-", name.lower()).strip("-") or UNNAMED
+    return _OTHERS.sub("-", name.lower()).strip("-")[:LONGEST].strip("-") or UNNAMED
 
 
 def folder_names(names: Mapping[str, str]) -> dict[str, str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dataflow import Flow
+from dataflow import Flow, FlowInvalid
 from dataflow.cli import main
 from dataflow_agent import ModelRequest, scripted
 from tests.formats.cagent.workflows import AGENTS
@@ -69,3 +69,12 @@ def test_an_agent_is_talked_to_on_the_command_line(
     assert main(["resume", paused["run"], f"{paused['asks'][0]['id']}=more", "--json"]) == 3
     gone_on = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert [ask["show"] for ask in gone_on["asks"]] == ["Two."]
+
+
+def test_an_agent_without_a_name_cannot_be_talked_to(tmp_path: Path) -> None:
+    (tmp_path / "flow.yaml").write_text("agents: {'': {model: openai/gpt}, b: {}}", encoding="utf-8")
+    with pytest.raises(FlowInvalid) as refused:
+        Flow.load(tmp_path / "flow.yaml", agent="")
+    assert [problem.partition(" ")[2] for problem in refused.value.problems] == [
+        "agents: which agent? write FILE#agent=NAME; choices: b"
+    ]

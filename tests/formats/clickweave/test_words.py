@@ -13,6 +13,7 @@ import pytest
 from dataflow import Flow
 from dataflow.cli import main
 from dataflow.formats.clickweave.folders import RunFolder
+from dataflow.formats.clickweave.naming import folder_name
 from dataflow.formats.clickweave.words import ClickweaveWords
 from dataflow.formats.native_dump import dump_yaml
 from dataflow_agent import ScriptedAnswer, ScriptedCall, scripted
@@ -214,6 +215,14 @@ def test_what_tools_read_of_the_screen_is_kept(tmp_path: Path) -> None:
     artifacts = execution / "a" / "artifacts"
     assert sorted(path.name for path in artifacts.iterdir()) == ["image-1.png", "ocr-1.txt"]
     assert (artifacts / "ocr-1.txt").read_text(encoding="utf-8") == "OK at 1, 2"
+
+
+@pytest.mark.parametrize(
+    ("name", "folder"),
+    [("Click #5", "click-5"), ("x" * 300, "x" * 100), ("é" * 300, "unnamed"), ("..", "unnamed")],
+)
+def test_a_folder_has_a_name_that_file_systems_take(name: str, folder: str) -> None:
+    assert folder_name(name) == folder
 
 
 def test_two_nodes_of_one_folder_name_have_folders_of_their_own(tmp_path: Path) -> None:
