@@ -77,7 +77,7 @@ ROWS: Final = [
     Row("an agent that is none", loaded("workflow: [{type: agent, name: x}]", "agents: {x: 1}\n"), "1:10 agents.x: agent 'x': expected a mapping, found 1"),
     Row("an instruction", loaded("workflow: [{type: agent, name: x}]", "agents: {x: {model: openai/gpt, instruction: 1}}\n"), "1:33 agents.x.instruction: agent 'x': expected text, found 1"),
     Row("a reference in an instruction", loaded("workflow: [{type: agent, name: x}]", "agents: {x: {model: openai/gpt, instruction: \"{{ $steps.y.output }}\"}}\n"), "1:33 agents.x.instruction: agent 'x': {{ $steps.y.output }}: there is no step 'y'; choices: x"),
-    Row("agents without a workflow", loaded("version: 1"), "1:1 has no `workflow`; of files without one an agent is named besides, as in FILE#agent=NAME"),
+    Row("agents without a workflow", loaded("version: 1"), "1:1 has no `workflow`; of files without one an agent is named besides, as in FILE#agent=NAME; choices: x"),
     Row("an agent to talk to that is not there", loaded("workflow: []", agent="y"), "1:1 agents: there is no agent 'y'; choices: x"),
     Row("an agent to talk to without a name", loaded("workflow: []", agent=""), "1:1 agents: which agent? write FILE#agent=NAME; choices: x"),
     Row("no model", loaded("workflow: [{type: agent, name: x}]", "agents: {x: {}}\n"), "1:10 agents.x: agent 'x' has no `model`; expected provider/model"),

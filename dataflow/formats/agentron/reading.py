@@ -52,7 +52,8 @@ def _graph(part: Reader, inherited: Graph) -> Graph:
     known = named_ids(nodes)
     mode = part.word("executionMode", MODES, inherited.mode)
     schedule = part.text("schedule") or None
-    if mode in MODES and (fault := fault_in(mode, schedule)) is not None:
+    fault = fault_in(mode, schedule, of_branch=bool(part.path)) if mode in MODES else None
+    if fault is not None:
         part.problem(fault, *(("schedule",) if schedule else ()))
     return replace(
         inherited,

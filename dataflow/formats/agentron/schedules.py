@@ -17,11 +17,12 @@ SECONDS: Final = 'a number of seconds, as "60"'
 INTERVALS: Final = f'{SECONDS}, "daily@09:00" or "weekly@1,3,5" with Sunday = 0'
 
 
-def fault_in(mode: str, schedule: str | None) -> str | None:
+def fault_in(mode: str, schedule: str | None, *, of_branch: bool = False) -> str | None:
     """Say what is wrong with the schedule of a mode, None where nothing is."""
     if mode == "interval":
         if schedule is None:
-            return f"an interval needs a schedule: {INTERVALS}"
+            own = " of its own, as that of the workflow does not count for branches" if of_branch else ""
+            return f"an interval needs a schedule{own}: {INTERVALS}"
         forms = (_SECONDS, _DAILY, _WEEKLY)
         is_right = any(form.fullmatch(schedule) for form in forms) and not _has_day_twice(schedule)
         return None if is_right else f"expected {INTERVALS}, found {schedule!r}"

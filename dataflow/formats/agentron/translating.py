@@ -67,7 +67,7 @@ def _picked(main: Graph, branches: Sequence[Graph], options: Options, notes: Not
     wanted = options["branch"]
     found = next((branch for branch in branches if branch.id == wanted), None)
     if found is None:
-        names = choices([branch.id for branch in branches])
+        names = choices([branch.id for branch in branches]) if branches else "the file has no branches"
         notes.problem(("branches",), f"there is no branch {wanted!r}; {names}")
     return found or main
 

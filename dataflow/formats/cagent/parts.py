@@ -12,12 +12,15 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BACK",
-    "DEFAULT_LIMIT", "AgentDefinition", "AgentStep", "Back", "ConditionStep", "ParallelStep", "Retry", "Step",
+    "DEFAULT_LIMIT", "META",
+    "AgentDefinition", "AgentStep", "Back", "ConditionStep", "ParallelStep", "Retry", "Step",
     "Workflow", "steps_in",
 ]  # fmt: skip
 
 #: How the id of an agent step begins that leads back to the step of the id behind it.
 BACK: Final = "back_to_"
+#: Where the meta of a document have what is no part of the flow.
+META: Final = "cagent"
 #: How many passes a loop may have unless the file says so.
 DEFAULT_LIMIT: Final = 100
 
@@ -73,6 +76,7 @@ class Back:
     id: str
     path: Path
     target: str | int
+    written: str = ""  # how the file has it, where it is no agent step
     agent: str = ""  # that the file names, where it is written as an agent step
 
 

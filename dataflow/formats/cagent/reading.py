@@ -66,9 +66,8 @@ class _Reading:
 
     def workflow(self) -> tuple[tuple[Step, ...], int]:
         if not {"workflow", "workflows"} & self.data.keys():
-            self.notes.problem(
-                (), "has no `workflow`; of files without one an agent is named besides, as in FILE#agent=NAME"
-            )
+            besides = "of files without one an agent is named besides, as in FILE#agent=NAME"
+            self.notes.problem((), f"has no `workflow`; {besides}; {choices([*map(str, self.agents)])}")
             return (), DEFAULT_LIMIT
         if "workflow" not in self.data:
             form = "with `workflows`, `entry` and `nodes`, is not read here"
@@ -126,7 +125,7 @@ class _Reading:
     def _step(self, given: Any, path: Path, names: _Names, in_branch: bool) -> Step | None:
         label = f"step[{path[-1]}]"
         if in_branch and (isinstance(given, str) or type(given) is int):
-            return Back(names.unique(f"{BACK}{given}"), path, given)
+            return Back(names.unique(f"{BACK}{given}"), path, given, f"{given}")
         if not isinstance(given, dict):
             self.notes.problem(path, f"{label}: expected a step, found {described(given)}")
             return None
@@ -167,7 +166,7 @@ class _Reading:
         self._check_fields(entry.given, frozenset({"id", "goto"}), entry.path, entry.label)
         if isinstance(target, str) or type(target) is int:
             id = entry.names.unique(entry.id or f"{BACK}{target}", is_own=entry.id is not None)
-            return Back(id, entry.path, target)
+            return Back(id, entry.path, target, f"goto: {target}")
         self._problem(entry, f"expected the id or the index of a step, found {described(target)}", "goto")
         return None
 
@@ -181,7 +180,7 @@ class _Reading:
             self._problem(entry, f"there is no agent {name!r}; {known}", "name")
             return None
         if id is not None and entry.names.leads_back(id):
-            return Back(entry.names.unique(id, is_own=True), entry.path, id[len(BACK) :], name)
+            return Back(entry.names.unique(id, is_own=True), entry.path, id[len(BACK) :], agent=name)
         self.used.setdefault(name, entry.path)
         return AgentStep(entry.named(name), entry.path, name, self._retry(entry), id is not None)
 

@@ -63,11 +63,14 @@ def _remark_on_way(
     step: Back, path: tuple[str, ...], everywhere: list[tuple[tuple[str, ...], Step]], notes: Notes
 ) -> None:
     target = next(one for where, one in everywhere if where == (*path[:-1], step.target))
-    runs = f"runs agent {step.agent!r} once more" if step.agent else "does not lead back"
+    runs = f"runs agent {step.agent!r} once more" if step.agent else f"`{step.written}` does not lead back"
+    # the node of a way back has an id that the file need not have, and the condition around it has
+    around = next((one.id for _, one in everywhere if one.path == step.path[:-2]), step.id)
     here = f"it leads back to step {step.target!r}"
     if step.agent and isinstance(target, AgentStep) and target.agent != step.agent:
         here += f", which runs agent {target.agent!r}"
-    notes.remark(step.id, f"{runs}, and the steps behind the condition follow", here)
+    node = step.id if step.agent else around
+    notes.remark(node, f"{runs}, and the steps behind the condition follow", here)
 
 
 def _remark_on_condition(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from dataflow.formats.cagent.definitions import read_agents
+from dataflow.formats.cagent.parts import META
 from dataflow.formats.naming import free_name
 from dataflow.formats.parts import edge_of
 from dataflow.formats.shapes import within
@@ -49,4 +50,5 @@ def conversation(data: JsonDict, name: str, prompt: JsonDict, notes: Notes) -> J
             edge_of(reply, "out", name, "prompt", feedback=True, limit=None),
             edge_of(reply, "context", name, "context", feedback=True, limit=None),
         ],
+        "meta": {META: {AGENT: name}},
     }

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.formats.cagent.agent_steps import agent_node, flow_of
 from dataflow.formats.cagent.arranging import arranged
-from dataflow.formats.cagent.parts import AgentStep, Back, ConditionStep, ParallelStep, Step, Workflow
+from dataflow.formats.cagent.parts import META, AgentStep, Back, ConditionStep, ParallelStep, Step, Workflow
 from dataflow.formats.cagent.priors import Order, order_of
 from dataflow.formats.cagent.reading import read_workflow
 from dataflow.formats.cagent.remarking import check_instructions, remark_on
@@ -79,7 +79,7 @@ def _document(data: JsonDict, block: _Block, steps: tuple[Step, ...]) -> JsonDic
         "nodes": block.nodes,
         "edges": block.edges,
         "outputs": outputs,
-        **({"meta": {"cagent": meta}} if meta else {}),
+        **({"meta": {META: meta}} if meta else {}),
     }
 
 

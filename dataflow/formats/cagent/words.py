@@ -6,7 +6,9 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.events import EventKind
+from dataflow.formats.cagent.parts import META
 from dataflow.formats.cagent.state import State, finished
+from dataflow.formats.cagent.talking import AGENT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -22,7 +24,9 @@ HEADING: Final = "--- Step Context ---"
 class StepContext:
     """Writes what the steps have given, also when the workflow has failed."""
 
-    def __init__(self, wiring: Wiring) -> None:  # noqa: ARG002 - all formats are given it
+    def __init__(self, wiring: Wiring) -> None:
+        kept = wiring.meta.get(META)
+        self._is_talk = isinstance(kept, dict) and AGENT in kept
         self._steps: Mapping[str, Any] = {}
 
     def see(self, event: Event) -> Iterable[str]:
@@ -34,6 +38,8 @@ class StepContext:
         return ()
 
     def end(self, outputs: Mapping[str, Any]) -> Iterable[str]:
-        """Return the heading and the outputs of the steps."""
+        """Return the heading and the outputs of the steps; a talk has none."""
+        if self._is_talk:
+            return []
         steps = outputs.get("steps", self._steps)
         return [HEADING, json.dumps(steps, ensure_ascii=False, indent=2)]

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from dataflow.formats.clickweave.files import FileNode
     from dataflow.formats.clickweave.layouts import Layout
     from dataflow.formats.clickweave.reading import Workflow
+    from dataflow.formats.clickweave.settings import Settings
     from dataflow.formats.foreign import Notes
 
 __all__ = ["remark_on"]
@@ -22,7 +23,7 @@ __all__ = ["remark_on"]
 MOST_RETRIES: Final = 10
 
 
-def remark_on(workflow: Workflow, layout: Layout, notes: Notes) -> None:
+def remark_on(workflow: Workflow, layout: Layout, settings: Settings, notes: Notes) -> None:
     """Remark on each node what there is to say of it."""
     setting = {
         prefix_of(node.name) for id, node in workflow.nodes.items()
@@ -33,6 +34,9 @@ def remark_on(workflow: Workflow, layout: Layout, notes: Notes) -> None:
             _remark_unreached(id, node, layout, notes)
             continue
         _remark_settings(node, notes)
+        if isinstance(node.node_type, AiStep) and not settings.model:
+            here = "none is given, so it fails: FILE#model=provider/name gives one"
+            notes.remark(node.name, "asks the model of the program", here)
         for variable in _unset(node.node_type, setting):
             told = f"reads {variable!r}, which no node sets, as null"
             notes.remark(node.name, told, "it is null too, so every comparison but NotEquals is false")

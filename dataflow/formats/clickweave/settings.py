@@ -6,6 +6,8 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from dataflow.formats.models import with_provider
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
@@ -59,5 +61,15 @@ def settings_of(options: Options, notes: Notes) -> Settings:
         notes.problem((), f"the option server cannot be read: {error}")
     if not command and not notes.problems:
         notes.problem((), "the option server is empty; expected a command, with its arguments")
-    models = (options.get("model", ""), options.get("vision_model", ""))
+    models = (_model(options, name, notes) for name in ("model", "vision_model"))
     return Settings((*command,), notes.folder.absolute(), *models)
+
+
+def _model(options: Options, name: str, notes: Notes) -> str:
+    """Return a model with its provider; empty if none is given."""
+    if name not in options:
+        return ""
+    model = with_provider(options[name])
+    if model is None:
+        notes.problem((), f"option {name}: expected provider/name, found {options[name]!r}")
+    return model or ""

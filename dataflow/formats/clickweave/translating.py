@@ -38,7 +38,7 @@ def translate(data: Any, options: Options, notes: Notes) -> JsonDict:
     layout = layout_of(workflow, notes)
     if notes.problems:
         return {}
-    remark_on(workflow, layout, notes)
+    remark_on(workflow, layout, settings, notes)
     return write_document(workflow, layout, settings, notes)
 
 

@@ -24,7 +24,11 @@ def test_a_sound_workflow_has_no_remarks() -> None:
         ),
         (
             f"[{STEP}, {{id: c, type: condition, condition: $steps.a.output, false: [a]}}]",
-            "node 'back_to_a': originally does not lead back, and the steps behind the condition follow; here it leads back to step 'a'",
+            "node 'c': originally `a` does not lead back, and the steps behind the condition follow; here it leads back to step 'a'",
+        ),
+        (
+            f"[{STEP}, {{id: c, type: condition, condition: $steps.a.output, false: [{{goto: 0}}]}}]",
+            "node 'c': originally `goto: 0` does not lead back, and the steps behind the condition follow; here it leads back to step 'a'",
         ),
         (
             f"[{STEP}, {{id: c, type: condition, condition: $steps.a.output, false: [{{id: back_to_a, type: agent, name: y}}]}}]",

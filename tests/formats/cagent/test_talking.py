@@ -60,8 +60,10 @@ def test_an_agent_is_talked_to_on_the_command_line(
     monkeypatch.setenv("DATAFLOW_SCRIPTED", "answers.yaml")
     Path("flow.yaml").write_text(FILES["with a workflow"], encoding="utf-8")
     Path("answers.yaml").write_text("[{text: One.}]", encoding="utf-8")
-    assert main(["run", "flow.yaml#agent=y", "hi", "--json"]) == 3
-    paused = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert main(["run", "flow.yaml#agent=y", "hi", "--json", "--log-format", "cagent"]) == 3
+    done = capsys.readouterr()
+    assert "Step Context" not in done.err
+    paused = json.loads(done.out.splitlines()[-1])
     assert [ask["show"] for ask in paused["asks"]] == ["One."]
     Path("answers.yaml").write_text("[{text: Two.}]", encoding="utf-8")
     assert main(["resume", paused["run"], f"{paused['asks'][0]['id']}=more", "--json"]) == 3

@@ -227,6 +227,11 @@ REPORTED: Final[dict[str, tuple[Any, str]]] = {
         workflow([*LOOP, typing("a")], edge("l a", "LoopBody"), edge("a l_end")),
         "node 'l': originally tests its limit before its exit condition; here it tests the exit condition first",
     ),
+    "an AI step without a model": (
+        workflow([node("a", "a", "AiStep", prompt="Look.")]),
+        "node 'a': originally asks the model of the program; "
+        "here none is given, so it fails: FILE#model=provider/name gives one",
+    ),
     "a timeout": (
         workflow([typing("a", timeout_ms=5)]),
         "node 'a': originally has a timeout, which counts for AI steps alone; here it is kept, and not used",
