@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BranchOption",
     "FileArgument",
+    "folder_of",
     "load",
     "make_importable",
     "placed",
@@ -89,13 +90,17 @@ def target_kept(target: str) -> str:
     return f"{Path(parts.place).absolute()}{target[len(parts.place) :]}"
 
 
-def make_importable(target: str) -> None:
-    """Let imports find the modules beside a file, for `module:name` those of the current folder."""
+def folder_of(target: str) -> Path:
+    """Return the folder of a file, for `module:name` the current one."""
     from dataflow.targets import Kind, target_of  # pulls in the formats
 
     parts = target_of(target)
-    folder = Path() if parts.kind is Kind.MODULE else Path(parts.place).parent
-    place = str(folder.absolute())
+    return Path() if parts.kind is Kind.MODULE else Path(parts.place).parent
+
+
+def make_importable(target: str) -> None:
+    """Let imports find the modules beside a file, for `module:name` those of the current folder."""
+    place = str(folder_of(target).absolute())
     if place not in sys.path:
         sys.path.insert(0, place)
 

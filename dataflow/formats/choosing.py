@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import metadata
 from typing import TYPE_CHECKING, Any, Final
 
+from dataflow.document.flow import FORMAT
 from dataflow.errors import FormatError, PackError
 from dataflow.formats.foreign import Format
 from dataflow.functions import importing
@@ -27,7 +28,8 @@ MARK: Final = "dataflow"
 def chosen(data: Any, asked: str | None, name: str, positions: Positions) -> Format | None:
     """Return the foreign format of a file that has been read, None for the native one.
 
-    Raises FormatError where the asked format is none, or where several formats take the file for theirs.
+    Raises FormatError where the asked format is none, and where none is asked for and several formats take
+    the file for theirs, or none does.
     """
     if asked is not None:
         return None if asked == NATIVE else _find_format(asked, name)
@@ -48,7 +50,13 @@ def chosen(data: Any, asked: str | None, name: str, positions: Positions) -> For
     if not taking and faults:
         reason = f"is of no format that can be used; {'; '.join(faults)}"
         raise FormatError(name, reason, *positions.find(()))
+    if not taking and isinstance(data, dict):
+        raise FormatError(name, _no_format(), *positions.find(()))
     return taking[0] if taking else None
+
+
+def _no_format() -> str:
+    return f"is a file of no known format: write `{MARK}: {FORMAT}`, or say the format; {choices(_points())}"
 
 
 def _find_format(asked: str, name: str) -> Format:

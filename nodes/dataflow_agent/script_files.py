@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import threading
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from weakref import WeakKeyDictionary
 
 from anyio import to_thread
 from pydantic import ValidationError
 
-from dataflow import FormatError, read_data, this_firing
-from dataflow_agent.scripts import Script, ScriptedAnswer
+from dataflow import FormatError, choices, read_data, this_firing
+from dataflow_agent.scripts import Script, ScriptedAnswer, ScriptedCall
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
 __all__ = ["read_script", "script_of_file"]
 
@@ -46,8 +49,17 @@ def _read(path: str, number: int, given: object) -> ScriptedAnswer:
     try:
         return ScriptedAnswer.model_validate_json(json.dumps(fields), strict=True)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
+        faults = error.errors(include_url=False)
+        first = min(faults, key=lambda fault: fault["type"] == "missing")  # what is there may be misspelt
         where = ".".join(map(str, first["loc"]))
-        reason = first["msg"].removeprefix("Value error, ")
+        reason = _reason(first)
         told = f"{where}: {reason}" if where else reason
         raise FormatError(path, f"scripted answer {number}: {told}") from None
+
+
+def _reason(fault: ErrorDetails) -> str:
+    """Tell what is wrong with a field of an answer, or of one of its calls."""
+    if fault["type"] == "extra_forbidden":
+        known = ScriptedAnswer if len(fault["loc"]) == 1 else ScriptedCall
+        return f"is not known here; {choices(known.model_fields)}"
+    return "is missing" if fault["type"] == "missing" else fault["msg"].removeprefix("Value error, ")

@@ -110,7 +110,11 @@ async def test_the_environment_names_it_for_every_model(
         ("- hello".ljust(10_000_001), "1:10000001: is larger than 10 MB"),
         ("text: hello", " expected a list of scripted answers, found dict"),
         ("- hello\n- 3", " scripted answer 2: Input should be an object"),
-        ("- {texts: hello}", " scripted answer 1: texts: Extra inputs are not permitted"),
+        ("- {texts: hello}", " scripted answer 1: texts: is not known here; choices: text, value, "),
+        (
+            "- tool_calls: [{tool: look}]",
+            " scripted answer 1: tool_calls.0.tool: is not known here; choices: name, arguments, id",
+        ),
         ("- {error: bad}", " scripted answer 1: error: expected one of answer_cut, "),
         ("- {text: true}", " scripted answer 1: text: Input should be a valid string"),
         (

@@ -70,6 +70,14 @@ def test_the_module_runs_as_the_command(monkeypatch: pytest.MonkeyPatch, capsys:
     assert capsys.readouterr().out.startswith("Usage: dataflow ")
 
 
+def test_the_package_runs_as_the_command() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "dataflow", "--help"], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("Usage: dataflow ")
+
+
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_ends_whatever_is_being_done(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, number: signal.Signals, code: int

@@ -81,6 +81,39 @@ def test_a_conversion_that_cannot_be_written_is_told(cli: Cli, file: Path) -> No
     )
 
 
+@pytest.fixture
+def original(tmp_path: Path) -> Path:
+    """Make a folder with a document, and what it names there."""
+    folder = tmp_path / "sub"
+    folder.mkdir()
+    (folder / "shop.py").write_text("def price() -> int:\n    return 1\n", encoding="utf-8")
+    (folder / "part.yaml").write_text("dataflow: 1\n", encoding="utf-8")
+    made = folder / "review.yaml"
+    made.write_text(
+        "dataflow: 1\nuses: {own: ./shop.py}\n"
+        "nodes: {a: {type: 'shop:price'}, b: {type: 'os:getcwd'}, c: {flow: part.yaml}}\n",
+        encoding="utf-8",
+    )
+    return made
+
+
+def test_a_conversion_into_another_folder_tells_what_it_does_not_find_there(cli: Cli, original: Path) -> None:
+    done = cli("convert", str(original), "--output", "r.yaml")
+    where = f"names what stands in {original.parent.resolve()}, and does not run from another folder"
+    names = "./shop.py, shop:price, part.yaml"
+    assert done.err == f"note: r.yaml {where}: {names}; write it there, or take these along\n"
+
+
+def test_a_conversion_into_the_same_folder_finds_all(cli: Cli, original: Path) -> None:
+    assert cli("convert", str(original), "--output", str(original.with_name("r.yaml"))).err == ""
+
+
+def test_a_conversion_that_names_nothing_beside_it_may_go_anywhere(cli: Cli, file: Path) -> None:
+    Path("other").mkdir()
+    done = cli("convert", str(file), "--output", "other/r.yaml")
+    assert done.err == "note: node 'B': originally shouts; here is quiet\n"
+
+
 def test_progress_is_told_in_the_words_of_a_system(cli: Cli, file: Path) -> None:
     done = cli("run", str(file), "--log-format", "toy")
     assert done.err.splitlines()[:-1] == ["toys said a", "toys said B", "that was 2"]

@@ -106,6 +106,14 @@ def test_a_format_can_be_named(toy: Path) -> None:
         Flow.load(file, format="visio")
 
 
+def test_a_file_of_no_format_is_told_those_that_there_are(toy: Path) -> None:
+    known = "agentflow, agentron, cagent, clickweave, hifide, toy"
+    told = f"1:1: is a file of no known format: write `dataflow: 1`, or say the format; choices: {known}"
+    with pytest.raises(FormatError) as caught:
+        Flow.load(written(toy, {"nodes": [1, 2]}))
+    assert str(caught.value).endswith(told)
+
+
 def test_of_two_formats_that_take_a_file_one_has_to_be_named(toy: Path) -> None:
     install(toy / "site", "twins", "twin = tests.formats.toy:TWIN\n", group="dataflow.formats")
     file = written(toy, {"toy": ["a"]})

@@ -25,6 +25,16 @@ def loaded(data: Any, **options: str) -> Stimulus:
     return files(make)
 
 
+def run(data: Any) -> Stimulus:
+    """Run a file."""
+
+    def make(folder: Path) -> object:
+        (folder / "flow.json").write_text(json.dumps(data), encoding="utf-8")
+        return Flow.load(folder / "flow.json", format="hifide").run_sync()
+
+    return files(make)
+
+
 def reported(data: Any, **options: str) -> Stimulus:
     """Load a file and return its report."""
 
@@ -65,6 +75,7 @@ ROWS: Final = [
     Row("no entry", loaded(file_of([U, C], "u c", "c u")), "1:35 nodes: no entry node: an edge leads to every node, so none can start"),
     Row("a circle", loaded(file_of([M, node("a", "manualInput"), node("b", "manualInput")], "a.data b.data", "b.data a.data")), "1:114 nodes[1]: Circular dependency detected at node a: a -> b -> a; a loop has to pass a userInput, which waits"),
     Row("a chat that is told nothing", loaded(one("chat")), "1:45 nodes[0]: node 'a' (chat): no edge leads to its context, data or message"),
+    Row("a chat whose conversation says nothing", run(file_of([S, C], "s c")), "no message for node 'c': conversation is blank; connect data or message to it"),
     Row("an unknown model", loaded(one("defaultContextStart", model="olive")), "1:103 nodes[0].config.model: node 'a': 'olive' is no model that is known without a provider; expected `provider` as well"),
     Row("a router without data", loaded(one("intentRouter", routes={"x": ""})), "1:45 nodes[0]: node 'a' (intentRouter): no edge leads to its data"),
     Row("a router without routes", loaded(file_of([M, node("r", "intentRouter")], "m.data r.data")), "1:154 nodes[1].config.routes: node 'r': is missing"),

@@ -363,6 +363,16 @@ ROWS: Final = [
     Row(
         "no such field",
         reading("- {texts: a}"),
-        "…answers.yaml: scripted answer 1: texts: Extra inputs are not permitted",
+        "…answers.yaml: scripted answer 1: texts: is not known here; choices: text, value, pieces, tool_calls, error, retry_after, to, repeat",
+    ),
+    Row(
+        "no such field of a call",
+        reading("- tool_calls: [{tool: a}]"),
+        "…answers.yaml: scripted answer 1: tool_calls.0.tool: is not known here; choices: name, arguments, id",
+    ),
+    Row(
+        "a call without a name",
+        reading("- tool_calls: [{}]"),
+        "…answers.yaml: scripted answer 1: tool_calls.0.name: is missing",
     ),
 ]

@@ -36,11 +36,13 @@ CONVERSATION: Final = "conversation"
 
 
 class NoMessage(DataflowError):
-    """Raised by a node that has nothing to say."""
+    """Raised by a node that has nothing to say; `chat` is the node that should have been told it."""
 
-    def __init__(self, wanted: str) -> None:
+    def __init__(self, wanted: str, chat: str = "", hint: str = "") -> None:
         self.wanted = wanted
-        super().__init__(f"no message: {wanted} is blank")
+        self.chat = chat
+        whose = f" for node {chat!r}" if chat else ""
+        super().__init__(f"no message{whose}: {wanted} is blank{hint}")
 
 
 class Inputs(Config):
@@ -60,6 +62,8 @@ class Inputs(Config):
 
 class Told(Inputs):
     """Config of `hifide.message`."""
+
+    chat: str = Field(default="", description="the node that is told the message, for errors")
 
 
 class NewContext(Inputs):
@@ -108,7 +112,9 @@ async def message(inputs: Mapping[str, Any], config: Told) -> NodeOutput:
     given = (inputs.get("message"), inputs.get("data"), context.current_output if context else None)
     found = next((text for one in given if one is not None and (text := _text(one)).strip()), None)
     if found is None:
-        raise NoMessage(" and ".join(config.wired))
+        is_wired = not {"data", "message"}.isdisjoint(config.wired)
+        hint = "" if is_wired else "; connect data or message to it"
+        raise NoMessage(" and ".join(config.wired), config.chat, hint)
     return NodeOutput({"prompt": found, **({CONVERSATION: context} if context else {})})
 
 

@@ -150,7 +150,7 @@ def _add_message(flow: HifideFlow, id: str, made: Wired, notes: Notes) -> None:
         return
     helper = flow.free(f"{id}_message")
     wanted = [*(["conversation"] if contexts else []), *(name for name in _MESSAGES if name in ports)]
-    made.between[helper] = {"type": "hifide.message", "config": {"wired": wanted}}
+    made.between[helper] = {"type": "hifide.message", "config": {"wired": wanted, "chat": id}}
     made.behind[helper] = id
     for edge in [*contexts, *edges]:
         output = _output(flow, edge, notes)

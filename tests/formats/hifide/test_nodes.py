@@ -9,7 +9,7 @@ import pytest
 
 from dataflow import ExecutionContext, Message
 from dataflow.formats.hifide.configs import Selected
-from dataflow.formats.hifide.nodes import NoMessage, Told, message, said
+from dataflow.formats.hifide.nodes import CONVERSATION, NoMessage, Told, message, said
 from dataflow.formats.hifide.selecting import selected
 from dataflow.formats.hifide.spellings import kind_of_node, port_name, spelled_type
 from tests.formats.hifide.flows import chatting, edge, flow_of, node, play, said_in
@@ -39,6 +39,18 @@ async def test_a_chat_is_told_its_message_else_its_data_else_the_current_output(
 async def test_a_chat_that_is_told_nothing_fails() -> None:
     with pytest.raises(NoMessage, match="no message: message and data is blank"):
         await message({"message": "", "data": " "}, Told(wired=["message", "data"]))
+
+
+async def test_a_chat_that_nothing_is_connected_to_is_named_with_what_to_connect() -> None:
+    told = "no message for node 'answer': conversation is blank; connect data or message to it"
+    with pytest.raises(NoMessage) as caught:
+        await message({CONVERSATION: EMPTY}, Told(wired=[CONVERSATION], chat="answer"))
+    assert str(caught.value) == told
+
+
+async def test_a_file_names_the_chat_that_has_no_message() -> None:
+    played = await play(flow_of([node("s", "defaultContextStart"), node("answer", "chat")], "s answer"))
+    assert "NoMessage: no message for node 'answer': conversation is blank" in played.error
 
 
 async def test_what_somebody_says_is_the_current_output() -> None:
