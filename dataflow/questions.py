@@ -104,7 +104,7 @@ async def _listen(
     """
     show = inputs[SHOW]
     if show is None and context is not None:
-        show = context.current_output
+        show = context.current_output or None
     return NodeOutput(status="paused", context=context, metadata={ASK: config.asked(show)})
 
 
