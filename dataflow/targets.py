@@ -101,9 +101,9 @@ def find_flow(written: str, *, imports: bool = True) -> Flow:
             return _only_flow(written, module, target.name)
         case Kind.DOCUMENT:
             options = {**target.options}
-            format = options.pop(FORMAT, None)
+            asked = options.pop(FORMAT, None)
             read = read_document(
-                target.place, Flow.from_wiring, format=format, options=options, imports=imports
+                target.place, Flow.from_wiring, format=asked, options=options, imports=imports
             )
             return Flow.from_wiring(*read)
         case _:

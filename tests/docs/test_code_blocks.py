@@ -67,7 +67,7 @@ def test_a_block_of_data_is_a_file(name: str) -> None:
 
 
 def is_used(file: str, blocks: list[Block]) -> bool:
-    """Tell whether a program, a command or another file names a file, its top folder or a function in it, or imports it."""
+    """Tell whether a program, a command or another file names a file, its top folder or a function in it."""
     top, slash, _ = file.partition("/")
     if slash:
         return any(block.language == "sh" and f"./{top}" in block.text for block in blocks)
