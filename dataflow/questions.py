@@ -99,9 +99,13 @@ async def _listen(
     """Ask somebody in a conversation, which passes on as it is; the answer is the value of `out`.
 
     What is said becomes part of the conversation where it is answered: wire `out` to the message of the next
-    node and `context` to its context. `show` is what the person is shown who answers.
+    node and `context` to its context. `show` is what the person is shown who answers, without it what the
+    conversation has last come to.
     """
-    return NodeOutput(status="paused", context=context, metadata={ASK: config.asked(inputs[SHOW])})
+    show = inputs[SHOW]
+    if show is None and context is not None:
+        show = context.current_output or None
+    return NodeOutput(status="paused", context=context, metadata={ASK: config.asked(show)})
 
 
 def _ports(config: Question) -> Ports:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from enum import Enum, auto
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, assert_never
+from typing import TYPE_CHECKING, Final, NamedTuple, assert_never
 from urllib.parse import quote, unquote, urlencode
 
 from dataflow.errors import PackError
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 __all__ = ["Kind", "Target", "find_flow", "target_of", "with_options"]
+
+#: The option that says of which format a document is, in place of its content.
+FORMAT: Final = "format"
 
 
 class Kind(Enum):
@@ -84,8 +87,9 @@ def _read_options(written: str) -> dict[str, str]:
 def find_flow(written: str, *, imports: bool = True) -> Flow:
     """Find what the command line calls FILE: a document, `path.py[:flow]` or `module:flow`.
 
-    Behind the path of a document may stand what its format is told: `duet.json#branch=nightly`. Raises
-    FormatError, FlowInvalid or PackError; Python targets are imported in any case.
+    Behind the path of a document may stand its format, and what that is told: `duet.json#branch=nightly`,
+    `flow.json#format=hifide`. Raises FormatError, FlowInvalid or PackError; Python targets are imported in
+    any case.
     """
     target = target_of(written)
     match target.kind:
@@ -96,7 +100,11 @@ def find_flow(written: str, *, imports: bool = True) -> Flow:
                 module = importlib.import_module(target.place)
             return _only_flow(written, module, target.name)
         case Kind.DOCUMENT:
-            read = read_document(target.place, Flow.from_wiring, options=target.options, imports=imports)
+            options = {**target.options}
+            asked = options.pop(FORMAT, None)
+            read = read_document(
+                target.place, Flow.from_wiring, format=asked, options=options, imports=imports
+            )
             return Flow.from_wiring(*read)
         case _:
             assert_never(target.kind)

@@ -37,6 +37,11 @@ def test_a_branch_is_named_by_an_option_or_behind_the_file(cli: Cli, file: Path)
     )
 
 
+def test_the_format_of_a_file_is_said_behind_it(cli: Cli, file: Path) -> None:
+    assert cli("run", f"{file}#format=toy&branch=y").out == "a: y\nB: y\n"
+    assert "there is no format 'toys'" in cli("check", f"{file}#format=toys").out
+
+
 def test_a_run_keeps_the_branch_that_it_was_started_with(cli: Cli, file: Path) -> None:
     cli("run", str(file), "--branch", "a b")
     (run,) = cli("runs", "--json").json["runs"]

@@ -67,12 +67,13 @@ def test_a_block_of_data_is_a_file(name: str) -> None:
 
 
 def is_used(file: str, blocks: list[Block]) -> bool:
-    """Tell whether a program, a command or another file names a file or its top folder, or imports it."""
+    """Tell whether a program, a command or another file names a file, its top folder or a function in it."""
     top, slash, _ = file.partition("/")
     if slash:
         return any(block.language == "sh" and f"./{top}" in block.text for block in blocks)
     stem = file.removesuffix(".py")
-    named = re.compile(rf"\b({re.escape(file)}|import {re.escape(stem)}|from {re.escape(stem)} import)\b")
+    forms = (file, f"import {stem}", f"from {stem} import")
+    named = re.compile(rf"\b({'|'.join(map(re.escape, forms))}|{re.escape(stem)}:\w+)\b")
     others = [block for block in blocks if block.file is None or block.file.name != file]
     return any(named.search(block.text) for block in others)
 

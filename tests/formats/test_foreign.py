@@ -33,6 +33,13 @@ def test_the_five_formats_come_with_the_engine() -> None:
         ("cagent", {"workflow": [{"type": "agent", "name": "writer"}]}),
         ("clickweave", {"id": "1", "nodes": [{"id": "2", "node_type": {"type": "Click"}}], "edges": []}),
         ("hifide", {"nodes": [{"id": "s", "nodeType": "userInput"}], "edges": []}),
+        ("hifide", {"nodes": [{"id": "s", "type": "user_input"}], "edges": [{"source": "s", "target": "s"}]}),
+        ("hifide", {"nodes": [{"id": "s", "kind": "Chat"}], "edges": []}),
+        ("hifide", {"nodes": [{"id": "s", "data": {"nodeType": "chat"}}], "edges": []}),
+        ("hifide", {"nodes": [{"id": "userInput-1"}, {"id": "s", "type": "budgetGuard"}], "edges": []}),
+        ("agentron", {"nodes": [{"id": "chat-1", "type": "agent"}], "edges": []}),
+        ("clickweave", {"nodes": [{"id": "cache-1", "node_type": {"type": "Click"}}], "edges": []}),
+        ("clickweave", {"nodes": [{"id": "1", "kind": "tools", "params": {}}], "edges": []}),
         (
             "hifide",
             {"nodes": [{"id": "s", "type": "chat"}], "edges": [{"source": "s", "sourceOutput": "context"}]},
@@ -44,7 +51,18 @@ def test_one_format_takes_a_file_for_its_own(name: str, data: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "data", [None, 1, "x", [], {}, {"nodes": 1}, {"nodes": [1, None]}, {"nodes": [{"data": 1}], "edges": {}}]
+    "data",
+    [
+        None,
+        1,
+        "x",
+        [],
+        {},
+        {"nodes": 1},
+        {"nodes": [1, None]},
+        {"nodes": [{"data": 1}], "edges": {}},
+        {"nodes": [{"id": "a", "type": "chat.bot"}, {"id": "b", "kind": "x"}], "edges": []},
+    ],
 )
 def test_what_is_nothing_of_theirs_is_taken_by_no_format(data: Any) -> None:
     assert [one.name for one in formats() if one.recognises(data)] == []

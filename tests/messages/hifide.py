@@ -85,6 +85,7 @@ ROWS: Final = [
     Row("servers", loaded(one("tools"), servers="'"), "1:1 the option servers cannot be read: No closing quotation"),
     Row("an edge that says otherwise", reported({"nodes": [U, C], "edges": [{**edge("u c"), "metadata": {"isContextEdge": False}}]}), "node 'c': originally the edge from 'u' has isContextEdge false; here its ports decide: it carries the context"),
     Row("tools of the application", reported(one("tools")), "node 'a': originally offers the tools of the application; here none are named besides the file"),
+    Row("a tool without a module", loaded(one("tools"), tools="json:dumps,shop"), "1:1 option tools: expected functions, each as module:name; found 'shop'"),
     Row("a tool that is not there", reported(one("tools", tools=["x"])), "node 'a': originally offers the tool 'x' where there is one; here there is none of this name"),
     Row("names of tools on data", reported(file_of([M, node("t", "tools")], "m.data t.data"), tools="json:dumps"), "node 't': originally a list of names on `data` chooses the tools; here the config alone chooses them"),
     Row("a portal alone", reported(file_of([S, node("p", "portalInput", id="x")], "s p")), "node 'p': originally a portal that no other of its id and port meets; here it leads nowhere"),

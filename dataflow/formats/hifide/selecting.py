@@ -7,6 +7,8 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from dataflow.functions import is_function_name
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -32,6 +34,9 @@ class Available:
 def available(options: Options, notes: Notes) -> Available:
     """Read what was said besides the file: `tools` with commas between, `servers` with semicolons."""
     functions = [one.strip() for one in options.get("tools", "").split(",") if one.strip()]
+    for name in functions:
+        if not is_function_name(name):
+            notes.problem((), f"option tools: expected functions, each as module:name; found {name!r}")
     servers = []
     for written in options.get("servers", "").split(";"):
         if not written.strip():

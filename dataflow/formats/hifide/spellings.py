@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from dataflow.formats.shapes import within
 
-__all__ = ["kind_of_node", "port_name", "spelled_type"]
+__all__ = ["is_of_a_kind", "kind_of_node", "port_name", "spelled_type"]
 
 #: The kinds of nodes by their names without case, blanks, - and _.
 _KINDS: Final = {
@@ -55,6 +55,14 @@ def spelled_type(node: dict[str, Any]) -> str | None:
     id = node.get("id")
     prefix = _PREFIX.match(id) if isinstance(id, str) else None
     return prefix[0] if prefix and _plain(prefix[0]) in _KINDS else None
+
+
+def is_of_a_kind(node: dict[str, Any]) -> bool:
+    """Tell whether a node is of a kind of HiFide, wherever its type stands, and is none of Clickweave's."""
+    if "node_type" in node or "params" in node:  # where its id says nothing, nor its `kind`
+        return False
+    spelled = spelled_type(node)
+    return spelled is not None and _plain(spelled) in _KINDS
 
 
 def kind_of_node(spelled: str) -> str | None:

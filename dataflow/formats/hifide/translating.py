@@ -13,6 +13,7 @@ from dataflow.formats.hifide.portals import bridge
 from dataflow.formats.hifide.reading import read_flow
 from dataflow.formats.hifide.selecting import OPTIONS, available
 from dataflow.formats.hifide.sharing import in_line
+from dataflow.formats.hifide.spellings import is_of_a_kind
 from dataflow.formats.hifide.wiring import pass_contexts_by, wired
 from dataflow.formats.hifide.writing import node_of
 from dataflow.formats.shapes import entries_of, within
@@ -36,8 +37,10 @@ def recognises(data: Any) -> bool:
     if not isinstance(data, dict) or "connections" in data:
         return False
     nodes, edges = entries_of(data, "nodes"), entries_of(data, "edges")
-    return any("nodeType" in node or "nodeType" in within(node, "data") for node in nodes) or any(
-        "sourceHandle" in edge or "sourceOutput" in edge for edge in edges
+    return (
+        any("nodeType" in node or "nodeType" in within(node, "data") for node in nodes)
+        or any("sourceHandle" in edge or "sourceOutput" in edge for edge in edges)
+        or any(is_of_a_kind(node) for node in nodes)
     )
 
 

@@ -98,6 +98,12 @@ async def test_a_waiting_node_gives_its_context_as_it_came() -> None:
     assert played.value("u.out") == "one"
 
 
+@pytest.mark.parametrize(("replies", "shown"), [((), None), (("one",), "hello")])
+async def test_who_is_asked_is_shown_the_last_answer(replies: tuple[str, ...], shown: str | None) -> None:
+    played = await play(flow_of(chatting(), *CHAT, "q u"), *replies)
+    assert [ask.show for ask in played.result.asks] == [shown]
+
+
 @pytest.mark.parametrize(
     ("config", "found"),
     [
