@@ -50,7 +50,8 @@ def find_own_lists(graph: Graph, ordered: Sequence[Vertex]) -> None:
 def _refuse(graph: Graph, action: MapAction, name: str, reading: _Reading, why: str) -> None:
     begin = _begin(action.collects[name])
     own = f"collect({begin.label})"
-    waits_for, hint = f"its list {own}", f"; read the list outside of the map, or go over it anew by each({own})"
+    waits_for = f"its list {own}"
+    hint = f"; read the list outside of the map, or go over it anew by each({own})"
     if name in action.indexed:  # nothing that a flow says gives this list
         own, waits_for, hint = begin.label, f"all that {begin.label} brings", ""
     way = _begin(reading.wire).label

@@ -68,7 +68,7 @@ def _name(heads: Sequence[str]) -> str:
 
 
 def way_to(gates: Mapping[str, Gate], node: str, port: str) -> tuple[str, str]:
-    """Return the port that leads to a node: its own, or that of the gate before it; gates are by such nodes."""
+    """Return the port that leads to a node: its own, or that of the gate before it; `gates` is by node."""
     gate = gates.get(node)
     return (node, port) if gate is None else (gate.id, gate.port(node))
 
