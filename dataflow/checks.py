@@ -182,6 +182,9 @@ class _Checker:
     def check_reach(self, wire: Terminal, scope: Scope, reader: Spot) -> None:
         """Check that a terminal is seen from a scope, not inside a map that nothing has closed."""
         home = scope_of(wire)
+        owner = wire.owner.owner if isinstance(wire.owner, Scope) else wire.owner
+        if owner in self.graph.circling:  # where it is is not known, and that is told
+            return
         if home is not None and home not in scope.around():
             told = f"{reader} reads {wire.label}, which is inside a map; collect it first"
             self.graph.problem(told, reader)

@@ -163,6 +163,7 @@ class Input:
     required: bool = True
     steps: Steps = ()
     checked: bool = False  # the value comes from an Any port and is checked when it enters (S1.7)
+    read_at: Spot | None = None  # of what is carried into a loop of feedback edges: the port that reads it
 
 
 def is_constant(given: Input) -> bool:

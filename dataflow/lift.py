@@ -197,12 +197,13 @@ class _Lifting:
         if fed is None or reader is None or given is None:
             return inner
         name = f"{wire.label} -> {reader.id}.{given.name}"
+        read_at = reader.spot_of(given.name, given.steps)
         if (id(given), position) in self.closing:
-            return fed.carry(name, wire.label, following=inner)
+            return fed.carry(name, wire.label, read_at, following=inner)
         source = vertex_behind(wire)
         if source is not None and fed in self.around.get(source, ()):
             return inner
-        return fed.carry(name, wire.label, first=inner)
+        return fed.carry(name, wire.label, read_at, first=inner)
 
     def _closed(self, wire: Terminal, inner: Terminal, loop: LiftedLoop) -> Terminal:
         """Close the maps over edges that a loop opens around an output of the flow, inner ones first."""

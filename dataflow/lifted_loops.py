@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from typing import Literal
 
+    from dataflow.graph import Spot
     from dataflow.wiring import Rounds
 
 __all__ = ["LiftedLoop"]
@@ -45,9 +46,15 @@ class LiftedLoop:
         return self.action.scope
 
     def carry(
-        self, name: str, label: str, *, first: Terminal | None = None, following: Terminal | None = None
+        self,
+        name: str,
+        label: str,
+        read_at: Spot,
+        *,
+        first: Terminal | None = None,
+        following: Terminal | None = None,
     ) -> Terminal:
-        """Carry what an edge brings: into the first round, or from each round into the next."""
+        """Carry what an edge brings to a port: into the first round, or from each round into the next."""
         scope, base, count = self.scope, name, 1
         while name in scope.parameters:
             count += 1
@@ -55,7 +62,7 @@ class LiftedLoop:
         scope.parameters[name] = None
         scope.labels[name] = label
         if first is not None:
-            self.vertex.inputs[name] = Input(name, [first], required=False)
+            self.vertex.inputs[name] = Input(name, [first], required=False, read_at=read_at)
         self.action.nexts[name] = self.nothing if following is None else following
         return Terminal(scope, name)
 

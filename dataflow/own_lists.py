@@ -44,17 +44,31 @@ def find_own_lists(graph: Graph, ordered: Sequence[Vertex]) -> None:
             action.early.update(found)
             continue
         for name, reading in [*found.items()][:1]:  # others wait for the same
-            _refuse(graph, action, action.collects[name], reading, why)
+            _refuse(graph, action, name, reading, why)
 
 
-def _refuse(graph: Graph, action: MapAction, source: Terminal, reading: _Reading, why: str) -> None:
-    own = f"collect({source.label})"
-    read = "" if reading.wire.label == own else f", by way of {reading.wire.label},"
-    graph.problem(
-        f"{reading.spot} waits inside {action.scope.label}{read} for its list {own}, which {why}; "
-        f"read the list outside of the map, or go over it anew by each({own})",
-        reading.spot,
-    )
+def _refuse(graph: Graph, action: MapAction, name: str, reading: _Reading, why: str) -> None:
+    begin = _begin(action.collects[name])
+    own = f"collect({begin.label})"
+    waits_for = f"its list {own}"
+    hint = f"; read the list outside of the map, or go over it anew by each({own})"
+    if name in action.indexed:  # nothing that a flow says gives this list
+        own, waits_for, hint = begin.label, f"all that {begin.label} brings", ""
+    way = _begin(reading.wire).label
+    read = "" if way == own else f", by way of {way},"
+    told = f"{reading.spot} waits inside {action.scope.label}{read} for {waits_for}, which {why}{hint}"
+    graph.problem(told, reading.spot)
+
+
+def _begin(wire: Terminal) -> Terminal:
+    """Return where an edge begins that has been led out of maps, to one over edges (S7.4)."""
+    owner = wire.owner
+    while isinstance(owner, Vertex) and isinstance(owner.action, MapAction):
+        if wire.port not in owner.action.indexed:
+            break
+        wire = owner.action.collects[wire.port]
+        owner = wire.owner
+    return wire
 
 
 def _why_late(action: MapAction) -> str | None:
@@ -154,7 +168,7 @@ class _Known:
 def _readings(vertex: Vertex) -> Iterator[_Reading]:
     """List what a vertex reads, and where that is told of."""
     for given in vertex.inputs.values():
-        spot = vertex.spot_of(given.name, given.steps) if not vertex.read_at else vertex.spot
+        spot = vertex.read_at or given.read_at or vertex.spot_of(given.name, given.steps)
         for wire in given.wires:
             yield _Reading(spot, wire)
     for wire in wires_within(vertex):

@@ -101,7 +101,7 @@ def _is_inside(wire: Terminal, opener: Vertex, crossing: Crossing) -> bool:
 
 def _innermost(graph: Graph, vertex: Vertex, wires: list[tuple[Scope | None, Terminal]]) -> Scope:
     """Find the innermost scope; two scopes neither inside the other are a problem (S7.1)."""
-    found, why = vertex.home, ""
+    found, why, is_told = vertex.home, "", False
     for scope, wire in wires:
         if scope is None or scope is found or scope in found.around():
             continue
@@ -110,11 +110,16 @@ def _innermost(graph: Graph, vertex: Vertex, wires: list[tuple[Scope | None, Ter
             continue
         if vertex in graph.circling:  # so may be what opens the scope, and that is told
             continue
-        graph.problem(
-            f"node {vertex.id!r} reads two maps neither inside the other: {why or found.kind.value} and "
-            f"{wire.label}; collect one of them first",
-            vertex.spot,
-        )
+        if vertex.home not in scope.around():  # the loop or map around reads it too, and is told of
+            assert graph.problems, "what is around is placed first"
+            continue
+        if not is_told:
+            graph.problem(
+                f"{vertex.kind} {vertex.id!r} reads two maps neither inside the other: {why} and "
+                f"{wire.label}; collect one of them first",
+                vertex.spot,
+            )
+        is_told = True
     return found
 
 

@@ -145,13 +145,25 @@ def _cycle_problem(after: dict[Vertex, list[Vertex]]) -> str:
     import networkx as nx  # only for the message; it takes a third of a second to load
 
     cycle = [edge[0] for edge in nx.find_cycle(nx.DiGraph(after))]
-    names = [vertex.id for vertex in cycle if _is_told(vertex)]
+    names = _closed([vertex.id for vertex in cycle if _is_told(vertex)])
     rest = len(names) - MOST_CHOICES
     shown = names if rest <= 0 else [*names[:MOST_CHOICES], f"{rest:,} more"]
     return (
         f"the nodes form a cycle: {' -> '.join([*shown, names[0]])}; "
         "a flow is acyclic: what repeats goes into a loop, or comes back by a feedback edge"
     )
+
+
+def _closed(names: list[str]) -> list[str]:
+    """Close a cycle at its first repeated name: a loop that feedback edges make is named like its head."""
+    following = [*names[1:], names[0]]
+    names = [name for name, other in zip(names, following, strict=True) if name != other] or names[:1]
+    first: dict[str, int] = {}
+    for position, name in enumerate(names):
+        if name in first:
+            return names[first[name] : position]
+        first[name] = position
+    return names
 
 
 def _is_told(vertex: Vertex) -> bool:

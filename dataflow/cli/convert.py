@@ -28,9 +28,9 @@ def convert(
 ) -> None:
     """Write a flow, such as a file of another system, as a native YAML document that runs the same.
 
-    Where it means something else than in the original, a line on standard error says so. Another lists what it
-    names in the folder of the original, if it is written to another. Nothing that a document names is
-    imported; a target in Python is.
+    Where it means something else than in the original, a line on standard error says so. Where it is written
+    to another folder, a line lists what it needs from the folder of the original. Nothing that a document
+    names is imported; a target in Python is.
     """
     from dataflow.formats.native_dump import dump
     from dataflow.formats.yaml_writing import write_yaml

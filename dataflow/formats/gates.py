@@ -14,15 +14,15 @@ from dataflow.node_output import NodeOutput
 from dataflow.ports import Port, Ports
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from dataflow.declare import Node
     from dataflow.formats.foreign import JsonDict
 
 __all__ = ["Gate", "gate_type", "gates", "way_to"]
 
-#: What gates are called, as far as that is free.
-NAME: Final = "loop"
+#: The heads that the id of a gate names; others are counted as more.
+MOST_NAMED: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +52,19 @@ def gates(loops: Iterable[frozenset[str]], taken: Collection[str]) -> dict[str, 
     """
     found: dict[str, Gate] = {}
     names = {*taken}
-    for heads in dict.fromkeys(loops):
-        if len(heads) > 1:
-            gate = Gate(free_name(NAME, names), tuple(sorted(heads)))
+    for several in dict.fromkeys(loops):
+        if len(several) > 1:
+            heads = tuple(sorted(several))
+            gate = Gate(free_name(_name(heads), names), heads)
             names.add(gate.id)
             found |= dict.fromkeys(gate.heads, gate)
     return found
+
+
+def _name(heads: Sequence[str]) -> str:
+    """Name a gate after its heads, so that what is told of its loop names nodes of the file."""
+    more = len(heads) - MOST_NAMED
+    return "_or_".join(heads if more <= 0 else (*heads[:MOST_NAMED], f"{more}_more"))
 
 
 def way_to(gates: Mapping[str, Gate], node: str, port: str) -> tuple[str, str]:

@@ -114,6 +114,29 @@ def own_list(**options: Any) -> Any:
     return wired(wire)
 
 
+def own_arrivals(f: Any) -> None:
+    """Carry into a loop what waits for the arrivals of a deeper map, inside the map that both are in."""
+    outer = f.add(inc, x=every(1, 2))
+    deeper = f.add(inc, x=every(outer.out))
+    met = f.add(inc, x=every(3, deeper.out))
+    f.add(summed, deeper.out, collect(met.out))
+    f.connect("summed", "summed.xs", feedback=True, limit=1)
+
+
+async def summed(*xs: int | list[int]) -> int:
+    return len(xs)
+
+
+async def plus(p: int, q: int) -> int:
+    return p + q
+
+
+def a_loop_of_two_maps(f: Any) -> None:
+    """Read two maps in a loop that feedback edges have made."""
+    f.add(plus, p=each(f.input("xs", list[int])), q=each(f.input("ys", list[int])))
+    f.connect("plus", "plus.p", feedback=True)
+
+
 async def length(xs: list[Any]) -> int:
     return len(xs)
 
@@ -138,6 +161,8 @@ ROWS: Final = [
     Row("what is beside a loop in its map", wired(of_a_map_beside), "node 'pair' reads inc_2.out in the loop 'inc', which opens each($in.xs) in each round, and inc_2.out is beside it; read each(collect(inc_2.out)) instead"),
     Row("an item beside the loop that opens its map", wired(partial(of_a_map_beside, is_item=True)), "node 'inc_2' reads each($in.xs) beside the loop 'inc', which opens each($in.xs) in each round; in the loop go over another list, as one that is collected beside it"),
     Row("a list in its own map over edges", own_list(), "port 'pair.q' waits inside every(a constant, a constant), by way of length.out, for its list collect(inc.out), which is known when all edges have settled and all their frames have ended; read the list outside of the map, or go over it anew by each(collect(inc.out))"),
+    Row("arrivals in their own map", wired(own_arrivals), "port 'summed.xs' waits inside every(a constant, a constant), by way of collect(inc_3.out), for all that inc_2.out brings, which is known when all edges have settled and all their frames have ended"),
+    Row("a loop of two maps", wired(a_loop_of_two_maps), "loop 'plus' reads two maps neither inside the other: each($in.xs) and each($in.ys); collect one of them first"),
     Row("a list in its own map that skips", own_list(on_error="skip"), "port 'pair.q' waits inside each($in.xs), by way of length.out, for its list collect(inc.out), which with on_error='skip' is known when all items have ended; read the list outside of the map, or go over it anew by each(collect(inc.out))"),
     Row("a list in its own map with a limit", own_list(max_concurrency=1), "port 'pair.q' waits inside each($in.xs), by way of length.out, for its list collect(inc.out), which with max_concurrency is known when all items have ended: some begin when others have; read the list outside of the map, or go over it anew by each(collect(inc.out))"),
 ]

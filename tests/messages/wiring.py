@@ -199,6 +199,31 @@ def a_cycle_through_a_map(f: Flow) -> None:
     f.connect("join", "first.url")
 
 
+def a_cycle_in_a_map(f: Flow) -> None:
+    """Have an item wait for the list of all; an output reads that list too."""
+    item = f.add(inc, x=each(f.input("xs", list[int])))
+    f.after(item, f.add(node(takes_list).with_(name="whole"), xs=collect(item.out)).done)
+    f.output("y", collect(item.out))
+
+
+async def takes_list(xs: list[int]) -> int:
+    return len(xs)
+
+
+def a_cycle_through_a_lifted_loop(f: Flow) -> None:
+    """Have the head of a loop, which is named like the loop, wait for what comes after the loop."""
+    f.input("x", int)
+    head = f.add(node(plus).with_(name="head"))
+    f.connect("$in.x", "head.p")
+    f.connect("head", "head.p", feedback=True)
+    f.add(node(inc).with_(name="behind"), x=head.out)
+    f.connect("behind", "head.q")
+
+
+async def plus(p: int, q: int) -> int:
+    return p + q
+
+
 # fmt: off
 ROWS: Final = [
     Row("a node id twice", wired(lambda f: (f.add(node(inc).with_(name='a'), x=1), f.add(node(inc).with_(name='a'), x=1))), "node id 'a' is used twice"),
@@ -248,6 +273,8 @@ ROWS: Final = [
     Row("a small cycle", wired(a_cycle(3)), "the nodes form a cycle: n0 -> n1 -> n2 -> n0; a flow is acyclic: what repeats goes into a loop, or comes back by a feedback edge"),
     Row("a long cycle", wired(a_cycle(20)), "the nodes form a cycle: n0 -> n1 -> n2 -> n3 -> n4 -> n5 -> n6 -> n7 -> n8 -> n9 -> n10 -> n11 -> 8 more -> n0; a flow is acyclic: what repeats goes into a loop, or comes back by a feedback edge"),
     Row("a cycle through a map", wired(a_cycle_through_a_map), "the nodes form a cycle: first -> gather -> fetch -> join -> first; a flow is acyclic: what repeats goes into a loop, or comes back by a feedback edge"),
+    Row("a cycle in a map", wired(a_cycle_in_a_map), "the nodes form a cycle: inc -> whole -> inc; a flow is acyclic: what repeats goes into a loop, or comes back by a feedback edge"),
+    Row("a cycle through a loop of feedback edges", wired(a_cycle_through_a_lifted_loop), "the nodes form a cycle: head -> behind -> head; a flow is acyclic: what repeats goes into a loop, or comes back by a feedback edge"),
     Row("a loop without an end", wired(settings_of_a_loop(limit=None)), "loop 'loop' has neither a limit nor a test: it would never end"),
     Row("a limit of a loop", wired(settings_of_a_loop(limit=0)), "loop 'loop': limit must be a whole number of 1 or more, or None, found 0"),
     Row("on_limit of a loop", wired(settings_of_a_loop(on_limit='stop')), "loop 'loop': on_limit cannot be 'stop'; choices: exit, fail"),

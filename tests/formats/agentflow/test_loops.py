@@ -56,6 +56,18 @@ def test_such_a_loop_has_as_many_rounds_for_each_of_its_nodes() -> None:
     assert (found.result.status, "limit of 200" in str(found.error)) == ("failed", True)
 
 
+@pytest.mark.parametrize(
+    ("nodes", "edges", "gate"),
+    [
+        ("ab", "s>a s>b a>b b>a", "a_or_b"),
+        ("abcde", "s>a s>b s>c s>d s>e a>b b>c c>d d>e e>a", "a_or_b_or_c_or_2_more"),
+    ],
+)
+def test_a_gate_is_named_after_the_nodes_behind_it(nodes: str, edges: str, gate: str) -> None:
+    """So the message of its limit names nodes of the file."""
+    assert f"node '{gate}' reached its limit" in str(ran(workflow([start(), *nodes], edges)).error)
+
+
 @pytest.mark.parametrize("joins", ["each", "once"])
 def test_where_several_that_go_round_meet_they_are_joined_if_at_all(joins: str) -> None:
     data = workflow([start(), *BODY, "m"], "s>a s>b a>e e.false>m b>f f.false>m m>a m>b")
