@@ -211,13 +211,12 @@ async def takes_list(xs: list[int]) -> int:
 
 
 def a_cycle_through_a_lifted_loop(f: Flow) -> None:
-    """Have the head of a loop, which is named like the loop, wait for what comes after the loop."""
-    f.input("x", int)
-    head = f.add(node(plus).with_(name="head"))
-    f.connect("$in.x", "head.p")
-    f.connect("head", "head.p", feedback=True)
-    f.add(node(inc).with_(name="behind"), x=head.out)
-    f.connect("behind", "head.q")
+    """Read the items of a map both in a loop, which is named like its head, and beside it."""
+    head = f.add(node(plus).with_(name="head"), p=each(f.input("xs", list[int])))
+    f.add(node(takes_list).with_(name="back"), xs=collect(head.out))
+    f.connect("back", "head.q", feedback=True, limit=1)
+    beside = f.add(node(inc).with_(name="beside"), x=head.out)
+    f.add(node(takes_list).with_(name="whole"), xs=collect(beside.out))
 
 
 async def plus(p: int, q: int) -> int:
@@ -274,7 +273,7 @@ ROWS: Final = [
     Row("a long cycle", wired(a_cycle(20)), "the nodes form a cycle: n0 -> n1 -> n2 -> n3 -> n4 -> n5 -> n6 -> n7 -> n8 -> n9 -> n10 -> n11 -> 8 more -> n0; a flow is acyclic: what repeats goes into a loop, or comes back by a feedback edge"),
     Row("a cycle through a map", wired(a_cycle_through_a_map), "the nodes form a cycle: first -> gather -> fetch -> join -> first; a flow is acyclic: what repeats goes into a loop, or comes back by a feedback edge"),
     Row("a cycle in a map", wired(a_cycle_in_a_map), "the nodes form a cycle: inc -> whole -> inc; a flow is acyclic: what repeats goes into a loop, or comes back by a feedback edge"),
-    Row("a cycle through a loop of feedback edges", wired(a_cycle_through_a_lifted_loop), "the nodes form a cycle: head -> behind -> head; a flow is acyclic: what repeats goes into a loop, or comes back by a feedback edge"),
+    Row("a cycle through a loop of feedback edges", wired(a_cycle_through_a_lifted_loop), "the nodes form a cycle: head -> beside -> head; a flow is acyclic: what repeats goes into a loop, or comes back by a feedback edge"),
     Row("a loop without an end", wired(settings_of_a_loop(limit=None)), "loop 'loop' has neither a limit nor a test: it would never end"),
     Row("a limit of a loop", wired(settings_of_a_loop(limit=0)), "loop 'loop': limit must be a whole number of 1 or more, or None, found 0"),
     Row("on_limit of a loop", wired(settings_of_a_loop(on_limit='stop')), "loop 'loop': on_limit cannot be 'stop'; choices: exit, fail"),

@@ -176,7 +176,7 @@ def test_the_end_of_a_loop_at_its_limit_is_an_event() -> None:
         (workflow("abc", "ab", "bc", "cb", maxRounds=1), ("loop b ended at its limit of 1 round",)),
         (
             workflow("abc", edge("a", "b", "said"), "ac", "bc", "cb", maxRounds=2),
-            ("loop loop ended at its limit of 4 rounds",),
+            ("loop b_or_c ended at its limit of 4 rounds",),
         ),
         (workflow("ab", edge("a", "b", "said"), "aa", maxRounds=1), ()),
     ],
