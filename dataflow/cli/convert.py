@@ -28,8 +28,8 @@ def convert(
 ) -> None:
     """Write a flow, such as a file of another system, as a native YAML document that runs the same.
 
-    Where it means something else than in the original, a line on standard error says so. Another lists what it
-    names in the folder of the original, if it is written to another. Nothing that a document names is
+    Where it means something else than in the original, a line on standard error says so. Another lists what
+    it names in the folder of the original, if it is written to another. Nothing that a document names is
     imported; a target in Python is.
     """
     from dataflow.formats.native_dump import dump
