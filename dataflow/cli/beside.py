@@ -48,9 +48,11 @@ def _texts(document: Mapping[str, Any]) -> Iterator[str]:
             case str() as text:
                 yield text
             case Mapping() as part:
-                left.extend(reversed(part.values()))
+                left.extend(reversed([*part.values()]))
             case list() as part:
                 left.extend(reversed(part))
+            case _:
+                pass  # numbers and the like name nothing
 
 
 def _is_beside(text: str, folder: Path) -> bool:
