@@ -38,7 +38,7 @@ def flat(choose: random.Random) -> Flat:
     try:
         flow = flow_of(drawn.program().document)
     except FlowInvalid as invalid:
-        if any("for its list" not in problem for problem in invalid.problems):
+        if any(" waits inside " not in problem for problem in invalid.problems):
             raise
         read_as_lists(drawn)  # else an item would wait for a list that waits for it (S7.1)
         find_loops(drawn)
