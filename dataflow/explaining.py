@@ -16,11 +16,21 @@ if TYPE_CHECKING:
     from dataflow.frames import Frame
     from dataflow.plan import PlanNode
 
-__all__ = ["ask_text", "explain_firing", "explain_token", "kind_of_skip", "makers_of"]
+__all__ = [
+    "NOT_OPENED",
+    "ask_text",
+    "explain_earlier",
+    "explain_firing",
+    "explain_token",
+    "kind_of_skip",
+    "makers_of",
+]
 
 #: A cause: what a port has come to, a firing, a slot that something waits for, or an open ask.
 Thing: TypeAlias = "Skip | Errored | tuple[Frame, int] | tuple[Frame, int, str] | str"
 
+#: What is said of firings whose causes are not there.
+NOT_OPENED: Final = "and was not opened again: its causes are not kept"
 #: The reasons of skips that are kinds of their own, by how they begin.
 SKIPS: Final = {
     "not demanded": ReasonKind.NOT_DEMANDED,
@@ -76,6 +86,12 @@ def explain_token(
         head = Finding(ReasonKind.VALUE, name, f"{name} has a value")
     looking = _Looking(asks)
     return explain("", lambda thing: head if thing == "" else looking.look(thing))
+
+
+def explain_earlier(path: str, state: NodeState) -> Explanation:
+    """Explain what a firing has come to that a resumed run has not opened again: its causes are not kept."""
+    text = f"{path} is {state.value} since an earlier sitting, {NOT_OPENED}"
+    return explain("", lambda _: Finding(KINDS[state], path, text))
 
 
 class _Looking:

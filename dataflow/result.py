@@ -130,11 +130,18 @@ class Result:
 
     def explain(self, port: object) -> Explanation:
         """Tell what `why` does as data: reasons, each with its causes; raises DataflowError as `why` does."""
-        from dataflow.explaining import explain_firing, explain_token, makers_of  # most results are not asked
+        from dataflow.explaining import (  # most results are not asked
+            explain_earlier,
+            explain_firing,
+            explain_token,
+            makers_of,
+        )
 
         if isinstance(port, str) and port in self._by_path:
             _, frame, node = self._by_path[port]
             return explain_firing(frame, node, self.asks)
+        if isinstance(port, str) and port in self._earlier:
+            return explain_earlier(port, self._earlier[port])
         output = self._addresses.output(port)
         if output is not None:
             slot = output.slot

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from dataflow import Event, Failure, Flow, RunFailed
 from dataflow.document import FlowDocument
+from dataflow.explaining import NOT_OPENED
 from dataflow.formats.native import load
 from dataflow.functions import import_function
 from dataflow.nodetype import NodeType
@@ -266,6 +267,8 @@ def hold_cause(path: str, firing: Firing, result: Result, wholes: Collection[str
     """Hold where the story of a node that did not run begins (S3.3): at the latest at one of the `wholes`."""
     if firing.state in ("skipped", "not_run", "failed") and isinstance(firing.rest, Dead):
         last = result.why(path).splitlines()[-1].strip().removeprefix("because ")
+        if last.endswith(NOT_OPENED):
+            return
         origins = {*firing.rest.origins}
         origins |= {*wholes}
         assert any(begins(last, origin) for origin in origins), (path, last, origins)
