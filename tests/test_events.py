@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -219,16 +220,22 @@ def test_an_event_cannot_be_changed() -> None:
         event.seq = 2  # type: ignore[misc]
 
 
+def without_end(counts: Callable[[int], Awaitable[int]]) -> Flow:
+    """Wire a node called `counts` whose result comes back to it, round after round."""
+    f = Flow()
+    f.input("x", int)
+    f.add(counts)  # type: ignore[call-arg]  # `connect` wires the port
+    f.connect("$in.x", "counts.x")
+    f.connect("counts", "counts.x", feedback=True, limit=None)
+    return f
+
+
 async def test_a_listener_to_nodes_that_never_wait_is_cancelled_from_around() -> None:
     async def counts(x: int) -> int:
         assert x < 20_000, "the run should have been cancelled"
         return x + 1
 
-    f = Flow()
-    f.input("x", int)
-    f.add(counts)  # type: ignore[call-arg]
-    f.connect("$in.x", "counts.x")
-    f.connect("counts", "counts.x", feedback=True, limit=None)
+    f = without_end(counts)
     with anyio.CancelScope() as scope:
         async with f.start(x=0) as run:
             async for event in run.events():
@@ -243,11 +250,7 @@ async def test_a_reader_of_pieces_of_nodes_that_never_wait_is_cancelled_from_aro
         this_firing().emit(x)
         return x + 1
 
-    f = Flow()
-    f.input("x", int)
-    f.add(counts)  # type: ignore[call-arg]
-    f.connect("$in.x", "counts.x")
-    f.connect("counts", "counts.x", feedback=True, limit=None)
+    f = without_end(counts)
     port: Any = "counts"
     with anyio.CancelScope() as scope:
         async with f.start(x=0) as run:

@@ -20,7 +20,7 @@ def counting() -> tuple[Flow, Any]:
     """Count up to five, round by round; return the flow and the port that a round counts with."""
     f = Flow("counting")
     f.input("n", int)
-    step = f.add(inc)  # type: ignore[call-arg]
+    step = f.add(inc)  # type: ignore[call-arg]  # `connect` wires the port
     f.connect("$in.n", "inc.x")
     return f, step
 
@@ -47,7 +47,7 @@ def test_a_map_over_edges_of_a_loop_is_opened_in_each_round() -> None:
 def test_an_edge_from_a_map_in_the_round_brings_all_its_items(is_turned: bool) -> None:
     """The map over edges is outside of that map, so what closes it leaves none (S7.4)."""
     f, step = counting()
-    item = f.add(add, y=each(f.input("xs", list[int])))  # type: ignore[call-arg]
+    item = f.add(add, y=each(f.input("xs", list[int])))  # type: ignore[call-arg]  # `connect` wires the port
     f.connect("inc", "add.x")
     ports = [step.out, item.out]
     met = f.add(ident, x=every(*(ports[::-1] if is_turned else ports)))
@@ -68,7 +68,7 @@ def test_what_leaves_a_loop_is_an_edge_of_a_map_behind_it() -> None:
 def test_a_loop_in_the_frames_of_a_map_over_edges_runs_in_each() -> None:
     f = Flow("f")
     f.add(ident, x=every(f.input("a", int), f.input("b", int)))
-    step = f.add(inc)  # type: ignore[call-arg]
+    step = f.add(inc)  # type: ignore[call-arg]  # `connect` wires the port
     f.connect("ident", "inc.x")
     come_back(f, step.out)
     f.output("all", step.out)
@@ -80,7 +80,7 @@ def test_a_loop_in_the_frames_of_a_map_over_edges_runs_in_each() -> None:
 def test_a_loop_in_a_map_opens_a_map_over_edges_in_each_round() -> None:
     f = Flow("f")
     start = f.add(square, x=each(f.input("xs", list[int])))
-    step = f.add(inc)  # type: ignore[call-arg]
+    step = f.add(inc)  # type: ignore[call-arg]  # `connect` wires the port
     f.connect("square", "inc.x")
     met = f.add(ident, x=every(step.out, start.out))
     come_back(f, f.add(total, xs=collect(met.out)).out)
@@ -147,7 +147,7 @@ def test_an_output_of_the_flow_closes_maps_over_edges_in_a_loop(is_read_besides:
 def test_an_output_of_the_flow_closes_maps_over_edges_around_a_loop_too() -> None:
     f = Flow("f")
     f.add(square, x=every(f.input("a", int), f.input("b", int)))
-    step = f.add(inc)  # type: ignore[call-arg]
+    step = f.add(inc)  # type: ignore[call-arg]  # `connect` wires the port
     f.connect("square", "inc.x")
     met = f.add(ident, x=every(step.out, step.out))
     come_back(f, f.add(total, xs=collect(met.out)).out)
@@ -161,7 +161,7 @@ def test_a_map_is_read_in_a_loop_or_beside_it(each_round: bool) -> None:
     f, step = counting()
     xs = f.input("xs", list[int])
     outside = f.add(square, x=each(xs))
-    item = f.add(add, x=outside.out if each_round else each(xs))  # type: ignore[call-arg]
+    item = f.add(add, x=outside.out if each_round else each(xs))  # type: ignore[call-arg]  # `connect` wires the port
     f.connect("inc", "add.y", each_round=each_round)
     come_back(f, step.out if each_round else f.add(total, xs=collect(item.out)).out)
     f.output("items", collect(item.out))
@@ -173,7 +173,7 @@ def test_a_map_is_read_in_a_loop_or_beside_it(each_round: bool) -> None:
 def test_a_list_of_a_map_beside_a_loop_is_gone_over_in_each_round() -> None:
     f, step = counting()
     outside = f.add(square, x=each(f.input("xs", list[int])))
-    item = f.add(add, x=each(collect(outside.out)))  # type: ignore[call-arg]
+    item = f.add(add, x=each(collect(outside.out)))  # type: ignore[call-arg]  # `connect` wires the port
     f.connect("inc", "add.y", each_round=True)
     come_back(f, step.out)
     f.output("items", collect(item.out))

@@ -63,7 +63,7 @@ async def count_flows(flows: int) -> Counter[str]:
         try:
             await _play(one, choose, is_cut=seed % CUT == 0)
         except BaseException:
-            print(f"seed {seed}, inputs {json.dumps(one.program.inputs)}\n{json.dumps(one.program.document)}")  # noqa: T201
+            print(f"seed {seed}, inputs {json.dumps(one.program.inputs)}\n{json.dumps(one.program.document)}")  # noqa: T201 - it has to be told
             raise
         counts.update(kinds_of(set(one.drawn.loops)))
         cells = one.drawn.cells()
@@ -90,15 +90,15 @@ def main() -> int:
     in_graphs = count_graphs(graphs)
     print(f"{graphs} graphs in {perf_counter() - begun:.0f} s")  # noqa: T201 - it prints its figures
     in_flows = anyio.run(count_flows, flows)
-    print(f"{flows} flows, {perf_counter() - begun:.0f} s in all, {in_flows['rounds']} rounds")  # noqa: T201
+    print(f"{flows} flows, {perf_counter() - begun:.0f} s in all, {in_flows['rounds']} rounds")  # noqa: T201 - as above
     for kind in MAPS:
-        print(f"{in_flows[kind]:15}  {kind}")  # noqa: T201
+        print(f"{in_flows[kind]:15}  {kind}")  # noqa: T201 - as above
     for kind in KINDS:
-        print(f"{in_graphs[kind]:7} {in_flows[kind]:7}  {kind}")  # noqa: T201
+        print(f"{in_graphs[kind]:7} {in_flows[kind]:7}  {kind}")  # noqa: T201 - as above
     rare = [kind for kind in KINDS if in_graphs[kind] * RARE < graphs or in_flows[kind] * RARE < flows]
     rare += [kind for kind in MAPS if in_flows[kind] * RARE < flows]
     if rare:
-        print(f"rare: {', '.join(rare)}")  # noqa: T201
+        print(f"rare: {', '.join(rare)}")  # noqa: T201 - as above
     return int(bool(rare))
 
 
