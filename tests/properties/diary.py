@@ -87,6 +87,8 @@ class Diary:
                 self.forgotten = set(data.get("forgotten", ()))
                 assert not self.forgotten or self.ends or self.status != "running" or self.failed, where
                 self.done -= self.forgotten
+                if self.forgotten:  # a skip that came of it is told anew if it is another end now
+                    self.ended = dict.fromkeys(self.ended, self.ends - 1)
                 self.status, self.sittings, self.failures = "running", self.sittings + 1, False
                 for path in self.forgotten:
                     self.states.pop(path, None)
