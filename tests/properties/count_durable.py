@@ -23,7 +23,7 @@ __all__ = ["KINDS", "count_cuts", "lived"]
 
 RUNS: Final = 2_000
 #: After a record of each kind the process has died so often at least.
-LEAST: Final = 10
+LEAST: Final = 5
 #: The kinds of records that random flows write.
 KINDS: Final = frozenset(kind.value for kind in EventKind) - {
     "piece", "pieces_void", "timer_set", "memo_hit", "memo_missed", "memo_skipped",

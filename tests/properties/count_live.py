@@ -22,7 +22,7 @@ __all__ = ["BEFALLS", "count_befallen"]
 
 SESSIONS: Final = 600
 #: Each of these has befallen the sessions so often at least; and so many percent are decided by the rules.
-LEAST: Final = 30
+LEAST: Final = 20
 HELD: Final = 98
 BEFALLS: Final = (
     "a failure", "a firing inside that stood", "a firing of the root that stood", "a flow node",
