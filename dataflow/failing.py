@@ -152,6 +152,13 @@ class Failing:
         if self.fails_fast(frame):
             self.frames.append((frame, cause))
 
+    def close_beside(self, frame: Frame, cause: Errored) -> None:
+        """Close a frame beside one that has failed, once what is known of it has settled (S11.3)."""
+        if self.scheduler.is_replaying:
+            self.frames.append((frame, cause))
+        else:
+            self.close(frame, cause)
+
     def close(self, frame: Frame, cause: Skip | Errored) -> None:
         """Stop a frame and all inside it: nothing more starts; running firings are to be cancelled."""
         todo = [frame]

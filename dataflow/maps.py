@@ -172,7 +172,7 @@ class Maps:
         opened.is_closing = True
         cause = Errored(frame.path_of(node), min(item.failures).failure)
         for other in list(opened.live.values()):
-            self.scheduler.failing.close(other, cause)
+            self.scheduler.failing.close_beside(other, cause)
 
     def end(self, frame: Frame, node: PlanNode, opened: OpenedMap) -> None:
         """End a map all of whose items have ended."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import anyio
 import pytest
 
 from dataflow import Failure, Flow, Lazy, RunFailed, collect, each
@@ -121,6 +122,36 @@ async def test_what_is_done_stands_though_something_fails_as_the_run_is_restored
             await flow.using(store=store).resume(store.run)
     assert CALLED == ["one", "after"]
     assert of(store.journal(), "after") == ["node_started", "node_finished"]
+
+
+async def test_what_is_done_in_the_other_items_stands_though_an_item_fails_as_the_run_is_restored() -> None:
+    """The first item fails with equal keys once the other has done its part, and is restored as a whole."""
+    ledger = Ledger()
+    has_done = anyio.Event()
+
+    async def begins(number: int) -> int:
+        CALLED.append(f"begins {number}")
+        match number:
+            case 0:
+                await has_done.wait()
+            case 1:
+                has_done.set()
+            case _:
+                await anyio.sleep_forever()
+        return number
+
+    with Flow("item") as item:
+        begun = item.add(begins, number=each(item.input("numbers", list[int])))
+        item.output("keyed", collect(item.add(same, number=each(collect(begun.out), key=same_key)).out))
+    with Flow("items") as flow:
+        flow.output("all", collect(flow.add(item, numbers=each([[0, 0], [1, 2]])).out.keyed))
+    kept = flow.using(store=ledger)
+    for _ in range(3):
+        with pytest.raises(RunFailed, match="keys must differ") as raised:
+            await (kept.resume(ledger.run) if ledger.run else kept.run())
+    assert CALLED.count("begins 1") == 1
+    assert raised.value.result.states["item[1]/begins[0]"] == "done"
+    assert of(ledger.journal(), "item[1]/begins[0]") == ["node_started", "node_finished"]
 
 
 async def test_a_run_whose_process_died_before_anything_was_recorded_cannot_go_on() -> None:
