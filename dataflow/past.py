@@ -55,6 +55,9 @@ class PastFiring:
 
     type: str = ""
     attempt: int = 0  # of the newest attempt that has started
+    earlier: int = (
+        0  # how many attempts count no more: those before it last ended, broke off or was forgotten
+    )
     started: datetime | None = None
     ended: datetime | None = None
     is_running: bool = False  # it has started and not ended
@@ -176,7 +179,11 @@ class Past:
             known = self.firings.get(path)
             if known is not None:
                 self.firings[path] = PastFiring(
-                    known.type, known.attempt, known.started, is_running=known.is_running
+                    known.type,
+                    known.attempt,
+                    earlier=known.attempt,
+                    started=known.started,
+                    is_running=known.is_running,
                 )
 
 
@@ -268,7 +275,10 @@ def _of_memo(past: Past, kind: EventKind, path: str, data: Mapping[str, Any]) ->
 
 def _attempt_failed(firing: PastFiring, data: Mapping[str, Any], time: datetime) -> None:
     firing.is_running, firing.attempt, delay = False, data["attempt"], data["delay"]
-    firing.next_at = None if delay is None else time + timedelta(seconds=delay)
+    if delay is None:
+        firing.next_at, firing.earlier = None, firing.attempt
+    else:
+        firing.next_at = time + timedelta(seconds=delay)
 
 
 def _of_ask(firing: PastFiring, kind: EventKind, data: Mapping[str, Any], time: datetime) -> None:
@@ -285,7 +295,7 @@ def _ended(firing: PastFiring, data: Mapping[str, Any], time: datetime) -> None:
     failure = _checked(data.get("failure"))
     state, firing.ports, firing.metadata = _STATES[data["state"]], data["ports"], data["metadata"]
     firing.state, firing.reason = state, data.get("reason", "")
-    firing.failure = failure
+    firing.failure, firing.earlier = failure, firing.attempt
     firing.is_running, firing.ended, firing.next_at = False, time, None
 
 

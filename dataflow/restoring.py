@@ -223,8 +223,8 @@ class Restoring:
         attempts = frame.attempts_at(node.index)
         attempts.number = firing.attempt + 1
         frame.note_odd(node.index)  # it takes more than a call
+        attempts.earlier = firing.attempt if firing.next_at is None else firing.earlier
         if firing.next_at is None:
-            attempts.earlier = firing.attempt
             return False
         wait = (firing.next_at - self.scheduler.reporter.now()).total_seconds()
         if wait <= 0:
