@@ -56,7 +56,7 @@ class PastFiring:
     type: str = ""
     attempt: int = 0  # of the newest attempt that has started
     earlier: int = (
-        0  # how many attempts count no more: those before it last ended, broke off or was forgotten
+        0  # attempts that count no more: to where it last ended, broke off or was forgotten
     )
     started: datetime | None = None
     ended: datetime | None = None
