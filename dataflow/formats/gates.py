@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.config import Config
 from dataflow.declare import node
+from dataflow.formats.edge_writing import edge_of
 from dataflow.formats.naming import free_name
-from dataflow.formats.parts import edge_of
 from dataflow.node_output import NodeOutput
 from dataflow.ports import Port, Ports
 

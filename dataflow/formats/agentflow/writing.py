@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 from dataflow.formats.agentflow.parts import AGENT, OUTPUT, START
 from dataflow.formats.agentflow.subagents import agent_config
+from dataflow.formats.edge_writing import edge_of
 from dataflow.formats.gates import limit_of, way_to
 from dataflow.formats.naming import free_name
-from dataflow.formats.parts import edge_of
 from dataflow.names import write_reference
 from dataflow.wiring import Reference
 

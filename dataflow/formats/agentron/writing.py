@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Final
 from dataflow.formats.agentron.agents import HELP
 from dataflow.formats.agentron.parts import EdgePart
 from dataflow.formats.agentron.reading import WAIT
+from dataflow.formats.edge_writing import edge_of
 from dataflow.formats.gates import gates, limit_of, way_to
 from dataflow.formats.naming import free_name
 from dataflow.formats.nesting import loops, reached
-from dataflow.formats.parts import edge_of
 from dataflow.names import write_reference
 from dataflow.wiring import Reference
 
