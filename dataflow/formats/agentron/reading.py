@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from dataflow.formats.agentron.conditions import Condition
 from dataflow.formats.agentron.parts import EdgePart, Graph, NodePart
 from dataflow.formats.agentron.schedules import MODES, fault_in
-from dataflow.formats.shapes import Reader, check_ids, named_ids
+from dataflow.formats.part_reading import PartReader, check_ids, named_ids
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -32,20 +32,20 @@ SHOWN: Final = ("name", "position")
 
 def read_graph(data: JsonDict, notes: Notes) -> Graph:
     """Read the main graph of a workflow."""
-    return _graph(Reader(notes, data), Graph(()))
+    return _graph(PartReader(notes, data), Graph(()))
 
 
 def read_branches(data: JsonDict, main: Graph, notes: Notes) -> list[Graph]:
     """Read the branches, which have mode and turn instruction of the workflow unless they have their own."""
     inherited = Graph((), turn_instruction=main.turn_instruction, mode=main.mode)
-    parts = Reader(notes, data).entries("branches", "branch")
+    parts = PartReader(notes, data).entries("branches", "branch")
     check_ids(parts)
     for part in parts:
         part.missing("id")
     return [_graph(replace(part, of=""), replace(inherited, path=part.path)) for part in parts]
 
 
-def _graph(part: Reader, inherited: Graph) -> Graph:
+def _graph(part: PartReader, inherited: Graph) -> Graph:
     nodes, edges = part.entries("nodes", "node"), part.entries("edges", "edge")
     check_ids(nodes)
     check_ids(edges)
@@ -68,7 +68,7 @@ def _graph(part: Reader, inherited: Graph) -> Graph:
     )
 
 
-def _node(part: Reader) -> NodePart:
+def _node(part: PartReader) -> NodePart:
     part.missing("id")
     id, kind = part.text("id"), part.word("type", NODE_KINDS)
     key = "parameters" if part.part.get("parameters") is not None else "config"
@@ -82,7 +82,7 @@ def _node(part: Reader) -> NodePart:
     return NodePart(id, kind, part.path, agent_id, agent_name, others, shown)
 
 
-def _edge(part: Reader, nodes: Collection[str]) -> EdgePart:
+def _edge(part: PartReader, nodes: Collection[str]) -> EdgePart:
     source, target = part.end(SOURCE, "from", nodes), part.end(TARGET, "to", nodes)
     condition = None
     if part.part.get("condition") is not None:
@@ -91,7 +91,7 @@ def _edge(part: Reader, nodes: Collection[str]) -> EdgePart:
     return EdgePart(part.text("id"), source, target, part.path, condition)
 
 
-def _max_rounds(part: Reader) -> int | None:
+def _max_rounds(part: PartReader) -> int | None:
     given = part.part.get("maxRounds")
     if given is not None and type(given) is not int:
         part.expected("a whole number", given, "maxRounds")

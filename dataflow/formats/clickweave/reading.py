@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.formats.clickweave.files import NODE_TYPES, Edge, FileNode
+from dataflow.formats.part_reading import PartReader, check_ids, named_ids
 from dataflow.formats.problems import described
-from dataflow.formats.shapes import Reader, check_ids, named_ids
 
 if TYPE_CHECKING:
     from dataflow.formats.foreign import Notes
@@ -64,7 +64,7 @@ def read_workflow(data: Any, notes: Notes) -> Workflow | None:
     if is_older(data):
         notes.problem((), OLDER)
         return None
-    file = Reader(notes, data)
+    file = PartReader(notes, data)
     workflow = Workflow(_needed(file, "name"), _needed(file, "id"))
     nodes, edges = file.entries("nodes", needed=True), file.entries("edges", needed=True)
     if data.get("nodes") == []:
@@ -79,11 +79,11 @@ def read_workflow(data: Any, notes: Notes) -> Workflow | None:
     return workflow
 
 
-def _needed(file: Reader, key: str) -> str:
+def _needed(file: PartReader, key: str) -> str:
     return "" if file.part.get(key) != "" and file.missing(key) else file.text(key)
 
 
-def _add_node(workflow: Workflow, part: Reader) -> None:
+def _add_node(workflow: Workflow, part: PartReader) -> None:
     if not _has_type(part) or (node := part.checked(FileNode)) is None or node.id in workflow.nodes:
         return
     workflow.nodes[node.id] = node
@@ -91,11 +91,11 @@ def _add_node(workflow: Workflow, part: Reader) -> None:
     workflow.leaving[node.id] = []
 
 
-def _index(part: Reader) -> int:
+def _index(part: PartReader) -> int:
     return int(part.path[-1])
 
 
-def _has_type(part: Reader) -> bool:
+def _has_type(part: PartReader) -> bool:
     """Check the type of a node first: with another one nothing else can be said of it."""
     kind = part.part.get("node_type")
     if "node_type" not in part.part:
@@ -112,7 +112,7 @@ def _called(node: dict[str, Any]) -> str:
     return f"node {name!r}" if isinstance(name, str) and name else ""
 
 
-def _add_edge(workflow: Workflow, part: Reader) -> None:
+def _add_edge(workflow: Workflow, part: PartReader) -> None:
     edge = part.checked(Edge)
     if edge is None:
         return
