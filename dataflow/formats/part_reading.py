@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from dataflow.formats.problems import described, problems_of, write_path
+from dataflow.formats.problems import described, problems_of
 from dataflow.wording import choices, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from dataflow.formats.foreign import JsonDict, Notes
     from dataflow.formats.tree import Path
 
-__all__ = ["PartReader", "check_ids", "named_ids"]
+__all__ = ["PartReader"]
 
 M = TypeVar("M", bound=BaseModel)
+#: The keys that have the names of a part.
+BY_ID: Final = ("id",)
 NOTHING: Final = MappingProxyType[str, str]({})
 
 
@@ -59,6 +61,14 @@ class PartReader:
         self.expected("text", given, key)
         return ""
 
+    def whole(self, key: str) -> int | None:
+        """Return the whole number under a key, None where there is none."""
+        given = self.part.get(key)
+        if given is None or type(given) is int:
+            return given
+        self.expected("a whole number", given, key)
+        return None
+
     def word(
         self, key: str, known: Collection[str], otherwise: str = "", *, renamed: Mapping[str, str] = NOTHING
     ) -> str:
@@ -81,33 +91,49 @@ class PartReader:
             given = None
         return PartReader(self.notes, given or {}, (*self.path, key), self.of)
 
-    def entries(
-        self, key: str, noun: str = "", what: str = "a mapping", *, needed: bool = False
-    ) -> list[PartReader]:
-        """Return what reads each mapping in the list under a key; `noun` and its id name it."""
+    def items(self, key: str, *, needed: bool = False) -> list[Any]:
+        """Return what stands in the list under a key, nothing where there is no such list."""
         given = self.part.get(key)
         if needed and key not in self.part:
             self.problem(f"has no `{key}`")
         elif not isinstance(given, list) and (needed or given is not None):
             self.expected("a list", given, key)
-        found: list[PartReader] = []
-        for number, entry in enumerate(given if isinstance(given, list) else ()):
-            if isinstance(entry, dict):
-                id = entry.get("id")
-                of = f"{noun} {id!r}" if noun and isinstance(id, str) and id else self.of
-                found.append(PartReader(self.notes, entry, (*self.path, key, number), of))
-            else:
-                self.expected(what, entry, key, number)
-        return found
+        return given if isinstance(given, list) else []
 
-    def end(self, keys: Sequence[str], leads: str, nodes: Collection[str]) -> str:
-        """Return the node that an edge leads from or to, which is one of these; the keys are its names."""
-        key = next((one for one in keys if self.part.get(one) not in (None, "")), keys[0])
-        found = "" if self.missing(key) else self.text(key)
-        if found and found not in nodes:
-            told = f"leads {leads} {found!r}, which is no node"
-            self.problem(f"{told}; {choices(nearest(nodes, found))}", key)
-        return found
+    def entries(
+        self,
+        key: str,
+        noun: str = "",
+        what: str = "a mapping",
+        *,
+        needed: bool = False,
+        named_by: Sequence[str] = BY_ID,
+    ) -> list[PartReader]:
+        """Return what reads each mapping in the list under a key; what names it is its noun and name."""
+        items = enumerate(self.items(key, needed=needed))
+        found = (self.entry(item, noun, key, number, what=what, named_by=named_by) for number, item in items)
+        return [part for part in found if part is not None]
+
+    def entry(
+        self,
+        given: object,
+        noun: str,
+        *place: str | int,
+        what: str = "a mapping",
+        named_by: Sequence[str] = BY_ID,
+    ) -> PartReader | None:
+        """Return what reads the mapping that stands at a place, None where it is none."""
+        if not isinstance(given, dict):
+            self.expected(what, given, *place)
+            return None
+        name = next((name for key in named_by if isinstance(name := given.get(key), str) and name), None)
+        of = f"{noun} {name!r}" if noun and name else self.of
+        return PartReader(self.notes, given, (*self.path, *place), of)
+
+    def check_keys(self, known: Collection[str]) -> None:
+        """Note each key that is not known."""
+        for key in self.part.keys() - known:
+            self.problem(f"is not known here; {choices(known)}", key)
 
     def checked(self, model: type[M]) -> M | None:
         """Return the part as a model has it, None where it does not fit."""
@@ -117,17 +143,3 @@ class PartReader:
             for problem in problems_of(error, self.part):
                 self.problem(problem.text, *problem.path)
             return None
-
-
-def named_ids(parts: Iterable[PartReader]) -> set[str]:
-    """Return the ids that parts have."""
-    return {id for part in parts if isinstance(id := part.part.get("id"), str) and id}
-
-
-def check_ids(parts: Iterable[PartReader]) -> None:
-    """Note each part that has the id of one before it."""
-    first: dict[str, PartReader] = {}
-    for part in parts:
-        id = part.part.get("id")
-        if isinstance(id, str) and id and (before := first.setdefault(id, part)) is not part:
-            part.problem(f"has the id {id!r} of {write_path(before.path)}; each id stands once", "id")

@@ -17,7 +17,8 @@ from dataflow.formats.agentflow.parts import (
     Workflow,
 )
 from dataflow.formats.agentflow.settings import read_settings
-from dataflow.formats.part_reading import PartReader, check_ids
+from dataflow.formats.graph_reading import check_ids, end_of
+from dataflow.formats.part_reading import PartReader
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -69,7 +70,7 @@ def _check_starts(nodes: list[NodePart], notes: Notes) -> None:
 
 
 def _edge(part: PartReader, nodes: Collection[str]) -> EdgePart:
-    source, target = part.end(("source",), "from", nodes), part.end(("target",), "to", nodes)
+    source, target = end_of(part, ("source",), "from", nodes), end_of(part, ("target",), "to", nodes)
     return EdgePart(source, target, part.path, part.text("sourceHandle"), part.text("targetHandle"))
 
 

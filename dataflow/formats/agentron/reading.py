@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 from dataflow.formats.agentron.conditions import Condition
 from dataflow.formats.agentron.parts import EdgePart, Graph, NodePart
 from dataflow.formats.agentron.schedules import MODES, fault_in
-from dataflow.formats.part_reading import PartReader, check_ids, named_ids
+from dataflow.formats.graph_reading import check_ids, end_of, named_ids
+from dataflow.formats.part_reading import PartReader
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -50,6 +51,7 @@ def _graph(part: PartReader, inherited: Graph) -> Graph:
     check_ids(nodes)
     check_ids(edges)
     known = named_ids(nodes)
+    rounds = part.whole("maxRounds")
     mode = part.word("executionMode", MODES, inherited.mode)
     schedule = part.text("schedule") or None
     fault = fault_in(mode, schedule, of_branch=bool(part.path)) if mode in MODES else None
@@ -61,7 +63,7 @@ def _graph(part: PartReader, inherited: Graph) -> Graph:
         name=part.text("name"),
         nodes=tuple(map(_node, nodes)),
         edges=tuple(_edge(edge, known) for edge in edges),
-        max_rounds=_max_rounds(part),
+        max_rounds=rounds if rounds is not None and rounds > 0 else None,
         turn_instruction=part.text("turnInstruction") or inherited.turn_instruction,
         mode=mode,
         schedule=schedule,
@@ -83,17 +85,9 @@ def _node(part: PartReader) -> NodePart:
 
 
 def _edge(part: PartReader, nodes: Collection[str]) -> EdgePart:
-    source, target = part.end(SOURCE, "from", nodes), part.end(TARGET, "to", nodes)
+    source, target = end_of(part, SOURCE, "from", nodes), end_of(part, TARGET, "to", nodes)
     condition = None
     if part.part.get("condition") is not None:
         given = part.mapping("condition", "a mapping with `type` and `value`")
         condition = Condition(type=given.text("type"), value=given.text("value"))
     return EdgePart(part.text("id"), source, target, part.path, condition)
-
-
-def _max_rounds(part: PartReader) -> int | None:
-    given = part.part.get("maxRounds")
-    if given is not None and type(given) is not int:
-        part.expected("a whole number", given, "maxRounds")
-        return None
-    return given if given is not None and given > 0 else None

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.formats.clickweave.files import NODE_TYPES, Edge, FileNode
-from dataflow.formats.part_reading import PartReader, check_ids, named_ids
+from dataflow.formats.graph_reading import check_ids, end_of, named_ids
+from dataflow.formats.part_reading import PartReader
 from dataflow.formats.problems import described
 
 if TYPE_CHECKING:
@@ -66,10 +67,10 @@ def read_workflow(data: Any, notes: Notes) -> Workflow | None:
         return None
     file = PartReader(notes, data)
     workflow = Workflow(_needed(file, "name"), _needed(file, "id"))
-    nodes, edges = file.entries("nodes", needed=True), file.entries("edges", needed=True)
+    nodes = file.entries("nodes", "node", needed=True, named_by=("name",))
+    edges = file.entries("edges", needed=True)
     if data.get("nodes") == []:
         notes.problem(("nodes",), "the workflow is empty; expected one node or more")
-    nodes = [replace(node, of=_called(node.part)) for node in nodes]
     check_ids(nodes)
     workflow.known = named_ids(nodes)
     for node in nodes:
@@ -107,16 +108,11 @@ def _has_type(part: PartReader) -> bool:
     return False
 
 
-def _called(node: dict[str, Any]) -> str:
-    name = node.get("name")
-    return f"node {name!r}" if isinstance(name, str) and name else ""
-
-
 def _add_edge(workflow: Workflow, part: PartReader) -> None:
     edge = part.checked(Edge)
     if edge is None:
         return
     for key, leads in (("from", "from"), ("to", "to")):
-        part.end((key,), leads, workflow.known)
+        end_of(part, (key,), leads, workflow.known)
     if edge.source in workflow.leaving:
         workflow.leaving[edge.source].append(Placed(_index(part), edge))

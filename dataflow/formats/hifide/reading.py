@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from dataflow.formats.graph_reading import check_ids, end_of, named_ids
 from dataflow.formats.hifide.kinds import KINDS
 from dataflow.formats.hifide.parts import Edge, HifideFlow, Node
 from dataflow.formats.hifide.spellings import kind_of_node, port_name, spelled_type
-from dataflow.formats.part_reading import PartReader, check_ids, named_ids
+from dataflow.formats.part_reading import PartReader
 from dataflow.formats.problems import described
 from dataflow.formats.shapes import within
 from dataflow.wording import choices, nearest
@@ -60,7 +61,7 @@ def _add_node(flow: HifideFlow, part: PartReader) -> None:
 
 
 def _add_edge(flow: HifideFlow, known: set[str], part: PartReader) -> None:
-    source, target = part.end(("source",), "from", known), part.end(("target",), "to", known)
+    source, target = end_of(part, ("source",), "from", known), end_of(part, ("target",), "to", known)
     output, port = _port(part, _OUTPUTS), _port(part, _INPUTS)
     if source not in flow.nodes or target not in flow.nodes:
         return
