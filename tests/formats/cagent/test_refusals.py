@@ -129,7 +129,7 @@ def test_a_workflow_that_is_none_is_refused(workflow: str, problem: str) -> None
     ("agents", "problem"),
     [
         ("agents: {x: 1}", "agents.x: agent 'x': expected a mapping, found 1"),
-        ("agents: {x: {}}", "agents.x: agent 'x' has no `model`; expected provider/model"),
+        ("agents: {x: {}}", "agents.x: agent 'x': has no `model`; expected provider/model"),
         ("agents: {x: {model: ''}}", "agent 'x': expected the name of a model, found ''"),
         ("agents: {x: {model: a/b c}}", "agent 'x': 'a/b c' is no model; expected provider/model"),
         (
@@ -138,7 +138,7 @@ def test_a_workflow_that_is_none_is_refused(workflow: str, problem: str) -> None
         ),
         (
             "agents: {x: {model: x/m, structured_output: {name: x}}}",
-            "agents.x.structured_output: agent 'x', structured_output: expected `schema`, found null",
+            "agents.x.structured_output: agent 'x': expected `schema`, found null",
         ),
         ("agents: {x: {model: m}}\nmodels: {m: 1}", "models.m: model 'm': expected a mapping, found 1"),
         (
