@@ -132,8 +132,9 @@ class PartReader:
 
     def check_keys(self, known: Collection[str]) -> None:
         """Note each key that is not known."""
-        for key in self.part.keys() - known:
-            self.problem(f"is not known here; {choices(known)}", key)
+        for key in self.part:
+            if key not in known:
+                self.problem(f"is not known here; {choices(known)}", key)
 
     def checked(self, model: type[M]) -> M | None:
         """Return the part as a model has it, None where it does not fit."""
