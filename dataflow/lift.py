@@ -8,19 +8,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dataflow.graph import CollectAction, JoinAction, MapAction, Terminal, Vertex
+from dataflow.graph import CollectAction, JoinAction, MapAction
 from dataflow.lifted_loops import LiftedLoop
 from dataflow.lifted_maps import refuse_beside, refuse_items
+from dataflow.lifted_reads import LiftedReads, left_by
 from dataflow.natural_loops import is_closed_by, natural_loops
-from dataflow.reads import maps_around, maps_of, raised, reads_between, rewire, vertex_behind
+from dataflow.reads import maps_around, reads_between, rewire, vertex_behind
 from dataflow.scoping import body_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from networkx import DiGraph
 
-    from dataflow.graph import Graph, Input, RoundEdge
+    from dataflow.graph import Graph, RoundEdge, Vertex
+    from dataflow.lifted_reads import LoopsAround
     from dataflow.natural_loops import NaturalLoop
     from dataflow.reads import Around
 
@@ -43,9 +45,12 @@ def lift(graph: Graph) -> None:
     reads.add_edges_from((lifting.numbers[source], lifting.numbers[reader]) for source, reader in pairs)
     if nx.is_directed_acyclic_graph(reads):
         lifting.open(reads, list(nx.topological_sort(reads)))
-        rewire(graph, lifting.changed)
-    lifting.drop(graph.round_edges)
-    lifting.move()
+        changing = LiftedReads(
+            graph, lifting.round_edges, lifting.closing, lifting.fed, lifting.around, lifting.fires
+        )
+        rewire(graph, changing.changed)
+    _drop(graph, lifting.closing)
+    _move(graph, lifting.loops, lifting.around)
 
 
 def _contradicts(graph: Graph, one: RoundEdge) -> bool:
@@ -67,11 +72,10 @@ class _Lifting:
         self.graph = graph
         self.round_edges = {(id(one.given), one.position): one for one in round_edges}
         self.numbers = {vertex: number for number, vertex in enumerate(graph.vertices)}
-        self.around: dict[Vertex, tuple[LiftedLoop, ...]] = {}  # the loops, outer ones first
+        self.around: LoopsAround = {}  # outer ones first
         self.loops: list[LiftedLoop] = []  # likewise
         self.closing: set[tuple[int, int]] = set()  # the feedback edges, as a port and a position in it
         self.fed: dict[int, LiftedLoop] = {}  # the loop that edges into a port close, by the port
-        self.collected: dict[Terminal, Terminal] = {}  # what closes maps for outputs, by what it closes
         self.fires: Around = {}  # the maps that each vertex fires in
 
     def open(self, reads: DiGraph[int], order: Sequence[int]) -> None:
@@ -170,70 +174,28 @@ class _Lifting:
         inside = self.around.get(source, ()) if source is not None else ()
         if one.rounds.each_round and not inside:
             told = f"`each_round` is for edges that begin in a loop, and {one.edge.source.node!r} is in none"
-        elif one.rounds.leave == "all" and not self._left(one.wire, one.vertex):
+        elif one.rounds.leave == "all" and not left_by(one.wire, one.vertex, self.around):
             told = "`leave` says which values of its rounds leave a loop, and this edge leaves none"
         else:
             return
         self.graph.problem(f"edge {one.edge}: {told}", one.spot)
 
-    def _left(self, wire: Terminal, reader: Vertex | None) -> list[LiftedLoop]:
-        """List the loops that an edge leaves, inner ones first."""
-        source = vertex_behind(wire)
-        if source is None or source not in self.around:
-            return []
-        stands = raised(reader, source.home)
-        kept = set(self.around.get(stands, ()) if stands is not None else ())
-        return [loop for loop in reversed(self.around[source]) if loop not in kept]
 
-    def changed(self, wire: Terminal, reader: Vertex | None, given: Input | None, position: int) -> Terminal:
-        """Return what an edge reads once the loops are scopes."""
-        one = self.round_edges.get((id(given), position))
-        which = one.rounds.leave if one is not None else "last"
-        inner = wire
-        for loop in self._left(wire, reader):
-            inner = inner if reader is not None else self._closed(wire, inner, loop)
-            inner = loop.leave(inner, which)
-        fed = self.fed.get(id(given))
-        if fed is None or reader is None or given is None:
-            return inner
-        name = f"{wire.label} -> {reader.id}.{given.name}"
-        read_at = reader.spot_of(given.name, given.steps)
-        if (id(given), position) in self.closing:
-            return fed.carry(name, wire.label, read_at, following=inner)
-        source = vertex_behind(wire)
-        if source is not None and fed in self.around.get(source, ()):
-            return inner
-        return fed.carry(name, wire.label, read_at, first=inner)
+def _drop(graph: Graph, closing: Collection[tuple[int, int]]) -> None:
+    """Take the feedback edges out that close none of the loops."""
+    for one in reversed(graph.round_edges):
+        if one.rounds.feedback and (id(one.given), one.position) not in closing:
+            del one.given.wires[one.position]
 
-    def _closed(self, wire: Terminal, inner: Terminal, loop: LiftedLoop) -> Terminal:
-        """Close the maps over edges that a loop opens around an output of the flow, inner ones first."""
-        for opener in reversed(maps_of(wire, self.fires)):
-            loops, action = self.around.get(opener, ()), opener.action
-            if loops[-1:] != (loop,) or not isinstance(action, MapAction) or not action.is_every:
-                continue
-            if inner not in self.collected:
-                label, order = f"collect({inner.label})", opener.order
-                collect = Vertex("collect", order, CollectAction(inner), opener.home, opener.spot, label)
-                self.graph.vertices.append(collect)
-                self.around[collect] = loops
-                self.collected[inner] = Terminal(collect, "out")
-            inner = self.collected[inner]
-        return inner
 
-    def drop(self, edges: Iterable[RoundEdge]) -> None:
-        """Take the feedback edges out that close none of the loops."""
-        for one in reversed(list(edges)):
-            if one.rounds.feedback and (id(one.given), one.position) not in self.closing:
-                del one.given.wires[one.position]
-
-    def move(self) -> None:
-        """Move each vertex into its loop."""
-        for loop in self.loops:
-            *outer, _ = self.around[loop.head]
-            loop.vertex.home = outer[-1].scope if outer else loop.head.home
-            self.graph.vertices.append(loop.vertex)
-        for vertex, loops in self.around.items():
-            vertex.home = loops[-1].scope
+def _move(graph: Graph, loops: Iterable[LiftedLoop], around: LoopsAround) -> None:
+    """Move each vertex into its loop."""
+    for loop in loops:
+        *outer, _ = around[loop.head]
+        loop.vertex.home = outer[-1].scope if outer else loop.head.home
+        graph.vertices.append(loop.vertex)
+    for vertex, inside in around.items():
+        vertex.home = inside[-1].scope
 
 
 def _is_no_node(vertex: Vertex) -> bool:

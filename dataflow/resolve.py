@@ -8,7 +8,7 @@ from dataflow.declarations import Declarations
 from dataflow.graph import CallAction, Graph, Input, LoopAction, MapAction, RoundEdge, Spot, Vertex
 from dataflow.names import encode
 from dataflow.ports import DONE
-from dataflow.sources import Reader, Sources
+from dataflow.sources import SourceReader, Sources
 from dataflow.wiring import CARRY, All, Literally, LoopBlock, Many, MapBlock, PlacedNode, Reference
 from dataflow.wording import choices
 
@@ -49,7 +49,7 @@ class _Connecting:
                     self._connect_after(placed, names)
         for name, source in root.outputs.items():
             spot = Spot(f"output {name!r}", self.graph.root, ("outputs", name))
-            reader = Reader(self.declared.root, spot, "each", 2 * len(root.nodes))
+            reader = SourceReader(self.declared.root, spot, "each", 2 * len(root.nodes))
             if (wire := self.sources.wire(source, reader)) is not None:
                 self.graph.outputs[name] = wire
         for vertex in self.graph.vertices:
@@ -138,7 +138,7 @@ class _Connecting:
     ) -> Terminal | None:
         """Add what a source brings to a port; `steps` lead to what is not among the inputs of its node."""
         spot = vertex.spot_of(given.name, steps)
-        wire = self.sources.wire(source, Reader(names, spot, vertex.id, vertex.order - 1))
+        wire = self.sources.wire(source, SourceReader(names, spot, vertex.id, vertex.order - 1))
         if wire is not None:
             given.wires.append(wire)
         return wire
@@ -152,25 +152,25 @@ class _Connecting:
             label = f"'$carry.{name}' of loop {loop.id!r}"
             spot = Spot(label, names.scope, (*vertex.spot.steps, "loop", "carry", name))
             first = self.sources.wire(
-                carried.first, Reader(names, spot.within("first"), loop.id, vertex.order - 1)
+                carried.first, SourceReader(names, spot.within("first"), loop.id, vertex.order - 1)
             )
             vertex.inputs[name] = Input(name, [first] if first else [], required=False)
             if carried.next is None:
                 self.graph.problem(f"{label} has no next value", spot)
                 continue
             spot = Spot(f"next value of {label}", inside.scope, ("carry", name, "next"))
-            if next_wire := self.sources.wire(carried.next, Reader(inside, spot, "each", order)):
+            if next_wire := self.sources.wire(carried.next, SourceReader(inside, spot, "each", order)):
                 action.nexts[name] = next_wire
         if loop.test is not None:
             spot = Spot(f"the test of loop {loop.id!r}", inside.scope, (loop.test.kind,))
-            action.test_wire = self.sources.wire(loop.test.source, Reader(inside, spot, "each", order))
+            action.test_wire = self.sources.wire(loop.test.source, SourceReader(inside, spot, "each", order))
         for name, source in loop.body.outputs.items():
             if isinstance(source, Reference) and source.node == CARRY and source.port in loop.carries:
                 action.finals[name] = source.port
                 continue
             each_round = source.source if isinstance(source, All) else source
             spot = Spot(f"output '{loop.id}.{name}'", inside.scope, ("outputs", name))
-            reader = Reader(inside, spot, "each", order)
+            reader = SourceReader(inside, spot, "each", order)
             if wire := self.sources.wire(each_round, reader):
                 action.results[name] = wire
             if isinstance(source, All):
@@ -183,12 +183,12 @@ class _Connecting:
         for name, source in placed.over.items():
             label = f"'$item.{name}' of map {placed.id!r}"
             spot = Spot(label, names.scope, (*vertex.spot.steps, "map", "over", name))
-            wire = self.sources.wire(source, Reader(names, spot, placed.id, vertex.order - 1))
+            wire = self.sources.wire(source, SourceReader(names, spot, placed.id, vertex.order - 1))
             vertex.inputs[name] = Input(name, [wire] if wire else [])
             action.lists[name] = name
         for name, source in placed.body.outputs.items():
             spot = Spot(f"output '{placed.id}.{name}'", inside.scope, ("outputs", name))
-            reader = Reader(inside, spot, "each", 2 * len(placed.body.nodes))
+            reader = SourceReader(inside, spot, "each", 2 * len(placed.body.nodes))
             if (wire := self.sources.wire(source, reader)) is not None:
                 action.collects[name] = wire
 

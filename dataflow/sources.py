@@ -45,14 +45,14 @@ if TYPE_CHECKING:
     from dataflow.lookup import Lookup
     from dataflow.merging import MergeFunction
 
-__all__ = ["Reader", "Sources"]
+__all__ = ["SourceReader", "Sources"]
 
 #: What the item of a map is called that a source has opened.
 ITEM: Final = "item"
 
 
 @dataclass(slots=True, eq=False)
-class Reader:
+class SourceReader:
     """Who a source is resolved for: in which block, as what, and where in its order."""
 
     names: Names
@@ -71,7 +71,7 @@ class Sources:
         self._counts: Counter[tuple[int, str]] = Counter()  # of the joins of a block, by mode
         self._maps: dict[Terminal, tuple[EachOptions, Vertex]] = {}
 
-    def wire(self, source: Source, reader: Reader) -> Terminal | None:
+    def wire(self, source: Source, reader: SourceReader) -> Terminal | None:
         """Resolve a source; None if it cannot be, which is recorded as a problem."""
         match source:
             case Reference():
@@ -84,7 +84,7 @@ class Sources:
                     self._joins[key] = self._expression(source, reader)
                 return self._joins[key]
 
-    def _expression(self, source: Joining, reader: Reader) -> Terminal | None:
+    def _expression(self, source: Joining, reader: SourceReader) -> Terminal | None:
         match source:
             case Merge(sources):
                 return self._join(Join.MERGE, sources, reader)
@@ -120,7 +120,7 @@ class Sources:
         self,
         mode: Join,
         sources: tuple[Source, ...],
-        reader: Reader,
+        reader: SourceReader,
         word: str = "",
         how: MergeFunction | None = None,
     ) -> Terminal | None:
@@ -145,7 +145,7 @@ class Sources:
             if name not in names.vertices:
                 return name
 
-    def _each(self, source: Source, options: EachOptions, reader: Reader) -> Terminal | None:
+    def _each(self, source: Source, options: EachOptions, reader: SourceReader) -> Terminal | None:
         wire = self.wire(source, reader)
         if wire is None:
             return None
@@ -169,7 +169,7 @@ class Sources:
         assert isinstance(action, MapAction)
         return Terminal(action.scope, ITEM)
 
-    def _every(self, sources: tuple[Source, ...], reader: Reader) -> Terminal | None:
+    def _every(self, sources: tuple[Source, ...], reader: SourceReader) -> Terminal | None:
         """Open a map over edges (S7.4); equal calls in one block are known to be one."""
         wires = [wire for source in sources if (wire := self.wire(source, reader)) is not None]
         if not sources:
@@ -184,14 +184,14 @@ class Sources:
         return Terminal(scope, ITEM)
 
     def _add(
-        self, id: str, action: JoinAction | CollectAction | MapAction, reader: Reader, label: str = ""
+        self, id: str, action: JoinAction | CollectAction | MapAction, reader: SourceReader, label: str = ""
     ) -> Vertex:
         scope = reader.names.scope
         vertex = Vertex(id, reader.order, action, scope, reader.spot._replace(scope=scope), label)
         self._graph.vertices.append(vertex)
         return vertex
 
-    def reference(self, reference: Reference, reader: Reader) -> Terminal | None:
+    def reference(self, reference: Reference, reader: SourceReader) -> Terminal | None:
         """Look a port up, from the reader's block outwards."""
         found = reader.names.find(reference)
         if found is None:

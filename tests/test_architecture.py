@@ -104,6 +104,7 @@ ROWS: Final[list[set[str]]] = [
         "lift",
         "lifted_loops",
         "lifted_maps",
+        "lifted_reads",
         "map_edges",
         "memo_slots",
         "own_lists",

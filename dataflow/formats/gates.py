@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.config import Config
 from dataflow.declare import node
+from dataflow.formats.edge_writing import edge_of
 from dataflow.formats.naming import free_name
-from dataflow.formats.parts import edge_of
 from dataflow.node_output import NodeOutput
 from dataflow.ports import Port, Ports
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dataflow.declare import Node
     from dataflow.formats.foreign import JsonDict
 
-__all__ = ["Gate", "gate_type", "gates", "way_to"]
+__all__ = ["Gate", "gate_type", "gates", "limit_of", "way_to"]
 
 #: The heads that the id of a gate names; others are counted as more.
 MOST_NAMED: Final = 3
@@ -71,6 +71,11 @@ def way_to(gates: Mapping[str, Gate], node: str, port: str) -> tuple[str, str]:
     """Return the port that leads to a node: its own, or that of the gate before it."""
     gate = gates.get(node)
     return (node, port) if gate is None else (gate.id, gate.port(node))
+
+
+def limit_of(rounds: int, heads: Collection[str]) -> int:
+    """Return the limit of a loop that has so many rounds for each head; what comes to any of them counts."""
+    return rounds * len(heads)
 
 
 class Heads(Config):

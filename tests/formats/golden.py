@@ -27,10 +27,10 @@ OPTIONS: Final[Mapping[str, Mapping[str, str]]] = {
 DOCUMENTS: Final = sorted(
     path.relative_to(FOLDER).as_posix().removesuffix(ENDING) for path in FOLDER.glob(f"*/*{ENDING}")
 )
-#: The files, by system and name.
+#: The files, by system and name, in order.
 FILES: Final = {
     path.relative_to(FOLDER).with_suffix("").as_posix(): path
-    for path in FOLDER.glob("*/*.*")
+    for path in sorted(FOLDER.glob("*/*.*"))
     if not path.name.endswith(ENDING)
 }
 

@@ -11,7 +11,8 @@ from typing import Any
 from dataflow import Flow, FlowInvalid, RunFailed
 from tests.properties.feedback_flows import FlatFlow, find_loops, flat_flow
 from tests.properties.feedback_maps import read_as_lists
-from tests.properties.feedback_reference import Dead, FlatReference
+from tests.properties.feedback_reference import FlatReference
+from tests.properties.feedback_rounds import Dead
 from tests.properties.ledger import Ledger
 from tests.properties.node_functions import recording
 from tests.properties.playing import Fired, Played, flow_of, plain

@@ -14,20 +14,19 @@ import time
 from functools import partial
 from itertools import takewhile
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from dataflow.formats.reading import read
+from tests.formats.golden import FILES
 from tests.properties.fuzz_native import fuzz, tell
 from tests.properties.mutating import spoilt
 
 __all__ = ["files_of"]
 
-GOLDEN: Final = Path(__file__).parents[1] / "golden" / "formats"
-
 
 def files_of(format: str) -> list[Any]:
     """Return the golden files of a format as plain data, without those that they convert to."""
-    paths = [path for path in sorted((GOLDEN / format).glob("*.*")) if ".native" not in path.name]
+    paths = [path for path in FILES.values() if path.parent.name == format]
     return [read(path.read_text("utf-8"), path.name, takes_words=True)[0] for path in paths]
 
 

@@ -17,7 +17,8 @@ from dataflow.formats.agentflow.parts import (
     Workflow,
 )
 from dataflow.formats.agentflow.settings import read_settings
-from dataflow.formats.shapes import Reader, check_ids
+from dataflow.formats.graph_reading import check_ids, end_of
+from dataflow.formats.part_reading import PartReader
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -37,7 +38,7 @@ FIRST: Final = "condition-0"
 
 def read_workflow(data: JsonDict, notes: Notes) -> Workflow:
     """Read the nodes and edges of a file."""
-    file = Reader(notes, data)
+    file = PartReader(notes, data)
     parts = file.entries("nodes", "node", needed=True)
     check_ids(parts)
     read = [_node(part) for part in parts]
@@ -50,7 +51,7 @@ def read_workflow(data: JsonDict, notes: Notes) -> Workflow:
     return Workflow(nodes, tuple(edge for edge in leading if edge.port), below, dead)
 
 
-def _node(part: Reader) -> NodePart:
+def _node(part: PartReader) -> NodePart:
     part.missing("id")
     id, kind = part.text("id"), part.word("type", KINDS, renamed=LEGACY)
     settings = read_settings(kind, part.mapping("data"))
@@ -68,8 +69,8 @@ def _check_starts(nodes: list[NodePart], notes: Notes) -> None:
         notes.problem(node.path, told)
 
 
-def _edge(part: Reader, nodes: Collection[str]) -> EdgePart:
-    source, target = part.end(("source",), "from", nodes), part.end(("target",), "to", nodes)
+def _edge(part: PartReader, nodes: Collection[str]) -> EdgePart:
+    source, target = end_of(part, ("source",), "from", nodes), end_of(part, ("target",), "to", nodes)
     return EdgePart(source, target, part.path, part.text("sourceHandle"), part.text("targetHandle"))
 
 

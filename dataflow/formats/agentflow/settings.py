@@ -10,7 +10,7 @@ from dataflow.formats.models import with_provider
 
 if TYPE_CHECKING:
     from dataflow.formats.foreign import JsonDict
-    from dataflow.formats.shapes import Reader
+    from dataflow.formats.part_reading import PartReader
 
 __all__ = ["SYSTEM", "read_settings"]
 
@@ -22,7 +22,7 @@ EFFORTS: Final = ("none", "minimal", "low", "medium", "high")
 QUESTION: Final = "Approve?"
 
 
-def read_settings(kind: str, data: Reader) -> JsonDict:
+def read_settings(kind: str, data: PartReader) -> JsonDict:
     """Read what a node of a type is made of."""
     if kind == START:
         return {"initial_input": data.part.get("initialInput") or ""}  # also for false and 0
@@ -33,7 +33,7 @@ def read_settings(kind: str, data: Reader) -> JsonDict:
     return {"prompt": data.text("prompt") or QUESTION} if kind == APPROVAL else {}
 
 
-def _agent(data: Reader) -> JsonDict:
+def _agent(data: PartReader) -> JsonDict:
     tools = data.mapping("tools", "a mapping with `web_search` and `subagents`")
     written = data.text("model").strip() or MODEL
     model = with_provider(written)
@@ -50,14 +50,14 @@ def _agent(data: Reader) -> JsonDict:
     }
 
 
-def _flag(tools: Reader, key: str) -> bool:
+def _flag(tools: PartReader, key: str) -> bool:
     given = tools.part.get(key)
     if not isinstance(given, bool | None):
         tools.expected("true or false", given, key)
     return given is True
 
 
-def _conditions(data: Reader) -> list[JsonDict]:
+def _conditions(data: PartReader) -> list[JsonDict]:
     """Read the conditions; an older file has one text in their place, which is to be contained."""
     given = data.entries("conditions", what="a mapping with `operator` and `value`")
     if not data.part.get("conditions"):

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 from dataflow.formats.agentflow.parts import AGENT, OUTPUT, START
 from dataflow.formats.agentflow.subagents import agent_config
-from dataflow.formats.gates import way_to
+from dataflow.formats.edge_writing import edge_of
+from dataflow.formats.gates import limit_of, way_to
 from dataflow.formats.naming import free_name
-from dataflow.formats.parts import edge_of
 from dataflow.names import write_reference
 from dataflow.wiring import Reference
 
@@ -85,7 +85,7 @@ class _Writing:
             self._join(node, into, {})
         else:
             self.edges.extend(self._edge(number, *self._way_to(node)) for number in into)
-        limit = LIMIT * len(self.plan.heads_beside(node))
+        limit = limit_of(LIMIT, self.plan.heads_beside(node))
         closing = {"feedback": True, "limit": limit, "on_limit": "fail"}
         if node in self.plan.again:
             self._join(node, back, closing)

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from dataflow.errors import FormatError
-from dataflow.formats.files import read_data
+from dataflow.formats.files import read_file
+from dataflow.formats.foreign import Notes
 from dataflow.formats.models import with_provider
-from dataflow.formats.problems import described
+from dataflow.formats.part_reading import PartReader
+from dataflow.formats.problems import report
+from dataflow.formats.reading import decode, read
 from dataflow.functions import is_function_name
 
 if TYPE_CHECKING:
     from dataflow.formats.agentron.parts import NodePart
-    from dataflow.formats.foreign import JsonDict, Notes, Options
-    from dataflow.formats.tree import Path
+    from dataflow.formats.foreign import JsonDict, Options
 
 __all__ = ["HELP", "Agent", "Agents", "read_agents"]
 
 #: The tool by which an agent asks somebody.
 HELP: Final = "request_user_help"
+#: What may stand in a list of tools.
+TOOL: Final = f"{HELP}, a function as module:name, or a server with `command` or `url`"
+#: Where a file has its agents.
+AGENTS: Final = "agents"
 #: What to write for agents that are not defined.
 WRITE: Final = (
     "write them as `agents` into the file or into the file of the option agents=FILE, each as "
@@ -62,7 +67,7 @@ class Agents:
 def read_agents(data: JsonDict, options: Options, notes: Notes) -> Agents:
     """Read the agents of the file, and those of the file that is given besides, which count before them."""
     before = len(notes.problems)
-    own = _listed(data.get("agents"), ("agents",), "", notes)
+    own = _listed(PartReader(notes, data), needed=False)
     given = _given(options["agents"], notes) if "agents" in options else []
     model = None
     if "model" in options and (model := with_provider(options["model"])) is None:
@@ -71,85 +76,49 @@ def read_agents(data: JsonDict, options: Options, notes: Notes) -> Agents:
 
 
 def _given(written: str, notes: Notes) -> list[Agent]:
-    """Read the agents of a file beside the workflow."""
+    """Read the agents of a file beside the workflow; its name and places stand before its problems."""
+    path = notes.folder / written
     try:
-        data = read_data(notes.folder / written)
+        data, places = read(decode(read_file(path), str(path)), str(path))
     except FormatError as error:
         notes.problem((), f"option agents: {error}")
         return []
-    found = data.get("agents") if isinstance(data, dict) else data
-    return _listed(found, (), f"option agents: {written}: ", notes)
+    beside = Notes(path.parent)
+    part = data if isinstance(data, dict) else {AGENTS: data}
+    agents = _listed(PartReader(beside, part), needed=True)
+    for problem in report(beside.problems, places):
+        notes.problem((), f"option agents: {written}:{problem}")
+    return agents
 
 
-def _listed(found: Any, path: Path, where: str, notes: Notes) -> list[Agent]:
-    """Read a list of agents; of another file than this one its name stands before each problem."""
-    if found is None and not where:
-        return []
-    if not isinstance(found, list):
-        notes.problem(path, f"{where}expected a list of agents, found {described(found)}")
-        return []
-    agents = []
-    for number, entry in enumerate(found):
-        place: Path = () if where else (*path, number)
-        reading = _Reading(notes, place, f"{where}agents[{number}]: " if where else "")
-        agents.append(reading.agent(entry))
-    return [agent for agent in agents if agent is not None]
+def _listed(file: PartReader, *, needed: bool) -> list[Agent]:
+    parts = file.entries(AGENTS, "agent", needed=needed, named_by=("name", "id"))
+    return [_agent(part) for part in parts]
 
 
-@dataclass(frozen=True, slots=True)
-class _Reading:
-    """Reads one agent."""
+def _agent(part: PartReader) -> Agent:
+    id, name = part.text("id"), part.text("name")
+    if not (id or name):
+        part.problem("has neither `id` nor `name`")
+    functions, servers, may_ask = _tools(part)
+    instructions = part.text("systemPrompt") or part.text("instructions")
+    return Agent(id, name or id, _model(part), instructions, functions, servers, may_ask)
 
-    notes: Notes
-    path: Path
-    where: str
 
-    def problem(self, text: str) -> None:
-        self.notes.problem(self.path, f"{self.where}{text}")
+def _model(part: PartReader) -> str:
+    written = part.text("model")
+    model = with_provider(written) if written else ""
+    if model is None:
+        part.expected("a model as provider/name", written, "model")
+    return model or ""
 
-    def agent(self, entry: Any) -> Agent | None:
-        if not isinstance(entry, dict):
-            self.problem(f"expected an agent, found {described(entry)}")
-            return None
-        id, name = self._text(entry, "id"), self._text(entry, "name")
-        if not (id or name):
-            self.problem("the agent has neither `id` nor `name`")
-        functions, servers, may_ask = self._tools(entry.get("tools"), name or id)
-        return Agent(
-            id,
-            name or id,
-            self._model(self._text(entry, "model"), name or id),
-            self._text(entry, "systemPrompt") or self._text(entry, "instructions"),
-            functions,
-            servers,
-            may_ask,
-        )
 
-    def _model(self, written: str, name: str) -> str:
-        model = with_provider(written) if written else ""
-        if model is None:
-            self.problem(f"agent {name!r}: expected a model as provider/name, found {written!r}")
-        return model or ""
-
-    def _tools(self, given: Any, name: str) -> tuple[tuple[str, ...], tuple[JsonDict, ...], bool]:
-        if given is None:
-            return (), (), False
-        if not isinstance(given, Sequence) or isinstance(given, str):
-            self.problem(f"agent {name!r}: expected a list of tools, found {described(given)}")
-            return (), (), False
-        functions = [tool for tool in given if isinstance(tool, str) and is_function_name(tool)]
-        servers = [tool for tool in given if isinstance(tool, dict)]
-        for tool in given:
-            if tool != HELP and tool not in functions and tool not in servers:
-                expected = f"expected {HELP}, a function as module:name, or a server with `command` or `url`"
-                self.problem(f"agent {name!r} has the unknown tool {described(tool)}; {expected}")
-        return tuple(dict.fromkeys(functions)), tuple(servers), HELP in given
-
-    def _text(self, entry: JsonDict, key: str) -> str:
-        given = entry.get(key)
-        if given is None:
-            return ""
-        if not isinstance(given, str):
-            self.problem(f"`{key}`: expected a text, found {described(given)}")
-            return ""
-        return given
+def _tools(part: PartReader) -> tuple[tuple[str, ...], tuple[JsonDict, ...], bool]:
+    """Return the functions and the servers of an agent, and whether it may ask somebody."""
+    given = part.items("tools")
+    functions = [tool for tool in given if isinstance(tool, str) and is_function_name(tool)]
+    servers = [tool for tool in given if isinstance(tool, dict)]
+    for number, tool in enumerate(given):
+        if tool != HELP and tool not in functions and tool not in servers:
+            part.expected(TOOL, tool, "tools", number)
+    return tuple(dict.fromkeys(functions)), tuple(servers), HELP in given

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 from dataflow.formats.agentron.conditions import Condition
 from dataflow.formats.agentron.parts import EdgePart, Graph, NodePart
 from dataflow.formats.agentron.schedules import MODES, fault_in
-from dataflow.formats.shapes import Reader, check_ids, named_ids
+from dataflow.formats.graph_reading import check_ids, end_of, named_ids
+from dataflow.formats.part_reading import PartReader
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -32,24 +33,25 @@ SHOWN: Final = ("name", "position")
 
 def read_graph(data: JsonDict, notes: Notes) -> Graph:
     """Read the main graph of a workflow."""
-    return _graph(Reader(notes, data), Graph(()))
+    return _graph(PartReader(notes, data), Graph(()))
 
 
 def read_branches(data: JsonDict, main: Graph, notes: Notes) -> list[Graph]:
     """Read the branches, which have mode and turn instruction of the workflow unless they have their own."""
     inherited = Graph((), turn_instruction=main.turn_instruction, mode=main.mode)
-    parts = Reader(notes, data).entries("branches", "branch")
+    parts = PartReader(notes, data).entries("branches", "branch")
     check_ids(parts)
     for part in parts:
         part.missing("id")
     return [_graph(replace(part, of=""), replace(inherited, path=part.path)) for part in parts]
 
 
-def _graph(part: Reader, inherited: Graph) -> Graph:
+def _graph(part: PartReader, inherited: Graph) -> Graph:
     nodes, edges = part.entries("nodes", "node"), part.entries("edges", "edge")
     check_ids(nodes)
     check_ids(edges)
     known = named_ids(nodes)
+    rounds = part.whole("maxRounds")
     mode = part.word("executionMode", MODES, inherited.mode)
     schedule = part.text("schedule") or None
     fault = fault_in(mode, schedule, of_branch=bool(part.path)) if mode in MODES else None
@@ -61,14 +63,14 @@ def _graph(part: Reader, inherited: Graph) -> Graph:
         name=part.text("name"),
         nodes=tuple(map(_node, nodes)),
         edges=tuple(_edge(edge, known) for edge in edges),
-        max_rounds=_max_rounds(part),
+        max_rounds=rounds if rounds is not None and rounds > 0 else None,
         turn_instruction=part.text("turnInstruction") or inherited.turn_instruction,
         mode=mode,
         schedule=schedule,
     )
 
 
-def _node(part: Reader) -> NodePart:
+def _node(part: PartReader) -> NodePart:
     part.missing("id")
     id, kind = part.text("id"), part.word("type", NODE_KINDS)
     key = "parameters" if part.part.get("parameters") is not None else "config"
@@ -82,18 +84,10 @@ def _node(part: Reader) -> NodePart:
     return NodePart(id, kind, part.path, agent_id, agent_name, others, shown)
 
 
-def _edge(part: Reader, nodes: Collection[str]) -> EdgePart:
-    source, target = part.end(SOURCE, "from", nodes), part.end(TARGET, "to", nodes)
+def _edge(part: PartReader, nodes: Collection[str]) -> EdgePart:
+    source, target = end_of(part, SOURCE, "from", nodes), end_of(part, TARGET, "to", nodes)
     condition = None
     if part.part.get("condition") is not None:
         given = part.mapping("condition", "a mapping with `type` and `value`")
         condition = Condition(type=given.text("type"), value=given.text("value"))
     return EdgePart(part.text("id"), source, target, part.path, condition)
-
-
-def _max_rounds(part: Reader) -> int | None:
-    given = part.part.get("maxRounds")
-    if given is not None and type(given) is not int:
-        part.expected("a whole number", given, "maxRounds")
-        return None
-    return given if given is not None and given > 0 else None

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Final
 from dataflow.formats.agentron.agents import HELP
 from dataflow.formats.agentron.parts import EdgePart
 from dataflow.formats.agentron.reading import WAIT
-from dataflow.formats.gates import gates, way_to
+from dataflow.formats.edge_writing import edge_of
+from dataflow.formats.gates import gates, limit_of, way_to
 from dataflow.formats.naming import free_name
 from dataflow.formats.nesting import loops, reached
-from dataflow.formats.parts import edge_of
 from dataflow.names import write_reference
 from dataflow.wiring import Reference
 
@@ -114,7 +114,7 @@ class _Writing:
         if edge.id:
             written["id"] = edge.id
         if heads := self.laid.heads.get(number):
-            limit = (self.graph.max_rounds or DEFAULT_ROUNDS) * len(heads)
+            limit = limit_of(self.graph.max_rounds or DEFAULT_ROUNDS, heads)
             written |= {"feedback": True, "limit": limit, "on_limit": "exit"}
         return written
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from dataflow.formats.cagent.parts import AgentDefinition
 from dataflow.formats.models import with_provider
+from dataflow.formats.part_reading import PartReader
 from dataflow.formats.problems import described
 from dataflow.formats.shapes import within
 from dataflow.wording import choices, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection
 
     from dataflow.formats.foreign import JsonDict, Notes
-    from dataflow.formats.tree import Path
 
 __all__ = ["read_agents"]
 
@@ -44,100 +44,94 @@ _SETTINGS: Final[dict[str, tuple[str, Callable[[object], bool], str]]] = {
 }
 
 
-def read_agents(data: JsonDict, used: Mapping[str, Path], notes: Notes) -> dict[str, AgentDefinition]:
-    """Read the agents that steps run; `used` says by name where the first of these stands."""
+def read_agents(data: JsonDict, used: Collection[str], notes: Notes) -> dict[str, AgentDefinition]:
+    """Read the agents that steps run, those of these names that there are."""
     agents = within(data, "agents")
-    reading = _Reading(data, notes)
-    return {name: reading.agent(name, agents[name]) for name in used if name in agents}
+    models = within(data, "models")
+    found = {}
+    for name in used:
+        if name in agents:
+            part = PartReader(notes, agents, ("agents",), f"agent {name!r}").entry(agents[name], "", name)
+            found[name] = AgentDefinition() if part is None else _agent(name, part, models)
+    return found
 
 
-class _Reading:
-    """Reads the definitions, and notes what is wrong with them."""
+def _agent(name: str, part: PartReader, models: JsonDict) -> AgentDefinition:
+    for field in sorted(part.part.keys() - KNOWN):
+        part.notes.remark("", f"agent {name!r} has {field!r}", "it has no effect")
+    config = _model(part, models)
+    keys = None
+    if part.part.get("structured_output") is not None:
+        schema = _schema(part)
+        keys = frozenset(within(schema, "properties"))
+        config["answer"] = schema
+    return AgentDefinition(_instruction(part), config.pop("model", ""), config, keys)
 
-    def __init__(self, data: JsonDict, notes: Notes) -> None:
-        self.models = within(data, "models")
-        self.notes = notes
 
-    def agent(self, name: str, given: Any) -> AgentDefinition:
-        path = ("agents", name)
-        if not isinstance(given, dict):
-            self.notes.problem(path, f"agent {name!r}: expected a mapping, found {described(given)}")
-            return AgentDefinition()
-        instruction = given.get("instruction", "")
-        if not isinstance(instruction, str):
-            self.notes.problem(
-                (*path, "instruction"), f"agent {name!r}: expected text, found {described(instruction)}"
-            )
-            instruction = ""
-        for field in sorted(given.keys() - KNOWN):
-            self.notes.remark("", f"agent {name!r} has {field!r}", "it has no effect")
-        config = self._model(name, given.get("model"), (*path, "model"))
-        keys = None
-        if given.get("structured_output") is not None:
-            schema = self._schema(name, given["structured_output"], (*path, "structured_output"))
-            keys = frozenset(within(schema, "properties"))
-            config["answer"] = schema
-        return AgentDefinition(instruction.strip(), config.pop("model", ""), config, keys)
+def _instruction(agent: PartReader) -> str:
+    given = agent.part.get("instruction", "")
+    if isinstance(given, str):
+        return given.strip()
+    agent.expected("text", given, "instruction")  # null as well
+    return ""
 
-    def _schema(self, name: str, given: Any, path: Path) -> JsonDict:
-        found = given.get("schema") if isinstance(given, dict) else given
-        if not isinstance(found, dict):
-            self.notes.problem(
-                path, f"agent {name!r}, structured_output: expected `schema`, found {described(found)}"
-            )
-            return {}
-        return found
 
-    def _model(self, name: str, given: Any, path: Path) -> JsonDict:
-        """Make a config of what an agent says of its model: a name under `models`, or that of a model."""
-        if given is None:
-            self.notes.problem(path[:-1], f"agent {name!r} has no `model`; {self._expected('')}")
-            return {}
-        if not isinstance(given, str) or not given.strip():
-            self.notes.problem(
-                path, f"agent {name!r}: expected the name of a model, found {described(given)}"
-            )
-            return {}
-        named = given.strip()
-        if named not in self.models:
-            model = with_provider(named)
-            if model is None:
-                told = f"agent {name!r}: {described(named)} is no model; {self._expected(named)}"
-                self.notes.problem(path, told)
-            return {"model": model or named}
-        return self._defined(named, self.models[named])
+def _schema(agent: PartReader) -> JsonDict:
+    given = agent.part["structured_output"]
+    found = given.get("schema") if isinstance(given, dict) else given
+    if not isinstance(found, dict):
+        agent.expected("`schema`", found, "structured_output")
+        return {}
+    return found
 
-    def _expected(self, meant: str) -> str:
-        own = f" or a name under `models`, {choices(nearest(self.models, meant))}" if self.models else ""
-        return f"expected provider/model{own}"
 
-    def _defined(self, name: str, given: Any) -> JsonDict:
-        path = ("models", name)
-        if not isinstance(given, dict):
-            self.notes.problem(path, f"model {name!r}: expected a mapping, found {described(given)}")
-            return {}
-        config: JsonDict = {}
-        provider, model = given.get("provider", ""), given.get("model")
-        if isinstance(provider, str) and isinstance(model, str):
-            written = f"{provider}/{model}" if "provider" in given else model
-            config["model"] = with_provider(written) or written
-            if with_provider(written) is None:
-                told = f"model {name!r}: {described(written)} is no model; expected `provider` and `model`"
-                self.notes.problem(path, told)
-        else:
-            self.notes.problem(path, f"model {name!r}: expected `provider` and `model`, each a text")
-        for field, (here, fits, expected) in _SETTINGS.items():
-            value = given.get(field)
-            if value is None:
-                continue
-            if fits(value):
-                config[here] = value
-            else:
-                text = f"model {name!r}: expected {expected}, found {described(value)}"
-                self.notes.problem((*path, field), text)
-        self._tell_others(name, given)
-        return config
+def _model(agent: PartReader, models: JsonDict) -> JsonDict:
+    """Make a config of what an agent says of its model: a name under `models`, or that of a model."""
+    given = agent.part.get("model")
+    if given is None:
+        agent.problem(f"has no `model`; {_expected('', models)}")
+        return {}
+    if not isinstance(given, str) or not given.strip():
+        agent.expected("the name of a model", given, "model")
+        return {}
+    named = given.strip()
+    if named in models:
+        return _defined(named, models, agent.notes)
+    model = with_provider(named)
+    if model is None:
+        agent.problem(f"{described(named)} is no model; {_expected(named, models)}", "model")
+    return {"model": model or named}
 
-    def _tell_others(self, name: str, given: JsonDict) -> None:
-        for field in sorted(given.keys() - _SETTINGS.keys() - {"provider", "model"}):
-            self.notes.remark("", f"model {name!r} has {field!r}", "it has no effect")
+
+def _expected(meant: str, models: JsonDict) -> str:
+    own = f" or a name under `models`, {choices(nearest(models, meant))}" if models else ""
+    return f"expected provider/model{own}"
+
+
+def _defined(name: str, models: JsonDict, notes: Notes) -> JsonDict:
+    """Make a config of a model of the file."""
+    part = PartReader(notes, models, ("models",), f"model {name!r}").entry(models[name], "", name)
+    if part is None:
+        return {}
+    config = _named(part)
+    for field, (here, fits, expected) in _SETTINGS.items():
+        value = part.part.get(field)
+        if value is not None and fits(value):
+            config[here] = value
+        elif value is not None:
+            part.expected(expected, value, field)
+    for field in sorted(part.part.keys() - _SETTINGS.keys() - {"provider", "model"}):
+        notes.remark("", f"model {name!r} has {field!r}", "it has no effect")
+    return config
+
+
+def _named(part: PartReader) -> JsonDict:
+    provider, model = part.part.get("provider", ""), part.part.get("model")
+    if not (isinstance(provider, str) and isinstance(model, str)):
+        part.problem("expected `provider` and `model`, each a text")
+        return {}
+    written = f"{provider}/{model}" if "provider" in part.part else model
+    found = with_provider(written)
+    if found is None:
+        part.problem(f"{described(written)} is no model; expected `provider` and `model`")
+    return {"model": found or written}

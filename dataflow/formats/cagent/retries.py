@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from dataflow.formats.cagent.parts import Retry
-from dataflow.formats.problems import described
-from dataflow.wording import choices
 
 if TYPE_CHECKING:
-    from dataflow.formats.foreign import JsonDict, Notes
-    from dataflow.formats.tree import Path
+    from dataflow.formats.foreign import JsonDict
+    from dataflow.formats.part_reading import PartReader
 
 __all__ = ["policy_of", "read_retry"]
 
@@ -23,7 +21,7 @@ Wait = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 class _Part(BaseModel):
     """What stands under `retry`."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = ConfigDict(strict=True, frozen=True)
 
     max_attempts: Count = 0
     backoff: Literal["fixed", "exponential"] | None = None
@@ -39,22 +37,15 @@ _EXPECTED: Final = {
 }
 
 
-def read_retry(given: Any, path: Path, label: str, notes: Notes) -> Retry | None:
+def read_retry(step: PartReader) -> Retry | None:
     """Read how a step is tried again; None where it is not."""
-    if given is None:
-        return None
-    if not isinstance(given, dict):
-        notes.problem(path, f"{label}, retry: expected a mapping, found {described(given)}")
-        return None
+    given = step.mapping("retry")
+    given.check_keys(_EXPECTED)
     try:
-        part = _Part.model_validate(given)
+        part = _Part.model_validate(given.part)
     except ValidationError as error:
         for field in dict.fromkeys(str(fault["loc"][0]) for fault in error.errors()):
-            if field in _EXPECTED:
-                text = f"expected {_EXPECTED[field]}, found {described(given[field])}"
-            else:
-                text = f"is not known here; {choices([*_EXPECTED])}"
-            notes.problem((*path, field), f"{label}, retry, {field}: {text}")
+            given.expected(_EXPECTED[field], given.part[field], field)
         return None
     if not part.max_attempts:
         return None

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from dataflow.formats.cagent.definitions import read_agents
 from dataflow.formats.cagent.parts import META
+from dataflow.formats.edge_writing import edge_of
 from dataflow.formats.naming import free_name
-from dataflow.formats.parts import edge_of
 from dataflow.formats.shapes import within
 from dataflow.wording import choices, nearest
 

@@ -13,6 +13,7 @@ from dataflow.formats.cagent.remarking import check_instructions, remark_on
 from dataflow.formats.cagent.retries import policy_of
 from dataflow.formats.cagent.talking import AGENT, conversation
 from dataflow.formats.cagent.words import StepContext
+from dataflow.formats.edge_writing import edge_of
 from dataflow.formats.foreign import Format
 from dataflow.formats.naming import free_name
 
@@ -107,9 +108,7 @@ class _Block:
         self.connect(sources, id, port)
 
     def connect(self, sources: list[Source], id: str, port: str, **more: Any) -> None:
-        for source, source_port in sources:
-            edge = {"source": source, "source_port": source_port, "target": id, "target_port": port}
-            self.edges.append(edge | more)
+        self.edges += [edge_of(*source, id, port, **more) for source in sources]
 
     def walk(self, steps: tuple[Step, ...], sources: list[Source]) -> list[Source]:
         """Place steps one behind the other, and return where their state comes from in the end."""

@@ -51,6 +51,13 @@ class Layout:
             if target == id
         ]
 
+    def depth(self, loop: str) -> int:
+        """Tell how deeply a loop stands inside others: 1 outside of all."""
+        depth, around = 1, self.homes[loop]
+        while around is not None:
+            depth, around = depth + 1, self.homes[around]
+        return depth
+
     @property
     def ending(self) -> list[tuple[str, str]]:
         """The nodes and outputs with which the walk ends."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.formats.clickweave.files import NODE_TYPES, Edge, FileNode
+from dataflow.formats.graph_reading import check_ids, end_of, named_ids
+from dataflow.formats.part_reading import PartReader
 from dataflow.formats.problems import described
-from dataflow.formats.shapes import Reader, check_ids, named_ids
 
 if TYPE_CHECKING:
     from dataflow.formats.foreign import Notes
@@ -64,12 +65,12 @@ def read_workflow(data: Any, notes: Notes) -> Workflow | None:
     if is_older(data):
         notes.problem((), OLDER)
         return None
-    file = Reader(notes, data)
+    file = PartReader(notes, data)
     workflow = Workflow(_needed(file, "name"), _needed(file, "id"))
-    nodes, edges = file.entries("nodes", needed=True), file.entries("edges", needed=True)
+    nodes = file.entries("nodes", "node", needed=True, named_by=("name",))
+    edges = file.entries("edges", needed=True)
     if data.get("nodes") == []:
         notes.problem(("nodes",), "the workflow is empty; expected one node or more")
-    nodes = [replace(node, of=_called(node.part)) for node in nodes]
     check_ids(nodes)
     workflow.known = named_ids(nodes)
     for node in nodes:
@@ -79,11 +80,11 @@ def read_workflow(data: Any, notes: Notes) -> Workflow | None:
     return workflow
 
 
-def _needed(file: Reader, key: str) -> str:
+def _needed(file: PartReader, key: str) -> str:
     return "" if file.part.get(key) != "" and file.missing(key) else file.text(key)
 
 
-def _add_node(workflow: Workflow, part: Reader) -> None:
+def _add_node(workflow: Workflow, part: PartReader) -> None:
     if not _has_type(part) or (node := part.checked(FileNode)) is None or node.id in workflow.nodes:
         return
     workflow.nodes[node.id] = node
@@ -91,11 +92,11 @@ def _add_node(workflow: Workflow, part: Reader) -> None:
     workflow.leaving[node.id] = []
 
 
-def _index(part: Reader) -> int:
+def _index(part: PartReader) -> int:
     return int(part.path[-1])
 
 
-def _has_type(part: Reader) -> bool:
+def _has_type(part: PartReader) -> bool:
     """Check the type of a node first: with another one nothing else can be said of it."""
     kind = part.part.get("node_type")
     if "node_type" not in part.part:
@@ -107,16 +108,11 @@ def _has_type(part: Reader) -> bool:
     return False
 
 
-def _called(node: dict[str, Any]) -> str:
-    name = node.get("name")
-    return f"node {name!r}" if isinstance(name, str) and name else ""
-
-
-def _add_edge(workflow: Workflow, part: Reader) -> None:
+def _add_edge(workflow: Workflow, part: PartReader) -> None:
     edge = part.checked(Edge)
     if edge is None:
         return
     for key, leads in (("from", "from"), ("to", "to")):
-        part.end((key,), leads, workflow.known)
+        end_of(part, (key,), leads, workflow.known)
     if edge.source in workflow.leaving:
         workflow.leaving[edge.source].append(Placed(_index(part), edge))

@@ -12,15 +12,15 @@ from pydantic import Field
 from dataflow.context import ExecutionContext
 from dataflow.declare import Node, node
 from dataflow.formats.hifide.caching import Entry, is_fresh
+from dataflow.formats.hifide.kinds import MISSING
 from dataflow.formats.hifide.nodes import CONVERSATION, Inputs, context_of
 from dataflow.node_output import NodeOutput
 from dataflow.ports import Port, Ports
 
-__all__ = ["MISSING", "Cache", "Keep", "cache", "cache_by", "keep", "keep_by"]
+__all__ = ["Cache", "Keep", "cache", "cache_by", "keep", "keep_by"]
 
-#: The exits of a cache.
+#: The exit of a cache that has a value.
 KEPT: Final = "kept"
-MISSING: Final = "missing"
 
 #: Tells the time of the day, in seconds.
 Clock = Callable[[], float]

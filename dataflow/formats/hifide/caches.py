@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from dataflow.formats.hifide.kinds import CACHE
+from dataflow.formats.hifide.kinds import CACHE, MISSING
 
 if TYPE_CHECKING:
     from dataflow.formats.foreign import JsonDict, Notes
@@ -13,9 +13,6 @@ if TYPE_CHECKING:
     from dataflow.formats.hifide.wiring import Wired
 
 __all__ = ["read_lazily"]
-
-#: The port of a cache on which it goes on without a value.
-MISSING: Final = "missing"
 
 
 def read_lazily(flow: HifideFlow, made: Wired, notes: Notes) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from dataflow.formats.shapes import Reader
+from dataflow.formats.part_reading import PartReader
 
 if TYPE_CHECKING:
     from dataflow.formats.foreign import Notes
@@ -110,4 +110,4 @@ CONFIGS: Final[dict[str, type[BaseModel]]] = {
 
 def read_config(node: Node, model: type[B], notes: Notes) -> B | None:
     """Read the config of a node; every problem is noted, and None returned if there is one."""
-    return Reader(notes, node.config, node.config_path, f"node {node.id!r}").checked(model)
+    return PartReader(notes, node.config, node.config_path, f"node {node.id!r}").checked(model)

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["CACHE", "CHAT", "KINDS", "NEW", "PORTALS", "ROUTER", "START", "TOOLS", "WAITING", "Kind"]
+__all__ = [
+    "CACHE", "CHAT", "KINDS", "MISSING", "NEW", "PORTALS", "ROUTER", "START", "TOOLS", "WAITING", "Kind",
+]  # fmt: skip
 
 START: Final = "defaultContextStart"
 CHAT: Final = "llmRequest"
@@ -18,6 +20,8 @@ ROUTER: Final = "intentRouter"
 WAITING: Final = "userInput"
 CACHE: Final = "cache"
 PORTALS: Final = ("portalInput", "portalOutput")
+#: The port of the node type of a cache on which it goes on without a value.
+MISSING: Final = "missing"
 
 
 @dataclass(frozen=True, slots=True)

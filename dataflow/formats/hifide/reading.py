@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from dataflow.formats.graph_reading import check_ids, end_of, named_ids
 from dataflow.formats.hifide.kinds import KINDS
 from dataflow.formats.hifide.parts import Edge, HifideFlow, Node
 from dataflow.formats.hifide.spellings import kind_of_node, port_name, spelled_type
+from dataflow.formats.part_reading import PartReader
 from dataflow.formats.problems import described
-from dataflow.formats.shapes import Reader, check_ids, named_ids, within
+from dataflow.formats.shapes import within
 from dataflow.wording import choices, nearest
 
 if TYPE_CHECKING:
@@ -28,7 +30,7 @@ def read_flow(data: Any, notes: Notes) -> HifideFlow:
     if not isinstance(data, dict):
         notes.problem((), f"expected a flow of HiFide, found {described(data)}")
         return flow
-    file = Reader(notes, data)
+    file = PartReader(notes, data)
     nodes, edges = file.entries("nodes", "node", needed=True), file.entries("edges")
     if data.get("nodes") == []:
         notes.problem(("nodes",), "the flow has no nodes")
@@ -41,7 +43,7 @@ def read_flow(data: Any, notes: Notes) -> HifideFlow:
     return flow
 
 
-def _add_node(flow: HifideFlow, part: Reader) -> None:
+def _add_node(flow: HifideFlow, part: PartReader) -> None:
     id = "" if part.missing("id") else part.text("id")
     if not id or id in flow.nodes:
         return
@@ -58,8 +60,8 @@ def _add_node(flow: HifideFlow, part: Reader) -> None:
     flow.nodes[id] = Node(id, kind, config.part, part.path, config.path, drawn)
 
 
-def _add_edge(flow: HifideFlow, known: set[str], part: Reader) -> None:
-    source, target = part.end(("source",), "from", known), part.end(("target",), "to", known)
+def _add_edge(flow: HifideFlow, known: set[str], part: PartReader) -> None:
+    source, target = end_of(part, ("source",), "from", known), end_of(part, ("target",), "to", known)
     output, port = _port(part, _OUTPUTS), _port(part, _INPUTS)
     if source not in flow.nodes or target not in flow.nodes:
         return
@@ -69,7 +71,7 @@ def _add_edge(flow: HifideFlow, known: set[str], part: Reader) -> None:
         flow.edges.append(edge)
 
 
-def _port(part: Reader, keys: tuple[str, str]) -> str:
+def _port(part: PartReader, keys: tuple[str, str]) -> str:
     """Return the port that an edge names, in either shape of edges."""
     return part.text(next((key for key in keys if part.part.get(key) is not None), keys[0]))
 

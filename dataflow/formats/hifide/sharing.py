@@ -65,17 +65,9 @@ def in_line(flow: HifideFlow, made: Wired, closed: Sequence[Wire], notes: Notes)
     was said before that. In a loop what has been said last goes round. The report names the chats that share
     one, once, also where they have it from several nodes: a cache has a node beside it.
     """
-    places = {id: place for place, id in enumerate(flow.nodes)}
     reading = _reading(flow, made)
-    readers: dict[Source, list[str]] = {}
-    for wire in closed:
-        chat = reading.get((wire.target, wire.target_port))
-        if chat is not None and not wire.feedback:
-            readers.setdefault((wire.source, wire.source_port), []).append(chat)
-    shared: dict[tuple[str, ...], list[Source]] = {}
-    for source, found in readers.items():
-        if len(found) > 1:
-            shared.setdefault(tuple(sorted(found, key=places.__getitem__)), []).append(source)
+    readers = _readers(reading, closed)
+    shared = _shared(flow, readers)
     line = Line([*made.wires])
     if not shared:
         return line
@@ -83,14 +75,8 @@ def in_line(flow: HifideFlow, made: Wired, closed: Sequence[Wire], notes: Notes)
     for names, sources in shared.items():
         ordered = sharing.in_order(names)
         is_whole = sharing.put(sources, ordered)
-        told = " and ".join(map(repr, ordered))
-        here = (
-            "they speak one after the other, in this order"
-            if is_whole
-            else "each goes on from the same history"
-        )
         giving = sources[0][0]
-        notes.remark(made.behind.get(giving, giving), f"{told} write to one history at once", here)
+        _remark(made.behind.get(giving, giving), ordered, notes, is_whole=is_whole)
     return line
 
 
@@ -192,6 +178,33 @@ def _reading(flow: HifideFlow, made: Wired) -> dict[Source, str]:
     ports = {chat: (helper, "conversation") for helper, chat in made.behind.items()}
     chats = [id for id, node in flow.nodes.items() if node.kind == CHAT]
     return {ports.get(id, (id, CONTEXT)): id for id in chats}
+
+
+def _readers(reading: Mapping[Source, str], closed: Sequence[Wire]) -> dict[Source, list[str]]:
+    """Return the chats that read the conversation of each node, in the order of the wires."""
+    readers: dict[Source, list[str]] = {}
+    for wire in closed:
+        chat = reading.get((wire.target, wire.target_port))
+        if chat is not None and not wire.feedback:
+            readers.setdefault((wire.source, wire.source_port), []).append(chat)
+    return readers
+
+
+def _shared(flow: HifideFlow, readers: Mapping[Source, Sequence[str]]) -> dict[tuple[str, ...], list[Source]]:
+    """Return where chats have a conversation from that they share, by their names as they are declared."""
+    places = {id: place for place, id in enumerate(flow.nodes)}
+    shared: dict[tuple[str, ...], list[Source]] = {}
+    for source, found in readers.items():
+        if len(found) > 1:
+            shared.setdefault(tuple(sorted(found, key=places.__getitem__)), []).append(source)
+    return shared
+
+
+def _remark(giving: str, chats: Sequence[str], notes: Notes, *, is_whole: bool) -> None:
+    """Tell of chats that share what a node gives; `is_whole` says that all of them stand in line."""
+    in_order = "they speak one after the other, in this order"
+    here = in_order if is_whole else "each goes on from the same history"
+    notes.remark(giving, f"{' and '.join(map(repr, chats))} write to one history at once", here)
 
 
 def _ids(wires: Sequence[Wire]) -> Collection[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from dataflow.formats.edge_writing import edge_of
 from dataflow.formats.foreign import Format
 from dataflow.formats.hifide.begun import settle_sampling
 from dataflow.formats.hifide.caches import read_lazily
@@ -97,7 +98,7 @@ def _document(data: JsonDict, flow: HifideFlow, nodes: JsonDict, wires: Sequence
     inputs = {} if start is None else {HISTORY: {"type": "array", "default": []}}
     edges = [_edge(wire) for wire in wires]
     if start is not None:
-        edges.insert(0, {"source": "$in", "source_port": HISTORY, "target": start, "target_port": "messages"})
+        edges.insert(0, edge_of("$in", HISTORY, start, "messages"))
     kept = {key: data[key] for key in ("description", "version") if key in data}
     name = data.get("name")
     return {
@@ -113,15 +114,9 @@ def _document(data: JsonDict, flow: HifideFlow, nodes: JsonDict, wires: Sequence
 
 
 def _edge(wire: Wire) -> JsonDict:
-    ends = {
-        "source": wire.source, "source_port": wire.source_port,
-        "target": wire.target, "target_port": wire.target_port,
-    }  # fmt: skip
-    return {
-        **ends,
-        **({"feedback": True, "limit": None} if wire.feedback else {}),
-        **({"each_round": True} if wire.each_round else {}),
-    }
+    going_round = {"feedback": True, "limit": None} if wire.feedback else {}
+    each_round = {"each_round": True} if wire.each_round else {}
+    return edge_of(wire.source, wire.source_port, wire.target, wire.target_port, **going_round, **each_round)
 
 
 def _outputs(flow: HifideFlow, wires: Sequence[Wire]) -> JsonDict:

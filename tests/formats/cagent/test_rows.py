@@ -229,13 +229,13 @@ async def test_an_exponential_backoff_doubles_the_wait() -> None:
     [
         (
             "{type: agent, name: nobody}",
-            "workflow[1].name: step[1]: there is no agent 'nobody'; choices: x, y, z",
+            "workflow[1].name: there is no agent 'nobody'; choices: x, y, z",
         ),
-        ("{type: agent}", "workflow[1]: step[1]: an agent step needs the `name` of an agent"),
-        ("{type: condition}", "workflow[1]: step[1]: a condition step needs a `condition`, found null"),
+        ("{type: agent}", "workflow[1]: has no `name`"),
+        ("{type: condition}", "workflow[1]: has no `condition`"),
         (
             "{type: loop}",
-            "workflow[1].type: step[1]: expected a step of type agent, condition, parallel, found 'loop'",
+            "workflow[1].type: there is no type 'loop'; choices: agent, condition, parallel",
         ),
     ],
 )

@@ -7,7 +7,8 @@ from typing import Any, Final
 import pytest
 
 from dataflow import ExecutionContext, NodeState
-from dataflow.formats.hifide.cache_nodes import MISSING, Cache, Keep, cache_by, keep_by
+from dataflow.formats.hifide.cache_nodes import Cache, Keep, cache_by, keep_by
+from dataflow.formats.hifide.kinds import MISSING
 from dataflow.names import node_of_path
 from tests.formats.hifide.flows import Played, chatting, flow_of, node, play, said_in
 
