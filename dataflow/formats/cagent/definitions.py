@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.formats.cagent.parts import AgentDefinition
@@ -11,7 +12,7 @@ from dataflow.formats.shapes import within
 from dataflow.wording import choices, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable
 
     from dataflow.formats.foreign import JsonDict, Notes
     from dataflow.formats.tree import Path
@@ -44,17 +45,19 @@ _SETTINGS: Final[dict[str, tuple[str, Callable[[object], bool], str]]] = {
 }
 
 
-def read_agents(data: JsonDict, used: Mapping[str, Path], notes: Notes) -> dict[str, AgentDefinition]:
-    """Read the agents that steps run; `used` says by name where the first of these stands."""
+def read_agents(data: JsonDict, used: Iterable[str], notes: Notes) -> dict[str, AgentDefinition]:
+    """Read all agents of a file; of those that are not used only what is wrong is told."""
     agents = within(data, "agents")
-    reading = _Reading(data, notes)
-    return {name: reading.agent(name, agents[name]) for name in used if name in agents}
+    reading, aside = _Reading(data, notes), _Reading(data, replace(notes, remarks=[]))
+    ran = {name: reading.agent(name, agents[name]) for name in used if name in agents}
+    return ran | {name: aside.agent(name, given) for name, given in agents.items() if name not in ran}
 
 
 class _Reading:
     """Reads the definitions, and notes what is wrong with them."""
 
     def __init__(self, data: JsonDict, notes: Notes) -> None:
+        self.agents = within(data, "agents")
         self.models = within(data, "models")
         self.notes = notes
 
@@ -69,6 +72,7 @@ class _Reading:
                 (*path, "instruction"), f"agent {name!r}: expected text, found {described(instruction)}"
             )
             instruction = ""
+        self._check_below(name, given.get("sub_agents"), (*path, "sub_agents"))
         for field in sorted(given.keys() - KNOWN):
             self.notes.remark("", f"agent {name!r} has {field!r}", "it has no effect")
         config = self._model(name, given.get("model"), (*path, "model"))
@@ -78,6 +82,21 @@ class _Reading:
             keys = frozenset(within(schema, "properties"))
             config["answer"] = schema
         return AgentDefinition(instruction.strip(), config.pop("model", ""), config, keys)
+
+    def _check_below(self, name: str, given: Any, path: Path) -> None:
+        """Check that sub-agents are agents of the file; one with a slash or a colon is found elsewhere."""
+        if not isinstance(given, list | None):
+            told = f"agent {name!r}: expected a list of agents, found {described(given)}"
+            self.notes.problem(path, told)
+            return
+        for index, below in enumerate(given or ()):
+            if not isinstance(below, str):
+                told = f"expected the name of an agent, found {described(below)}"
+            elif below in self.agents or "/" in below or ":" in below:
+                continue
+            else:
+                told = f"there is no agent {below!r}; {choices(nearest(self.agents, below))}"
+            self.notes.problem((*path, index), f"agent {name!r}: {told}")
 
     def _schema(self, name: str, given: Any, path: Path) -> JsonDict:
         found = given.get("schema") if isinstance(given, dict) else given

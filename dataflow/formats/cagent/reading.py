@@ -60,7 +60,7 @@ class _Reading:
         self.data = data
         self.notes = notes
         self.agents = within(data, "agents")
-        self.used: dict[str, Path] = {}
+        self.used: dict[str, None] = {}  # the agents that steps run, in their order
         self.levels = 0  # of parallel blocks around what is being read
         self.is_whole = True
 
@@ -181,7 +181,7 @@ class _Reading:
             return None
         if id is not None and entry.names.leads_back(id):
             return Back(entry.names.unique(id, is_own=True), entry.path, id[len(BACK) :], agent=name)
-        self.used.setdefault(name, entry.path)
+        self.used[name] = None
         return AgentStep(entry.named(name), entry.path, name, self._retry(entry), id is not None)
 
     def _condition(self, entry: _Entry) -> Step | None:
