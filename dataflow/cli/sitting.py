@@ -91,7 +91,7 @@ class Sitting:
         if options.as_json:
             report.write_object(self._out, outcome, wanted)
         else:
-            report.write_outputs(self._out, outcome.result, wanted, bare=options.is_bare)
+            report.write_outputs(self._out, outcome.result, wanted, options)
         if isinstance(progress, Worded):
             progress.end(outcome.result.outputs)
         report.tell_outcome(outcome, options, progress.asked, used.text())
