@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
 from pydantic import BaseModel, ConfigDict
 
-__all__ = ["Config"]
+if TYPE_CHECKING:
+    from pydantic import ValidationInfo
+
+__all__ = ["FOLDER", "Config", "beside"]
+
+#: Where the context of a check has the folder of the document that the config stands in.
+FOLDER: Final = "folder"
 
 
 class Config(BaseModel):
@@ -14,3 +23,9 @@ class Config(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def beside(path: str, info: ValidationInfo) -> str:
+    """Return a path that a document names, found from its folder; outside of documents as it is."""
+    folder = (info.context or {}).get(FOLDER)
+    return str(Path(folder, path).absolute()) if folder and path else path

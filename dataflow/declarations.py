@@ -172,7 +172,7 @@ class Declarations:
     def _configured(self, placed: PlacedNode, node_type: NodeType, spot: Spot) -> CallAction:
         if node_type.is_opaque:
             return CallAction(node_type, placed.policy)
-        config, problems = node_type.read_config(placed.config, placed.config_is_json)
+        config, problems = node_type.read_config(placed.config, placed.config_is_json, placed.folder)
         if not problems:
             config = self.lookup.config(config, spot)
             try:

@@ -124,8 +124,13 @@ class NodeType:
             outputs[name] = out_port(name, port.type, port.conditional, port.exit)
         return {"outputs": outputs, "shape": Shape.RAW if is_raw else Shape.PORTS}
 
-    def read_config(self, given: Any, from_json: bool = False) -> tuple[Config | None, list[ConfigProblem]]:
-        """Check a config, or make the default one; the second result lists the problems."""
+    def read_config(
+        self, given: Any, from_json: bool = False, folder: str = ""
+    ) -> tuple[Config | None, list[ConfigProblem]]:
+        """Check a config, or make the default one; the second result lists the problems.
+
+        `folder` is that of the document that has the config: what is checked finds it in its context.
+        """
         model, name = self.parameters.config, self.parameters.config_name
         if model is None:
             return None, [] if given is MISSING else [ConfigProblem("takes no config")]
@@ -139,15 +144,17 @@ class NodeType:
             return None, [ConfigProblem(told)]
         values: dict[str, Any] = given if isinstance(given, dict) else {}
         try:
-            return _validated(model, values, from_json), []
+            return _validated(model, values, from_json, folder), []
         except ValidationError as error:
             return None, config_problems(error, model)
 
 
-def _validated(model: type[Config], given: dict[str, Any], from_json: bool) -> Config:
+def _validated(model: type[Config], given: dict[str, Any], from_json: bool, folder: str) -> Config:
     """Check a config: what comes from a document by strict JSON rules (S1.7)."""
+    from dataflow.config import FOLDER  # whoever has a model has loaded it
+
     if from_json:
-        return model.model_validate_json(json.dumps(given), strict=True)
+        return model.model_validate_json(json.dumps(given), strict=True, context={FOLDER: folder})
     return model.model_validate(given)
 
 

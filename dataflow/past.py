@@ -55,9 +55,7 @@ class PastFiring:
 
     type: str = ""
     attempt: int = 0  # of the newest attempt that has started
-    earlier: int = (
-        0  # attempts that count no more: to where it last ended, broke off or was forgotten
-    )
+    earlier: int = 0  # attempts that count no more: to where it last ended, broke off or was forgotten
     started: datetime | None = None
     ended: datetime | None = None
     is_running: bool = False  # it has started and not ended

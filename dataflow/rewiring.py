@@ -105,7 +105,8 @@ def configs_of(flow: Definition, plan: FlowPlan) -> dict[str, PlacedConfig]:
             if place is None or not isinstance(placed, PlacedNode):
                 continue
             if isinstance(node.action, Call | FlowOf):
-                config, _ = place.type_of(placed).read_config(placed.config, placed.config_is_json)
+                given = placed.config, placed.config_is_json, placed.folder
+                config, _ = place.type_of(placed).read_config(*given)
                 if config is not None:
                     found[scope.address_of(node)] = PlacedConfig(config, (*place.steps, node.id))
     return found

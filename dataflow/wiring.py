@@ -247,6 +247,7 @@ class PlacedNode:
     type: NodeType | Nested | str = ""
     config: Any = MISSING
     config_is_json: bool = False
+    folder: str = ""  # of the document that has the config, "" for none
     inputs: Mapping[str, Source | Many] = field(default_factory=_no_inputs)  # that are no plain edges
     policy: Policy = NO_POLICY
 

@@ -59,13 +59,22 @@ def _is_beside(text: str, folder: Path) -> bool:
     function = _FUNCTIONS.fullmatch(text)
     if function is not None and _is_module(function["module"], folder):
         return True
-    return not PurePath(text).is_absolute() and _is_file(folder / text)
+    if PurePath(text).is_absolute():
+        return False
+    return _is_file(folder / text) or ("/" in text and _is_folder(folder / text))  # a name alone is a word
 
 
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
     except (OSError, ValueError):  # what is no name of a file, as a long text
+        return False
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):  # as above
         return False
 
 

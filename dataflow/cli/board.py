@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from dataflow.past import Past
     from dataflow.plan import FlowPlan, PlanNode
 
-__all__ = ["Board", "Row"]
+__all__ = ["Board", "Row", "key_of", "outline"]
 
 #: What tells the instances of a node apart in its path: rounds, items, attempts of a flow node (S2.2).
 _INSTANCES: Final = re.compile(r"\[[^\]]*\]|~\d+")
@@ -111,7 +111,7 @@ class Board:
         self.asking: dict[str, Row] = {}
         self.recent: dict[str, Row] = {}  # what ended lately, the latest last
         self._recalled: dict[str, tuple[NodeState | None, int, int]] = {}  # from before this sitting
-        for key, node in _outline(plan) if plan is not None else ():
+        for key, node in outline(plan) if plan is not None else ():
             row = self._row(key)
             match node.action:
                 case LoopOf(limit=limit):
@@ -125,12 +125,12 @@ class Board:
         """Take in an event."""
         if event.kind is EventKind.RUN_RESUMED:
             for path in event.data.get("forgotten", ()):
-                if (row := self.rows.get(_INSTANCES.sub("", path))) is not None:
+                if (row := self.rows.get(key_of(path))) is not None:
                     self._stop(row, path, event.time)
                     self._forget(row, path, anew=True)
         if not event.path:
             return
-        row = self._row(_INSTANCES.sub("", event.path))
+        row = self._row(key_of(event.path))
         match event.kind:
             case EventKind.NODE_STARTED:
                 if event.data["type"] in ("loop", "map"):
@@ -155,7 +155,7 @@ class Board:
     def recall(self, past: Past, readable: Callable[[Any], Any], now: datetime) -> None:
         """Take in what is known of a run that goes on: what has settled stands, unless it runs again."""
         for path, firing in past.firings.items():
-            row = self.rows.get(_INSTANCES.sub("", path))
+            row = self.rows.get(key_of(path))
             if row is None:  # a node that is gone
                 continue
             state, rounds, items = firing.state, past.rounds.get(path, 0), past.maps.get(path) or 0
@@ -171,7 +171,7 @@ class Board:
             row.items += items
             self._recalled[path] = state, rounds, items
         for path, ask in past.open_asks.items():
-            if (asked := self.rows.get(_INSTANCES.sub("", path))) is not None:
+            if (asked := self.rows.get(key_of(path))) is not None:
                 self._asks(asked, path, str(readable(ask.told["prompt"])), now)
 
     def _forget(self, row: Row, path: str, *, anew: bool = False) -> None:
@@ -270,9 +270,14 @@ def _choose(chosen: dict[str, Row], rows: Iterable[Row], most: int) -> None:
             chosen.update((one.key, one) for one in lineage)
 
 
-def _outline(plan: FlowPlan) -> Iterator[tuple[str, PlanNode]]:
-    """Go through the visible nodes of a plan, each with the key of its row."""
-    todo: list[tuple[str, PlanNode]] = [("", node) for node in reversed(plan.root.nodes)]
+def key_of(path: str) -> str:
+    """Return the key of the row for a path, which has no rounds, items and attempts."""
+    return _INSTANCES.sub("", path)
+
+
+def outline(plan: FlowPlan, around: str = "") -> Iterator[tuple[str, PlanNode]]:
+    """Go through the visible nodes of a plan, each with its row's key; `around` is that of a flow node."""
+    todo: list[tuple[str, PlanNode]] = [(around, node) for node in reversed(plan.root.nodes)]
     while todo:
         above, node = todo.pop()
         key = above if node.names_frame else f"{above}/{node.label}" if above else node.label

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from dataflow.cli.board import key_of
 from dataflow.cli.streams import tell
 from dataflow.cli.texts import duration
 from dataflow.events import EventKind
@@ -15,6 +16,7 @@ from dataflow.states import NodeState
 from dataflow.wording import counted, visible
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from datetime import datetime
 
     from dataflow.events import Event
@@ -32,10 +34,14 @@ def _is_handled(state: NodeState, event: Event) -> bool:
 
 
 class Lines:
-    """A progress that writes lines to standard error; with `every_item` one for each item, failed or not."""
+    """A progress that writes lines to standard error; with `every_item` one for each item, failed or not.
 
-    def __init__(self, *, every_item: bool = False) -> None:
+    `own` are the keys of the nodes that have lines, None for all.
+    """
+
+    def __init__(self, *, every_item: bool = False, own: Collection[str] | None = None) -> None:
         self._every_item = every_item
+        self._own = own
         self._maps: dict[str, int | None] = {}  # maps that are open by their path, with their items if known
         self._began: dict[str, datetime] = {}
         self.asked: set[str] = set()  # asks that were told
@@ -71,6 +77,8 @@ class Lines:
         items = self._maps.pop(event.path, None)  # before looking whether it is itself an item
         state = NodeState(event.data["state"])
         if state is NodeState.NOT_RUN or self._is_passed_over(state, event.path):
+            return
+        if self._own is not None and key_of(event.path) not in self._own:
             return
         parts = [state.value.ljust(_WIDTH), visible(event.path)]
         if items is not None:

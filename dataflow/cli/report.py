@@ -13,7 +13,7 @@ from dataflow.cli.streams import is_terminal, tell, write
 from dataflow.cli.texts import duration, one_line
 from dataflow.errors import ValueRefused
 from dataflow.redaction import redacted
-from dataflow.wording import counted, visible
+from dataflow.wording import counted, listed, visible
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -115,15 +115,26 @@ def _without_value(result: Result, wanted: Iterable[str]) -> dict[str, str]:
     return reasons
 
 
-def write_outputs(out: TextIO | None, result: Result, wanted: Sequence[str], *, bare: bool) -> None:
-    """Write the outputs for people: shortened on a terminal, whole anywhere else; `bare` without names."""
-    shorten = is_terminal(out)
-    for name, value in _values(result, wanted):
+def write_outputs(out: TextIO | None, result: Result, wanted: Sequence[str], options: Options) -> None:
+    """Write the outputs for people: shortened on a terminal, whole anywhere else; one alone has no name."""
+    bare, shorten = options.is_bare, is_terminal(out)
+    values = _values(result, wanted)
+    for name, value in values:
         text = bare_text(value) if bare else output_text(name, value, shorten=shorten)
         write(out, visible(text) if bare and shorten else text)
-    if result.status == "completed":
-        for reason in _without_value(result, wanted).values():
+    reasons = _without_value(result, wanted) if result.status == "completed" else {}
+    if reasons and values:  # as those behind the exits of a branch that were not taken
+        tell(_left_out(result.run_id, [*reasons], options))
+    else:
+        for reason in reasons.values():
             tell(one_line(reason))
+
+
+def _left_out(run: str, names: Sequence[str], options: Options) -> str:
+    """Name the outputs without a value on one line, and say where the reasons are."""
+    why = command_for("why", run, names[0], store=options.store, flow=options.flow)
+    told = f"{why} says why" if options.is_kept else "--json says why"
+    return f"no value for {visible(listed(names, len(names)))} ({visible(told)})"
 
 
 def bare_text(value: object) -> str:

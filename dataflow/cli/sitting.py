@@ -91,7 +91,7 @@ class Sitting:
         if options.as_json:
             report.write_object(self._out, outcome, wanted)
         else:
-            report.write_outputs(self._out, outcome.result, wanted, bare=options.is_bare)
+            report.write_outputs(self._out, outcome.result, wanted, options)
         if isinstance(progress, Worded):
             progress.end(outcome.result.outputs)
         report.tell_outcome(outcome, options, progress.asked, used.text())
@@ -118,8 +118,9 @@ class Sitting:
             past = None if read_past is None else read_past()
             return Tree(name, plan, lambda: self._interrupts.caught is not None, past)
         from dataflow.cli.lines import Lines
+        from dataflow.cli.nodes_of_file import nodes_of_file
 
-        return nullcontext(Lines())
+        return nullcontext(Lines(own=nodes_of_file(plan)))
 
     def _write_event(self, event: Event) -> bool:
         from dataflow.cli.carrying import event_line

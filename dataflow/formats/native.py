@@ -80,7 +80,7 @@ def load(text: str, name: str, nest: Nest) -> Wiring:
 
 def wire(document: FlowDocument, places: Places, name: str, nest: Nest) -> Wiring:
     """Make wiring of a document, as `load` does; `places` tells where its parts stand."""
-    reading = _Reading(nest, places)
+    reading = _Reading(nest, places, str(PurePath(name).parent))
     wiring = reading.wiring(document, PurePath(name).stem or "flow", ())
     if reading.problems:
         raise FlowInvalid(name, report(reading.problems, places))
@@ -105,10 +105,11 @@ def checked(data: Any, places: Places, name: str) -> FlowDocument:
 class _Reading:
     """Turns one document into wiring, and collects what keeps it from being that."""
 
-    def __init__(self, nest: Nest, places: Places) -> None:
+    def __init__(self, nest: Nest, places: Places, folder: str) -> None:
         self.problems: list[Problem] = []
         self.nest = nest
         self.places = places
+        self.folder = folder
         self.sources = SourceReading(self.problems)
 
     def problem(self, path: Path, text: str) -> None:
@@ -182,7 +183,7 @@ class _Reading:
     def _node(self, id: str, node: TypeNode, path: Path, block: Block) -> PlacedNode:
         placed = PlacedNode(id, node.after or (), node.meta, type=node.type, policy=read_policy(node.policy))
         if "config" in node.model_fields_set:
-            placed.config, placed.config_is_json = node.config, True
+            placed.config, placed.config_is_json, placed.folder = node.config, True, self.folder
         if "errors" in node.policy.model_fields_set:
             self.problem((*path, "policy", "errors"), "is for flow nodes only")
         self._feed(placed, node, path, block)

@@ -236,6 +236,11 @@ with Flow("review") as review:
     review.output("title", review.add(shout, word=title.out).out)
     review.output("publish", ways.yes)
 
+with Flow("either") as either:
+    exits = either.when(either.add(same, x=1).out, bool)
+    either.output("yes", exits.yes)
+    either.output("no", exits.no)
+
 with Flow("killed") as killed:
     begun = killed.add(hello, name="Ada")
     killed.output("out", killed.add(once, x=begun.out).out)

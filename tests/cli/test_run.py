@@ -16,7 +16,7 @@ from tests.cli.processes import EXAMPLES
 def test_the_outputs_go_to_standard_output_and_the_rest_to_standard_error(cli: Cli) -> None:
     done = cli("run", ":greet", "Ada")
     assert (done.code, done.out) == (0, "text: hello Ada\n")
-    assert re.sub(r"\d+\.\d\d s", "… s", done.err) == "done       hello  … s\ncompleted in … s\n"
+    assert re.sub(r"\d+\.\d+ s", "… s", done.err) == "done       hello  … s\ncompleted in … s\n"
 
 
 def test_a_run_on_json_writes_one_object_and_nothing_else(cli: Cli) -> None:
@@ -105,6 +105,13 @@ def test_an_output_without_a_value_says_why(cli: Cli) -> None:
     assert (done.code, done.out) == (0, "")
     assert "output 'out' has no value: skip: port 'out' not emitted" in done.err
     assert "port 'out' not emitted" in cli("run", ":skips", "--json").json["skipped"]["out"]
+
+
+def test_outputs_without_a_value_beside_others_are_named_on_one_line(cli: Cli) -> None:
+    done = cli("run", ":either", "--no-store")
+    assert done.out == "yes: 1\n"
+    assert done.err.splitlines()[-2] == "no value for no (--json says why)"
+    assert "exit 'no' not taken" in cli("run", ":either", "--json").json["skipped"]["no"]
 
 
 def test_a_value_that_json_cannot_carry_is_shown_and_breaks_nothing(cli: Cli) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from pydantic import Field
 
@@ -20,7 +20,7 @@ from dataflow.formats.gates import gate_type
 from dataflow.node_output import NodeOutput
 from dataflow.ports import Port, Ports
 
-__all__ = ["WALK", "Exit", "Next", "Tell", "Told", "loop", "next_node", "result", "start", "tell"]
+__all__ = ["WALK", "Exit", "Next", "Tell", "loop", "next_node", "result", "start", "tell"]
 
 #: The port with the walk, whichever way it goes on.
 WALK: Final = "walk"
@@ -40,19 +40,18 @@ class Tell(Config):
     parameters: dict[str, Any] = Field(default={})
 
 
-class Told(NamedTuple):
-    """The text of a turn, and the conversation that it begins, which has the instructions of the agent."""
+@node(ports=Ports({"walk": Walk}, {"prompt": str}))
+async def tell(inputs: Mapping[str, Any], config: Tell) -> NodeOutput:
+    """Write what an agent is told in its turn, in a conversation that has its instructions.
 
-    prompt: str
-    context: ExecutionContext
-
-
-@node
-async def tell(walk: Walk, config: Tell) -> Told:
-    """Write what an agent is told in its turn."""
+    The metadata have how the step of the turn begins, which is all there is of it if the turn fails.
+    """
+    walk: Walk = inputs["walk"]
     prompt = told(walk, config.turn_instruction, config.parameters)
     instructions = filled(config.instructions, walk.parameters(config.parameters), prompt)
-    return Told(prompt, ExecutionContext("", system_instructions=instructions or None))
+    context = ExecutionContext("", system_instructions=instructions or None)
+    begun = {"order": walk.count, "input": prompt, "follows_reply": walk.follows_reply}
+    return NodeOutput({"prompt": prompt}, context=context, metadata={"turn": begun})
 
 
 class Exit(Config):
@@ -103,7 +102,7 @@ async def next_node(context: ExecutionContext | None, inputs: Mapping[str, Any],
         "input": inputs["told"],
         "output": text,
         "is_reply": is_reply,
-        "follows_reply": walk.last is not None and walk.last.is_reply,
+        "follows_reply": walk.follows_reply,
         "to": taken.to if taken else None,
         "to_agent": taken.agent if taken else None,
     }

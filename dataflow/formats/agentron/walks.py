@@ -37,6 +37,11 @@ class Walk:
         return self.turns[-1] if self.turns else None
 
     @property
+    def follows_reply(self) -> bool:
+        """Whether the turn just before was somebody's reply."""
+        return self.last is not None and self.last.is_reply
+
+    @property
     def shared(self) -> tuple[Turn, ...]:
         """The turns that an agent is told of."""
         return () if self.inputs.get(NO_SHARING) is True else self.turns

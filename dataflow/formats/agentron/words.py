@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.events import EventKind
 from dataflow.names import node_of_path
+from dataflow.nodetype import NodeType
+from dataflow.wiring import PlacedNode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from dataflow.events import Event
     from dataflow.wiring import Wiring
@@ -21,6 +23,8 @@ __all__ = ["META", "AgentronWords"]
 META: Final = "agentron"
 #: The part of a node that begins its turn.
 TURN: Final = "/tell"
+#: The part that ends it.
+NEXT: Final = "next"
 #: What the steps of a trail are called, by what steps are called here.
 STEP: Final = {
     "node": "nodeId",
@@ -29,10 +33,13 @@ STEP: Final = {
     "order": "order",
     "input": "input",
     "output": "output",
+    "error": "error",
     "follows_reply": "inputIsUserReply",
     "to": "sentToNodeId",
     "to_agent": "sentToAgentName",
 }
+#: What a step says of whose turn it is.
+SPEAKER: Final = ("node", "agent", "agent_id")
 #: What the parts of a call are called.
 CALL: Final = {"name": "name", "arguments": "argsSummary", "result": "resultSummary"}
 #: The round of a loop, in a path.
@@ -51,6 +58,8 @@ class AgentronWords:
         about: Mapping[str, Any] = kept if isinstance(kept, dict) else {}
         self._target = about.get("id") or wiring.name
         self._branch = about.get("branch")
+        self._speakers = speakers(wiring)
+        self._turns: dict[str, Mapping[str, Any]] = {}  # how the steps of open turns begin, by path
         self._trail: list[dict[str, Any]] = []
         self._record: dict[str, Any] = {}
         self._asked: dict[str, Any] = {}
@@ -64,11 +73,11 @@ class AgentronWords:
                 self._begin(event)
                 yield _line("RunStarted", {"workflowId": self._target})
             case EventKind.NODE_STARTED if event.path.endswith(TURN):
-                yield _line("NodeRequested", {"nodeId": node_of_path(event.path.removesuffix(TURN))})
+                turn = event.path.removesuffix(TURN)
+                self._turns[turn] = {}
+                yield _line("NodeRequested", {"nodeId": node_of_path(turn)})
             case EventKind.NODE_FINISHED:
-                self._error = self._error or getattr(data.get("failure"), "message", "")
-                if step := data["metadata"].get("step"):
-                    yield self._step(step, ROUND.findall(event.path))
+                yield from self._finished(event.path, data)
             case EventKind.ASK_OPENED:
                 shown = data["show"] if isinstance(data["show"], dict) else {}
                 self._asked = self._asked or {"question": data["prompt"], **shown}
@@ -96,16 +105,49 @@ class AgentronWords:
             self._record["targetBranchId"] = self._branch
         self._record |= {"status": "running", "startedAt": event.time.isoformat()}
 
-    def _step(self, step: Mapping[str, Any], rounds: Sequence[str]) -> str:
+    def _finished(self, path: str, data: Mapping[str, Any]) -> Iterator[str]:
+        around = path.rpartition("/")[0]
+        if begun := data["metadata"].get("turn"):
+            self._turns[around] = begun
+        if step := data["metadata"].get("step"):
+            self._keep(step, path)
+            yield _said(step)
+        failure = data.get("failure")
+        inside = any(path.startswith(f"{turn}/") for turn in self._turns)
+        if failure is not None and not inside:  # what fails in a turn may be passed over, or fails the turn
+            self._error = self._error or failure.message
+            if path in self._turns:
+                node = node_of_path(path)
+                speaker = self._speakers.get(node, {"node": node})
+                self._keep({**speaker, **self._turns[path], "error": failure.message}, path)
+        self._turns.pop(path, None)
+
+    def _keep(self, step: Mapping[str, Any], path: str) -> None:
+        """Keep a step in the trail."""
         told = {STEP[name]: value for name, value in step.items() if name in STEP and _is_said(value)}
-        if rounds:  # of the loops around it, the inner one last
+        if rounds := ROUND.findall(path):  # of the loops around it, the inner one last
             told["round"] = int(rounds[-1])
-        if calls := step["calls"]:
+        if calls := step.get("calls"):
             told["toolCalls"] = [{CALL[name]: value for name, value in call.items()} for call in calls]
         self._trail.append(told)
-        if step["is_reply"]:
-            return _line("UserResponded", {"content": step["output"]})
-        return _line("NodeCompleted", {"nodeId": step["node"], "output": step["output"]})
+
+
+def speakers(wiring: Wiring) -> dict[str, dict[str, Any]]:
+    """Return whose turn each node of a flow is, by id."""
+    found = {}
+    for id, placed in wiring.block.nodes.items():
+        if isinstance(placed, PlacedNode) and not isinstance(placed.type, NodeType | str):
+            inner = placed.type.wiring.block.nodes.get(NEXT)
+            config = inner.config if isinstance(inner, PlacedNode) else None
+            if isinstance(config, dict):
+                found[id] = {name: config[name] for name in SPEAKER if name in config}
+    return found
+
+
+def _said(step: Mapping[str, Any]) -> str:
+    if step["is_reply"]:
+        return _line("UserResponded", {"content": step["output"]})
+    return _line("NodeCompleted", {"nodeId": step["node"], "output": step["output"]})
 
 
 def _line(word: str, told: Mapping[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from dataflow.formats.cagent.parts import AgentDefinition
@@ -12,7 +13,7 @@ from dataflow.formats.shapes import within
 from dataflow.wording import choices, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Iterable
 
     from dataflow.formats.foreign import JsonDict, Notes
 
@@ -44,19 +45,21 @@ _SETTINGS: Final[dict[str, tuple[str, Callable[[object], bool], str]]] = {
 }
 
 
-def read_agents(data: JsonDict, used: Collection[str], notes: Notes) -> dict[str, AgentDefinition]:
-    """Read the agents that steps run, those of these names that there are."""
-    agents = within(data, "agents")
-    models = within(data, "models")
+def read_agents(data: JsonDict, used: Iterable[str], notes: Notes) -> dict[str, AgentDefinition]:
+    """Read all agents of a file; of those that are not used only what is wrong is told."""
+    agents, models = within(data, "agents"), within(data, "models")
+    ran = [name for name in used if name in agents]
+    aside = replace(notes, remarks=[])
     found = {}
-    for name in used:
-        if name in agents:
-            part = PartReader(notes, agents, ("agents",), f"agent {name!r}").entry(agents[name], "", name)
-            found[name] = AgentDefinition() if part is None else _agent(name, part, models)
+    for name in [*ran, *(name for name in agents if name not in ran)]:
+        reader = PartReader(notes if name in ran else aside, agents, ("agents",), f"agent {name!r}")
+        part = reader.entry(agents[name], "", name)
+        found[name] = AgentDefinition() if part is None else _agent(name, part, agents, models)
     return found
 
 
-def _agent(name: str, part: PartReader, models: JsonDict) -> AgentDefinition:
+def _agent(name: str, part: PartReader, agents: JsonDict, models: JsonDict) -> AgentDefinition:
+    _check_below(part, agents)
     for field in sorted(part.part.keys() - KNOWN):
         part.notes.remark("", f"agent {name!r} has {field!r}", "it has no effect")
     config = _model(part, models)
@@ -74,6 +77,20 @@ def _instruction(agent: PartReader) -> str:
         return given.strip()
     agent.expected("text", given, "instruction")  # null as well
     return ""
+
+
+def _check_below(agent: PartReader, agents: JsonDict) -> None:
+    """Check that sub-agents are agents of the file; one with a slash or a colon is found elsewhere."""
+    given = agent.part.get("sub_agents")
+    if not isinstance(given, list | None):
+        agent.expected("a list of agents", given, "sub_agents")
+        return
+    for index, below in enumerate(given or ()):
+        if not isinstance(below, str):
+            agent.expected("the name of an agent", below, "sub_agents", index)
+        elif below not in agents and "/" not in below and ":" not in below:
+            told = f"there is no agent {below!r}; {choices(nearest(agents, below))}"
+            agent.problem(told, "sub_agents", index)
 
 
 def _schema(agent: PartReader) -> JsonDict:

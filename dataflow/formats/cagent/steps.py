@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from dataflow.formats.part_reading import PartReader
-    from dataflow.formats.tree import Path
 
 __all__ = ["StepReader"]
 
@@ -33,13 +32,13 @@ class StepReader:
     """Reads steps.
 
     agents: the names that steps may name
-    used: the names that they do, and where the first step stands that has each
+    used: the names that they do, in their order
     is_whole: whether all steps could be read
     """
 
     def __init__(self, agents: Collection[str]) -> None:
         self.agents = agents
-        self.used: dict[str, Path] = {}
+        self.used: dict[str, None] = {}
         self.is_whole = True
         self._levels = 0  # of parallel blocks around what is being read
 
@@ -98,7 +97,7 @@ class StepReader:
         if entry.names.leads_back(id):
             own = entry.names.unique(id, part.path, is_own=True)
             return Back(own, part.path, id[len(BACK) :], agent=name)
-        self.used.setdefault(name, part.path)
+        self.used[name] = None
         return AgentStep(entry.named(name), part.path, name, read_retry(part), bool(id))
 
     def _condition(self, entry: _Entry) -> Step:

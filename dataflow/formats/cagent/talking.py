@@ -30,7 +30,7 @@ def conversation(data: JsonDict, name: str, prompt: JsonDict, notes: Notes) -> J
     if name not in agents:
         notes.problem(("agents",), f"there is no agent {name!r}; {choices(nearest(map(str, agents), name))}")
         return {}
-    definition = read_agents(data, {name: ("agents",)}, notes)[name]
+    definition = read_agents(data, (name,), notes)[name]
     begin, reply = (free_name(word, {name}) for word in ("begin", "reply"))
     system = {"config": {"system": definition.instruction}} if definition.instruction else {}
     notes.origin(name, ("agents", name))

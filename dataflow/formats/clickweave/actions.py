@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from dataflow.formats.clickweave.calls import ALIASES, invocation_of
 from dataflow.formats.clickweave.files import AiStep, Click, FindText, FocusWindow, TakeScreenshot
@@ -13,9 +13,6 @@ if TYPE_CHECKING:
     from dataflow.formats.clickweave.settings import Settings
 
 __all__ = ["Action", "action_of"]
-
-#: The arguments of tools that are paths, below the folder of the file.
-PATHS: Final = frozenset({"image_path", "imagePath", "path", "file", "template_path"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,24 +45,18 @@ def action_of(node: FileNode, settings: Settings) -> Action:
             focusing = {"tool": "focus_window", "app": app, "argument": "pid", "focuses": True}
             return Action("clickweave.app_call", {**shared, **focusing})
         case TakeScreenshot(mode="Window", target=str(app)) if app:
-            call = {**_call(kind, settings), "app": app, "argument": "app_name"}
+            call = {**_call(kind), "app": app, "argument": "app_name"}
             return Action("clickweave.app_call", {**shared, **call})
         case FocusWindow():
-            return Action("clickweave.call", {**shared, **_call(kind, settings), "unfocuses": True})
+            return Action("clickweave.call", {**shared, **_call(kind), "unfocuses": True})
         case _:
-            return Action("clickweave.call", {**shared, **_call(kind, settings)})
+            return Action("clickweave.call", {**shared, **_call(kind)})
 
 
-def _call(kind: Any, settings: Settings) -> dict[str, Any]:
+def _call(kind: Any) -> dict[str, Any]:
     call = invocation_of(kind)
     assert call is not None, "what steers the walk does nothing else"
-    arguments = {key: _placed(key, value, settings) for key, value in call.arguments.items()}
-    return {"tool": call.tool, "arguments": arguments}
-
-
-def _placed(key: str, value: Any, settings: Settings) -> Any:
-    """Make a path absolute: a server of tools has a folder of its own."""
-    return str(settings.project / value) if key in PATHS and isinstance(value, str) and value else value
+    return {"tool": call.tool, "arguments": dict(call.arguments)}
 
 
 def _ai_step(kind: AiStep, node: FileNode, settings: Settings) -> dict[str, Any]:

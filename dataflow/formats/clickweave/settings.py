@@ -10,7 +10,6 @@ from dataflow.formats.models import with_provider
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from dataflow.formats.foreign import Notes, Options
 
@@ -23,13 +22,9 @@ SERVER: Final = "npx -y native-devtools-mcp"
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The command that starts the server, and the models of steps and of images; empty for none.
-
-    `project` is the folder that paths in the file are relative to.
-    """
+    """The command that starts the server, and the models of steps and of images; empty for none."""
 
     command: tuple[str, ...]
-    project: Path
     model: str = ""
     vision_model: str = ""
 
@@ -62,7 +57,7 @@ def settings_of(options: Options, notes: Notes) -> Settings:
     if not command and not notes.problems:
         notes.problem((), "the option server is empty; expected a command, with its arguments")
     models = (_model(options, name, notes) for name in ("model", "vision_model"))
-    return Settings((*command,), notes.folder.absolute(), *models)
+    return Settings((*command,), *models)
 
 
 def _model(options: Options, name: str, notes: Notes) -> str:

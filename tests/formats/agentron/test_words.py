@@ -7,9 +7,9 @@ from typing import Any, Final
 
 import pytest
 
-from dataflow import Result, Run
+from dataflow import Result, Run, RunFailed
 from dataflow.formats.agentron.words import AgentronWords
-from dataflow_agent import ScriptedAnswer, ScriptedCall, scripted
+from dataflow_agent import ModelFailed, ScriptedAnswer, ScriptedCall, scripted
 from tests.formats.agentron.walking import MODEL, edge, flow_of, workflow
 
 WAITING: Final = {"id": "w", "type": "wait_for_user", "parameters": {"question": "Which one?"}}
@@ -72,3 +72,20 @@ async def test_the_trail_has_the_round_of_the_loop_that_a_step_is_in() -> None:
         ("b", 0),
         ("c", None),
     ]
+
+
+@pytest.mark.anyio
+async def test_the_step_that_failed_has_its_round_and_the_error_of_its_own_turn() -> None:
+    flow = flow_of(workflow("ab", "ab", "ba", maxRounds=3))
+    with scripted("1", "2", ModelFailed("openai/gpt-5", "boom")):
+        async with flow.start() as run:
+            words = AgentronWords(flow.wiring)
+            lines = [line async for event in run.events() for line in words.see(event)]
+            with pytest.raises(RunFailed):
+                await run
+    assert lines[-1] == 'NodeRequested {"nodeId": "a"}'
+    output = json.loads([*words.end({})][-1])["output"]
+    failed = output["trail"].pop()
+    assert [step["nodeId"] for step in output["trail"]] == ["a", "b"]
+    assert (failed["nodeId"], failed["order"], failed["round"]) == ("a", 2, 1)
+    assert failed["error"] == output["error"] == "model 'openai/gpt-5': boom"

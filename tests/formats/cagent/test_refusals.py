@@ -9,7 +9,7 @@ from textwrap import dedent
 import pytest
 
 from dataflow import Flow, FlowInvalid, FormatError
-from tests.formats.cagent.workflows import problems
+from tests.formats.cagent.workflows import flow_of, problems
 
 
 def test_all_problems_of_a_file_are_told_at_once() -> None:
@@ -156,10 +156,37 @@ def test_an_agent_that_is_none_is_refused(agents: str, problem: str) -> None:
     assert problem in found
 
 
-def test_an_agent_that_no_step_runs_may_be_anything() -> None:
-    with pytest.raises(FlowInvalid, match="there is no agent 'x'; choices: other"):
-        problems_of("agents: {other: 1}\nworkflow: [{type: agent, name: x}]")
-    problems_of("agents: {other: 1, x: {model: x/m}}\nworkflow: [{type: agent, name: x}]")
+def test_agents_that_no_step_runs_are_checked_as_those_that_run() -> None:
+    agents = """\
+    agents:
+      x: {model: openai/gpt, sub_agents: [idle, gone, team/agent, "registry:5000/agent"]}
+      idle: {model: nobody, instruction: "{{ $steps.ghost.output }}"}
+      none: 1
+      bare: {structured_output: 1, sub_agents: idle}
+    models: {own: {provider: openai, model: gpt-5}}
+    """
+    assert problems("workflow: [{type: agent, name: y}, {type: agent, name: x}]", agents) == [
+        "2:45 agents.x.sub_agents[1]: agent 'x': there is no agent 'gone'; choices: none, bare, idle, x",
+        "3:10 agents.idle.model: agent 'idle': 'nobody' is no model; expected provider/model or a name under `models`, choices: own",
+        "4:3 agents.none: agent 'none': expected a mapping, found 1",
+        "5:3 agents.bare: agent 'bare' has no `model`; expected provider/model or a name under `models`, choices: own",
+        "5:10 agents.bare.structured_output: agent 'bare', structured_output: expected `schema`, found 1",
+        "5:32 agents.bare.sub_agents: agent 'bare': expected a list of agents, found 'idle'",
+        "7:26 workflow[0].name: step[0]: there is no agent 'y'; choices: bare, idle, none, x",
+    ]
+
+
+def test_a_reference_of_an_agent_that_no_step_runs_leads_to_a_step() -> None:
+    agents = 'agents: {x: {model: m/x}, idle: {model: m/x, instruction: "{{ $steps.zz.output }}"}}\n'
+    assert problems("workflow: [{type: agent, name: x}]", agents) == [
+        "1:46 agents.idle.instruction: agent 'idle': {{ $steps.zz.output }}: there is no step 'zz'; choices: x"
+    ]
+
+
+def test_two_agents_of_one_name_are_refused() -> None:
+    agents = "agents:\n  x: {model: m/x}\n  idle: {model: m/x}\n  idle: {model: m/y}\n"
+    with pytest.raises(FormatError, match="idle"):
+        flow_of("workflow: [{type: agent, name: x}]", agents)
 
 
 def problems_of(text: str, **more: str) -> list[str]:

@@ -78,3 +78,9 @@ def test_an_agent_without_a_name_cannot_be_talked_to(tmp_path: Path) -> None:
     assert [problem.partition(" ")[2] for problem in refused.value.problems] == [
         "agents: which agent? write FILE#agent=NAME; choices: b"
     ]
+
+
+def test_the_other_agents_of_the_file_are_checked_before_a_talk(tmp_path: Path) -> None:
+    (tmp_path / "flow.yaml").write_text("agents: {a: {model: m/a}, b: {model: nobody}}\n", encoding="utf-8")
+    with pytest.raises(FlowInvalid, match="agent 'b': 'nobody' is no model"):
+        Flow.load(tmp_path / "flow.yaml", agent="a")

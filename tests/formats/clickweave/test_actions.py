@@ -3,15 +3,17 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
+from dataflow import Flow, RunFailed
 from dataflow.formats.clickweave.nodes.errors import ElementNotFound
 from dataflow.redaction import know
 from dataflow_agent import ScriptedAnswer, ScriptedCall
-from tests.formats.clickweave.workflows import Done, node, run, typing, workflow
+from tests.formats.clickweave.workflows import Done, node, run, saved, server, typing, workflow
 from tests.known_secrets import forgetting
 
 pytestmark = pytest.mark.timeout(60)
@@ -247,9 +249,6 @@ def test_a_step_begins_without_what_others_have_said(tmp_path: Path) -> None:
 
 
 def test_a_server_that_cannot_start_fails_with_its_cause(tmp_path: Path) -> None:
-    from dataflow import Flow, RunFailed
-    from tests.formats.clickweave.workflows import saved
-
     flow = Flow.load(saved(tmp_path, workflow([typing("a")])), server="/nowhere/desk")
     with pytest.raises(RunFailed, match="/nowhere/desk"):
         flow.run_sync()
@@ -260,3 +259,18 @@ def test_a_relative_path_is_one_of_the_folder_of_the_file(tmp_path: Path) -> Non
     calling = node("a", "a", "McpToolCall", tool_name="launch_app", arguments=given)
     done = run(tmp_path, workflow([calling]))
     assert done.calls == [("launch_app", {**given, "path": str(tmp_path / "a/b.png")})]
+
+
+def test_a_converted_document_has_relative_paths_as_the_file_has_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calling = node("a", "a", "McpToolCall", tool_name="launch_app", arguments={"path": "a/b.png"})
+    flow = Flow.load(saved(tmp_path, workflow([calling])), server=server(tmp_path))
+    document = flow.to_dict()
+    assert document["nodes"]["a"]["config"]["arguments"] == {"path": "a/b.png"}
+    (tmp_path / "made.json").write_text(json.dumps(document), encoding="utf-8")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    Flow.load(tmp_path / "made.json").run_sync()
+    called = json.loads((tmp_path / "calls.jsonl").read_text(encoding="utf-8"))
+    assert called == ["launch_app", {"path": str(tmp_path / "a/b.png")}]

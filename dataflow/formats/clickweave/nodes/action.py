@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, TypeAlias
 
 import anyio
-from pydantic import Field
+from pydantic import AfterValidator, Field, ValidationInfo
 
-from dataflow.config import Config
+from dataflow.config import Config, beside
 from dataflow.context import ExecutionContext
 from dataflow.formats.clickweave.naming import prefix_of
 from dataflow.formats.clickweave.nodes.named import Named
@@ -18,7 +18,22 @@ from dataflow.ports import SKIP, Maybe
 if TYPE_CHECKING:
     from dataflow.flows import Flow
 
-__all__ = ["Action", "Noted", "call_tool", "noted"]
+__all__ = ["Action", "Arguments", "Noted", "call_tool", "noted"]
+
+
+#: The arguments of tools that are paths, below the folder of the document.
+PATHS: Final = frozenset({"image_path", "imagePath", "path", "file", "template_path"})
+
+
+def _found(arguments: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+    """Make paths absolute: a server of tools has a folder of its own."""
+    paths = {key: arguments[key] for key in PATHS & arguments.keys()}
+    found = {key: beside(path, info) for key, path in paths.items() if isinstance(path, str)}
+    return {**arguments, **found}
+
+
+#: What a tool is given.
+Arguments: TypeAlias = Annotated[dict[str, Any], AfterValidator(_found)]
 
 
 class Action(Config):

@@ -10,7 +10,7 @@ from pydantic import Field
 from dataflow.context import ExecutionContext, Tools
 from dataflow.declare import node
 from dataflow.flows import Flow
-from dataflow.formats.clickweave.nodes.action import Action, Noted, call_tool, noted
+from dataflow.formats.clickweave.nodes.action import Action, Arguments, Noted, call_tool, noted
 from dataflow.formats.clickweave.nodes.answers import object_in
 from dataflow.formats.clickweave.nodes.errors import MOST_CHARACTERS, AppNotFound
 from dataflow.formats.clickweave.nodes.evidence import watched
@@ -30,7 +30,7 @@ class AppCall(Action):
     """Config of `clickweave.app_call`."""
 
     tool: str = Field(min_length=1, description="the name of the tool")
-    arguments: dict[str, Any] = Field(default={}, description="what it is given besides the app")
+    arguments: Arguments = Field(default={}, description="what it is given besides the app")
     app: str = Field(description="what the app is called")
     argument: Literal["pid", "app_name"] = Field(description="what the tool is told of the app")
     focuses: bool = Field(default=False, description="whether the app has the focus afterwards")

@@ -10,7 +10,7 @@ from pydantic import Field
 from dataflow.context import ExecutionContext, Tools
 from dataflow.declare import node
 from dataflow.flows import Flow
-from dataflow.formats.clickweave.nodes.action import Action, Noted, call_tool, noted
+from dataflow.formats.clickweave.nodes.action import Action, Arguments, Noted, call_tool, noted
 from dataflow.formats.clickweave.nodes.evidence import watched
 from dataflow.formats.clickweave.nodes.state import is_repeated, lookups_of, with_lookups
 from dataflow.formats.clickweave.results import value_of
@@ -23,7 +23,7 @@ class Call(Action):
     """Config of `clickweave.call`."""
 
     tool: str = Field(min_length=1, description="the name of the tool")
-    arguments: dict[str, Any] = Field(default={}, description="what it is given")
+    arguments: Arguments = Field(default={}, description="what it is given")
     unfocuses: bool = Field(default=False, description="whether a further attempt forgets the focused app")
 
 
