@@ -169,7 +169,7 @@ def bytes_of(value: Any) -> bytes:
     kind = type(value)
     if issubclass(kind, memoryview):
         try:
-            return value.tobytes()
+            return bytes(value)
         except ValueError:
             return b""
     return value if kind is bytes else bytes(base_of(kind, BUFFERS).__getitem__(value, slice(None)))

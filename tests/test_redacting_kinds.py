@@ -171,7 +171,8 @@ def test_a_value_that_is_its_own_attribute_is_copied_once() -> None:
 
 
 def test_the_value_of_a_member_is_found() -> None:
-    assert redacted([Key.MAIN, Key.BOXED]) == [f"<Key.MAIN: '{MARK}'>", f"<Key.BOXED: ['{MARK}']>"]
+    found: list[Any] = redacted([Key.MAIN, Key.BOXED])
+    assert found == [f"<Key.MAIN: '{MARK}'>", f"<Key.BOXED: ['{MARK}']>"]
 
 
 def test_an_attribute_of_a_member_is_found() -> None:
@@ -263,7 +264,8 @@ def test_a_chain_of_many_errors_is_looked_through() -> None:
     for _ in range(20_000):
         error, before = ValueError("harmless"), error
         error.__cause__ = before
-    assert redacted(error) == "ValueError('harmless')"
+    told: Any = redacted(error)
+    assert told == "ValueError('harmless')"
     while error.__cause__ is not None:  # as Python frees a chain by calls within calls
         error = error.__cause__  # type: ignore[assignment]
 
