@@ -31,11 +31,20 @@ def _redact(record: logging.LogRecord) -> None:
     except Exception:  # noqa: BLE001 - logging tells it of its own when the record is written
         record.msg, record.args = redacted(record.msg), redacted(record.args)
         return
-    clean = redacted(message)
-    if clean != message:  # also where the text of an object has it
-        record.msg, record.args = clean, None
+    clean, arguments = redacted(message), redacted(record.args)
+    if clean != message or redacted(record.msg) is not record.msg or _are_told(arguments, record.args):
+        record.msg, record.args = clean, None  # so it reads as before, but for the secrets
     else:
-        record.args = redacted(record.args)
+        record.args = arguments
+
+
+def _are_told(arguments: Any, given: Any) -> bool:
+    """Tell whether arguments have become others than copies of their class, such as the texts of errors."""
+    if arguments is given or type(arguments) is not type(given):
+        return arguments is not given
+    if isinstance(given, dict):
+        arguments, given = arguments.values(), given.values()
+    return any(type(one) is not type(before) for one, before in zip(arguments, given, strict=False))
 
 
 def _redact_exception(record: logging.LogRecord) -> None:

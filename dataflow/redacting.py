@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-from datetime import date, time, timedelta, tzinfo
+from datetime import date, datetime, time, timedelta, timezone
 from enum import Enum
 from pathlib import PurePath
-from types import (
-    BuiltinFunctionType,
-    CodeType,
-    CoroutineType,
-    EllipsisType,
-    FrameType,
-    FunctionType,
-    GeneratorType,
-    MemberDescriptorType,
-    ModuleType,
-    NoneType,
-    TracebackType,
-)
+from types import NoneType
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 from weakref import WeakSet
 
 from dataflow.history import History, Part
+from dataflow.insides import (
+    BUFFERS,
+    CONTAINERS,
+    PATHS,
+    base_of,
+    blank,
+    bytes_of,
+    has_end,
+    inside_of,
+    put,
+    text_of,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable
 
     from dataflow.redaction import Secrets
 
@@ -34,15 +34,10 @@ __all__ = ["Redaction"]
 MOST_LEVELS: Final = 200
 TOO_DEEP: Final = "[nested too deep]"
 
-#: What holds nothing else, or is not looked into.
-ATOMS: Final = (
-    NoneType, bool, int, float, complex, range, EllipsisType, date, time, timedelta, tzinfo, type, Enum,
-    FunctionType, BuiltinFunctionType, ModuleType, str, bytes, bytearray,
-    CodeType, CoroutineType, FrameType, GeneratorType, TracebackType,  # which lead to all of a program
-)  # fmt: skip
-#: Most of what there is, found without asking each class.
-EXACTLY: Final = frozenset({NoneType, bool, int, float, str, bytes})
-CONTAINERS: Final = (list, tuple, dict, set, frozenset)
+#: The classes of much of what there is, by id: they say nothing, and hold nothing.
+SILENT: Final = frozenset(
+    id(kind) for kind in (NoneType, bool, int, float, complex, date, datetime, time, timedelta, timezone)
+)
 
 
 class _Clean:
@@ -73,20 +68,16 @@ class Redaction:
 
     def of(self, value: Any, levels: int = MOST_LEVELS) -> Any:
         """Return the value if it has no secret, else a copy with marks; what has none in it is shared."""
-        kind = type(value)
-        if issubclass(kind, str):
+        if type(value) is str:
             return self.secrets.without(value) if self.secrets.in_text.search(value) else value
-        if issubclass(kind, bytes | bytearray):
-            clean = self.secrets.bytes_without(bytes(value))
-            return value if clean == value else kind(clean)
         if id(value) in self._made:
             return self._made[id(value)]
         if not self._has_secret(value):
             return value
         if not levels:
             return TOO_DEEP
-        make = self._container if issubclass(kind, CONTAINERS) else self._object
-        made = self._made[id(value)] = make(value, levels - 1)
+        way = self._way(type(value))
+        made = self._made[id(value)] = way(value, levels - 1)
         return made
 
     def _has_secret(self, value: Any) -> bool:
@@ -95,16 +86,21 @@ class Redaction:
         todo = [(value, 0)]
         while todo:
             one, around = todo.pop()
-            place = id(one)
+            place, kind = id(one), type(one)
+            if id(kind) in SILENT:
+                continue
             if place in self._with_secret or self._says_secret(one):
                 while around:
                     self._with_secret.add(around)
                     around = looked_at[around][1]
                 return True
-            if place in looked_at or place in self._looked_at or self._is_known(one):
+            if kind is str or place in looked_at or place in self._looked_at:
+                continue
+            inside = inside_of(kind)
+            if inside.is_closed or (kind is Part and one in self._clean_parts):
                 continue
             looked_at[place] = one, around
-            todo.extend((part, place) for part in _parts(one))
+            todo.extend((part, place) for part in inside.parts(one))
         self._looked_at |= {place: one for place, (one, _) in looked_at.items()}
         self._clean_parts.update(one for one, _ in looked_at.values() if type(one) is Part)
         return False
@@ -113,105 +109,72 @@ class Redaction:
         kind = type(one)
         if issubclass(kind, str):
             return self.secrets.in_text.search(one) is not None
-        return issubclass(kind, bytes | bytearray) and self.secrets.in_bytes.search(one) is not None
+        return issubclass(kind, BUFFERS) and self.secrets.in_bytes.search(bytes_of(one)) is not None
 
-    def _is_known(self, one: Any) -> bool:
-        kind = type(one)
-        if kind in EXACTLY or issubclass(kind, ATOMS) or getattr(kind, "tells_only_its_name", False):
-            return True
-        return kind is Part and one in self._clean_parts
+    def _way(self, kind: type) -> Callable[[Any, int], Any]:
+        """Return how what has a secret is copied; what is derived from a built-in class becomes plain."""
+        if issubclass(kind, (str, PurePath, *BUFFERS)):
+            return self._leaf
+        if issubclass(kind, Enum):  # there is one of each member
+            return self._text
+        if issubclass(kind, tuple):
+            return self._tuple
+        return self._container if issubclass(kind, CONTAINERS) else self._object
+
+    def _text(self, value: Any, _: int = 0) -> str:
+        return self.secrets.without(text_of(value))
+
+    def _leaf(self, value: Any, _: int) -> Any:
+        """Copy text, bytes or a path, as one of the built-in class that it is, or is derived from."""
+        kind = type(value)
+        if issubclass(kind, str):
+            return self.secrets.without(str.__str__(value))
+        if issubclass(kind, PurePath):
+            return base_of(kind, PATHS)(self.secrets.without(PurePath.__str__(value)))
+        return base_of(kind, BUFFERS)(self.secrets.bytes_without(bytes_of(value)))
 
     def _container(self, value: Any, levels: int) -> Any:
-        if isinstance(value, dict):
+        kind = type(value)
+        if issubclass(kind, dict):
             mapping = self._made[id(value)] = {}
             for key, item in [*dict.items(value)]:  # another thread may change it meanwhile
                 mapping[self.of(key, levels)] = self.of(item, levels)
             return mapping
-        if isinstance(value, list):
+        if issubclass(kind, list):
             items = self._made[id(value)] = []
             items.extend(self.of(item, levels) for item in [*list.__iter__(value)])
             return items
-        if isinstance(value, tuple):
-            parts = [self.of(item, levels) for item in tuple.__iter__(value)]
-            return tuple.__new__(type(value), parts)
-        plain = set if isinstance(value, set) else frozenset
+        plain = set if issubclass(kind, set) else frozenset
         return plain(self.of(item, levels) for item in [*plain.__iter__(value)])
+
+    def _tuple(self, value: Any, levels: int) -> Any:
+        """Copy a tuple, a named one with its names; one of a class that makes no copies becomes plain."""
+        kind = type(value)
+        items = [self.of(item, levels) for item in tuple.__iter__(value)]
+        if kind is tuple or has_end(kind):
+            return tuple(items)
+        try:
+            made = self._made[id(value)] = tuple.__new__(kind, items)
+            self._put_fields(value, made, levels)
+        except Exception:  # noqa: BLE001 - whatever keeps it from being made, there are the items
+            return tuple(items)
+        return made
 
     def _object(self, value: Any, levels: int) -> Any:
         """Copy an object field by field, without calling anything of its own; else tell it as text."""
-        if isinstance(value, History):  # its parts are linked, as deep as they are many
+        kind = type(value)
+        if any(base is History for base in kind.__mro__):  # its parts are linked, as deep as they are many
             return History([self.of(item, levels) for item in value])
-        if isinstance(value, PurePath):
-            return type(value)(self.secrets.without(str(value)))
-        made = _blank(type(value))
+        made = blank(kind)
         if made is None:
-            return self.secrets.without(_text(value))
+            return self._text(value)
         self._made[id(value)] = made
         try:
-            for name, item, slot in [*_slots(value)]:
-                _put(made, name, self.of(item, levels), slot)
+            self._put_fields(value, made, levels)
         except Exception:  # noqa: BLE001 - whatever keeps a field from being set, there is the text
-            return self.secrets.without(_text(value))
+            return self._text(value)
         return made
 
-
-def _parts(value: Any) -> Iterable[Any]:
-    """List what a value holds: items, fields, and the text of what is not open to a look inside."""
-    kind = type(value)
-    if issubclass(kind, dict):
-        return [*dict.keys(value), *dict.values(value)]
-    if issubclass(kind, CONTAINERS):
-        plain = next(one for one in CONTAINERS if issubclass(kind, one))
-        return [*plain.__iter__(value)]
-    if issubclass(kind, PurePath):
-        return [str(value)]
-    fields = [item for _, item in _fields(value)]
-    return fields if _blank(kind) is not None else [*fields, _text(value)]
-
-
-def _fields(value: Any) -> Iterator[tuple[str, Any]]:
-    """Go through what an object has in slots and in its `__dict__`, without calling anything of its own."""
-    for name, item, _ in _slots(value):
-        yield name, item
-
-
-def _slots(value: Any) -> Iterator[tuple[str, Any, MemberDescriptorType | None]]:
-    """Go through the fields of an object, each with its slot; None for what is in its `__dict__`."""
-    for kind in type(value).__mro__:
-        for name, slot in list(kind.__dict__.items()):
-            if type(slot) is MemberDescriptorType:
-                try:
-                    yield name, slot.__get__(value), slot
-                except AttributeError:  # it was never set
-                    continue
-    try:
-        own = object.__getattribute__(value, "__dict__")
-    except AttributeError:  # it has slots only
-        return
-    yield from ((name, item, None) for name, item in list(own.items()))
-
-
-def _put(made: Any, name: str, item: Any, slot: MemberDescriptorType | None) -> None:
-    """Set a field where it was found, past properties and what else of its class would check it."""
-    if slot is not None:
-        slot.__set__(made, item)
-    else:
-        object.__getattribute__(made, "__dict__")[name] = item
-
-
-def _blank(kind: type) -> Any:
-    """Make an object without fields; None for a class that has more than these, or an end to be told of."""
-    if hasattr(kind, "__del__"):  # a copy that ends might close what is still in use
-        return None
-    try:
-        return object.__new__(kind)
-    except TypeError:
-        return None
-
-
-def _text(value: Any) -> str:
-    """Tell an object as text; whatever that raises, there is one."""
-    try:
-        return repr(value)
-    except Exception:  # noqa: BLE001 - it is somebody's own, and may raise anything
-        return f"<{type(value).__qualname__}>"
+    def _put_fields(self, value: Any, made: Any, levels: int) -> None:
+        for name, item, slot in [*inside_of(type(value)).fields(value)]:
+            put(made, name, self.of(item, levels), slot)

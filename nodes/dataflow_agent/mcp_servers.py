@@ -8,6 +8,7 @@ from typing import Final
 
 from dataflow import FlowInvalid, Secret
 from dataflow_agent.policies import policy_of
+from dataflow_agent.server_addresses import is_address
 from dataflow_agent.server_headers import headers_of
 from dataflow_agent.servers import CALL_SECONDS, CONNECT_SECONDS, Server, problems_of, secrets_of
 from dataflow_agent.toolboxes import Toolbox
@@ -48,6 +49,7 @@ def mcp(
         raise FlowInvalid(name or ("headers" if url else "env"), [str(error)], "tool server") from None
     problems = problems_of(server)
     if problems:
-        told = name or " ".join(map(str, command)) or "url"  # not all of the address: it may have a key
+        words = () if command and is_address(command[0]) else command  # an address may have a key
+        told = name or " ".join(map(str, words)) or "url"
         raise FlowInvalid(told, problems, "tool server")
     return Toolbox((server,))

@@ -34,7 +34,7 @@ class OfferedServer(StrictConfig):
     model_config = ConfigDict(hide_input_in_errors=True)  # which may be a value of env
 
     command: list[str] = Field(default=[], description="what starts it, and its arguments")
-    url: str = Field(default="", description="its address, of one that runs already")
+    url: str = Field(default="", repr=False, description="its address, of one that runs already")
     env: dict[str, Secret] = Field(
         default={}, description="variables of its process, each with the name of one that is set here"
     )

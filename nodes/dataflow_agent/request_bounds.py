@@ -9,13 +9,13 @@ from typing import Any
 from dataflow import Image, Message, shortened
 from dataflow_agent.configs import ModelConfig
 
-__all__ = ["sent_of"]
+__all__ = ["sent_of", "with_newest_images"]
 
 
 def sent_of(messages: Sequence[Message], config: ModelConfig) -> tuple[Message, ...]:
     """Return messages as they are sent; what is left out is told, and stays in the conversation."""
     short = [_with_short_result(message, config.max_result) for message in messages]
-    return tuple(_with_newest_images(short, config.max_images))
+    return tuple(with_newest_images(short, config.max_images))
 
 
 def _with_short_result(message: Message, most: int | None) -> Message:
@@ -38,7 +38,7 @@ def _with_short_result(message: Message, most: int | None) -> Message:
     return replace(message, content=(*kept, f"... {left_out:,} characters ...") if left_out else tuple(kept))
 
 
-def _with_newest_images(messages: Sequence[Message], most: int | None) -> Iterator[Message]:
+def with_newest_images(messages: Sequence[Message], most: int | None) -> Iterator[Message]:
     """Put a text in the place of each image but the newest."""
     old = 0 if most is None else max(sum(map(_images, messages)) - most, 0)
     for message in messages:

@@ -12,6 +12,7 @@ from typing import Any, Final, TypeVar
 
 import anyio
 
+from dataflow_agent.server_addresses import putting_query, without_query
 from dataflow_agent.server_errors import ServerFailed
 from dataflow_agent.server_headers import revealed
 from dataflow_agent.server_links import LinkLost, RequestFailed, RequestUnauthorized, told_first
@@ -69,12 +70,13 @@ class Http:
         from mcp.client.streamable_http import streamable_http_client
 
         timeout = httpx2.Timeout(SEND_SECONDS, read=SILENT_SECONDS)
-        hooks: dict[str, list[Callable[..., Any]]] = {"response": [_note]}
+        url = self._server.url
+        hooks: dict[str, list[Callable[..., Any]]] = {"request": [putting_query(url)], "response": [_note]}
         token = _EXCHANGE.set(self._first)
         try:
             async with (
                 httpx2.AsyncClient(headers=self._headers, timeout=timeout, event_hooks=hooks) as client,
-                streamable_http_client(self._server.url, http_client=client) as streams,
+                streamable_http_client(without_query(url), http_client=client) as streams,
             ):
                 yield streams
         finally:

@@ -6,15 +6,15 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import PurePath
 from typing import Final
-from urllib.parse import urlsplit
 
 from dataflow import Secret, SecretMissing
 from dataflow_agent.policies import Policy
 from dataflow_agent.requests import ToolSpec
+from dataflow_agent.server_addresses import host_of, is_address, problems_of_address, shown_address
 from dataflow_agent.server_headers import Header, problems_of_headers
 
 __all__ = [
@@ -49,7 +49,7 @@ class Server:
     """
 
     command: tuple[str, ...] = ()
-    url: str = ""
+    url: str = field(default="", repr=False)  # its query may be a key
     env: tuple[tuple[str, Secret], ...] = ()
     name: str = ""
     policy: Policy = Policy()
@@ -68,16 +68,15 @@ class Server:
         if self.name:
             return self.name
         if self.url:
-            return urlsplit(self.url).netloc.rpartition("@")[2]
+            return host_of(self.url)
         words = [PurePath(word).stem for word in self.command if not word.startswith("-")]
         first, *words = words or ["server"]
         return next((word for word in words if _WORD.fullmatch(word) and not word.isdigit()), first)
 
     @property
     def address(self) -> str:
-        """The address without what may be secret in it: a user with a password, and a query."""
-        parts = urlsplit(self.url)
-        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+        """The address as it is shown."""
+        return shown_address(self.url)
 
     @property
     def digest(self) -> str:
@@ -119,11 +118,13 @@ def problems_of(server: Server) -> list[str]:
         for word in server.command
         if not isinstance(word, str)  # type: ignore[redundant-expr]  # as who calls it may know no types
     ]
+    if server.command and is_address(server.command[0]):
+        problems.append("its command is an address; expected a command, or the address as `url`")
     if not server.command and not server.url:
         problems.append("it has neither a command nor an address; expected one of them")
     if server.command and server.url:
         problems.append("it has both a command and an address; expected one of them")
-    problems += _problems_of_address(server.url) if server.url else []
+    problems += problems_of_address(server.url) if server.url else []
     if server.url and server.env:
         problems.append("it has an address and env; variables are for a command")
     if server.command and server.headers:
@@ -140,19 +141,6 @@ def problems_of(server: Server) -> list[str]:
         if not 0 < seconds < float("inf")
     ]
     return problems
-
-
-def _problems_of_address(url: str) -> list[str]:
-    """List what is wrong with an address, without all of it: it may have a key."""
-    try:
-        scheme, host, *_ = urlsplit(url)
-    except ValueError as error:
-        return [f"its address cannot be read: {error}"]
-    if "://" not in url:
-        return ["its address has no protocol; expected http:// or https:// before it"]
-    if scheme not in ("http", "https"):
-        return [f"its address begins with {scheme!r}; expected http or https"]
-    return [] if host else ["its address has no host; expected one behind //"]
 
 
 def environment_of(server: Server) -> dict[str, str]:

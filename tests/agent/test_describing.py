@@ -71,6 +71,51 @@ async def test_without_such_a_model_images_are_shown() -> None:
     assert {request.model for request in script.requests} == {"openai/large"}
 
 
+async def look_long(count: int) -> list[str | Image]:
+    """Look at many things for long."""
+    return ["a" * 900 + "z" * 900, *(Image("image/png", bytes([number])) for number in range(count))]
+
+
+async def described_of(count: int, **settings: Any) -> tuple[list[Any], str]:
+    """Return what the describing model was sent of so many images and a long text, and what came of it."""
+
+    def answer(request: ModelRequest) -> Any:
+        if request.model == "openai/eyes":
+            return "dots"
+        call = ScriptedCall(name="look_long", arguments={"count": count})
+        return ScriptedAnswer(tool_calls=(call,)) if request.messages[-1].role == "user" else "done"
+
+    placed = Agent("lead", model="openai/large", vision_summary="openai/eyes", **settings)
+    with scripted(answer) as script:
+        reply = await placed("hi", tools=tools(look_long))
+    asked = [request.messages[-1].content for request in script.requests if request.model == "openai/eyes"]
+    return asked, results(reply.context)[0]
+
+
+async def test_the_describing_model_is_sent_the_newest_images_and_the_others_are_told() -> None:
+    [asked], kept = await described_of(5)
+    assert [part.data[0] for part in asked if isinstance(part, Image)] == [3, 4]
+    assert kept.count("[image, image/png: only the newest 2 are sent]") == 3
+    assert kept.endswith("\n[images: dots]")
+
+
+async def test_the_describing_model_is_sent_the_ends_of_a_long_text_and_the_conversation_has_it_whole() -> (
+    None
+):
+    [asked], kept = await described_of(1, max_result=100)
+    assert len(asked[0]) == 100
+    assert "a... 1,7" in asked[0]
+    assert kept == "a" * 900 + "z" * 900 + "\n[images: dots]"
+
+
+@pytest.mark.parametrize(("most", "count"), [(0, 0), (1, 1), (5, 5), (None, 5)])
+async def test_how_many_images_are_described_is_a_setting(most: int | None, count: int) -> None:
+    asked, kept = await described_of(5, max_images=most)
+    assert sum(isinstance(part, Image) for content in asked for part in content) == count
+    assert kept.count("only the newest") == 5 - count
+    assert ("[images: dots]" in kept) == bool(count)
+
+
 @pytest.mark.parametrize(("eyes", "is_same"), [("openai/eyes", True), ("anthropic/eyes", False)])
 async def test_the_server_and_the_key_are_those_of_the_agent_if_the_provider_is(
     eyes: str, is_same: bool

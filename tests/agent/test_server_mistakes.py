@@ -24,6 +24,18 @@ pytestmark = pytest.mark.timeout(60)
         ((), "127.0.0.1:8765/mcp?key=hidden", "its address has no protocol; expected http:// or https://"),
         ((), "localhost:8765/mcp", "its address has no protocol; expected http:// or https://"),
         ((), "http:///mcp", "its address has no host"),
+        (
+            (),
+            "http://me:hidden@host/mcp",
+            "its address has a user or password, which would be stored; expected `h",
+        ),
+        ((), "https://hidden@host/mcp", "its address has a user or password"),
+        ((), "http://me:hi/dden@host/mcp", "its address has a port that is none; expected a number"),
+        (
+            ("https://host/mcp?key=hidden",),
+            "",
+            "its command is an address; expected a command, or the address as",
+        ),
         ((), "http://[::1/mcp", "its address cannot be read: Invalid IPv6 URL"),
     ],
 )
@@ -56,5 +68,5 @@ async def test_of_a_server_that_does_not_answer_the_last_lines_are_told() -> Non
 async def test_a_server_that_is_not_there_is_told_with_its_address_and_without_its_key() -> None:
     told = r"tool server 'far' could not be reached at http://127\.0\.0\.1:9/mcp: ConnectError.*\(3 starts\)"
     with pytest.raises(ServerFailed, match=told) as caught:
-        await listed(mcp(url="http://me:hidden@127.0.0.1:9/mcp?key=hidden", name="far"))
+        await listed(mcp(url="http://127.0.0.1:9/mcp?key=hidden", name="far"))
     assert "hidden" not in str(caught.value)

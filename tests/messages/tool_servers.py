@@ -61,6 +61,21 @@ ROWS: Final = [
         lambda: mcp(url="http:///mcp"),
         "its address has no host; expected one behind //",
     ),
+    Row(
+        "an address with a user",
+        lambda: mcp(url="http://me:sk-12@here/mcp"),
+        "its address has a user or password, which would be stored; expected `headers` with `${NAME}` in them, by the name of a variable of this process",
+    ),
+    Row(
+        "an address with a password in which there is a mark",
+        lambda: mcp(url="http://me:sk/12@here/mcp"),
+        "its address has a port that is none; expected a number up to 65535",
+    ),
+    Row(
+        "an address in place of a command",
+        lambda: mcp("https://here/mcp?key=sk-12"),
+        "its command is an address; expected a command, or the address as `url`",
+    ),
     Row("an address that is none", lambda: mcp(url="http://[::1"), "its address cannot be read: …"),
     Row(
         "a value in place of a variable",
