@@ -46,12 +46,12 @@ class CallAction:
     def __post_init__(self) -> None:
         node_type, policy, parameters = self.type, self.policy, self.type.parameters
         inputs, outputs = node_type.inputs.values(), node_type.outputs.values()
-        self.required = tuple(port.name for port in inputs if port.required)
-        self.has_lazy = any(port.lazy for port in inputs)
-        self.has_context = any(port.kind is PortKind.CONTEXT for port in inputs)
+        self.required = tuple([port.name for port in inputs if port.required])
+        self.has_lazy = True in [port.lazy for port in inputs]
+        self.has_context = PortKind.CONTEXT in [port.kind for port in inputs]
         by_name = parameters.keywords or parameters.open or parameters.config_name
         self.takes_in_order = node_type.flow is None and not by_name
-        self.conditional = frozenset({ERROR, *(port.name for port in outputs if port.conditional)})
+        self.conditional = frozenset([ERROR, *[port.name for port in outputs if port.conditional]])
         self.is_inferred = policy.errors == "collect" or any(port.same_as for port in outputs)
         self.is_sure = policy.is_sure and not node_type.is_opaque
         self.bounds = bounds_of(policy)

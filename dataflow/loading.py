@@ -80,7 +80,7 @@ def read_document(
         wiring = wire(document, Origins(positions, notes.origins), str(path), nesting.nest)
         nesting.remarks[:0] = notes.remarks
     wiring.report = tuple(nesting.remarks)
-    uses = _Uses(file.parent, wiring.uses, imports)
+    uses = nesting.uses(wiring)
     return wiring, uses.find_type, uses.find_function
 
 
@@ -111,12 +111,20 @@ class _Nesting:
     around: tuple[Path, ...]
     known: dict[tuple[Path, str], Nested]  # by place and by how a document names it
     remarks: list[Remark] = field(default_factory=list)  # on the files in it
+    used: dict[tuple[tuple[str, str], ...], _Uses] = field(default_factory=dict)  # most use the same
 
     def nest(self, given: Wiring | str) -> Nested:
         if isinstance(given, str):
             return self._of_file(given)
-        uses = _Uses(self.folder, given.uses, self.imports)
+        uses = self.uses(given)
         return self.make_flow(given, uses.find_type, uses.find_function)
+
+    def uses(self, wiring: Wiring) -> _Uses:
+        """Return what a document can name, once for all that use the same."""
+        key = tuple(wiring.uses.items())
+        if key not in self.used:
+            self.used[key] = _Uses(self.folder, wiring.uses, self.imports)
+        return self.used[key]
 
     def _of_file(self, given: str) -> Nested:
         path = self.folder / given
@@ -138,8 +146,15 @@ class _Uses:
     folder: Path
     uses: Mapping[str, str]
     imports: bool
+    found: dict[str, NodeType] = field(default_factory=dict)  # each is looked up once for all documents
 
     def find_type(self, id: str) -> NodeType:
+        known = self.found.get(id)
+        if known is None:
+            known = self.found[id] = self._looked_up(id)
+        return known
+
+    def _looked_up(self, id: str) -> NodeType:
         prefix, dot, name = id.partition(".")
         if id not in BUILT_IN and dot and prefix in self.uses:
             return self._own_type(prefix, name, id) if self.imports else opaque_type(id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 from urllib.parse import unquote
 
@@ -30,6 +31,7 @@ def node_of_path(path: str) -> str:
     return unquote(path.rpartition("/")[2].partition("[")[0])
 
 
+@lru_cache(maxsize=4096)  # documents name the same ports again and again, also in the flows that they nest
 def parse_reference(text: str) -> Reference:
     """Read `node.port`, or `node` for its port `out`; raises ValueError for anything else."""
     node, dot, port = text.partition(".")

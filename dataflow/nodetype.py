@@ -99,9 +99,9 @@ class NodeType:
             names = ", ".join(ports.inputs)
             told = f"ports= names inputs ({names}), but the function has no **kwargs for them"
             raise _invalid(self.id, told)
-        inputs = dict(self.inputs)
+        inputs, taken = dict(self.inputs), (self.parameters.config_name, self.parameters.star)
         for name, given in ports.inputs.items():
-            if name in inputs or name in (self.parameters.config_name, self.parameters.star):
+            if name in inputs or name in taken:
                 raise _invalid(self.id, f"ports= names input {name!r}, which the function has already")
             port = given if isinstance(given, Port) else Port(given)
             inputs[name] = in_port(name, port.type, port.default, many=port.many, lazy=port.lazy)

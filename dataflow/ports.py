@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, TypeVar, get_args, get_origin
 
 from dataflow.context import ExecutionContext, Tools
@@ -45,6 +46,12 @@ MAYBE: Final = "dataflow: may be left out"
 Maybe = Annotated[T, MAYBE]
 LAZY: Final = "dataflow: demanded only when its reader will fire"
 Lazy = Annotated[T, LAZY]
+
+
+#: Types that many ports have: of those with the same name and settings there is one.
+PLAIN: Final = frozenset({bool, float, int, str})
+#: How many of these ports are kept in mind.
+MOST_PLAIN: Final = 4096
 
 
 class Signal:
@@ -174,6 +181,8 @@ def in_port(
     name: str, annotation: object, default: object = MISSING, *, many: bool = False, lazy: bool = False
 ) -> InPort:
     """Make an input port of an annotation; one marked `Lazy`, or of the kind tools, is lazy (S8.3)."""
+    if type(annotation) is type and annotation in PLAIN and (default is MISSING or type(default) is str):
+        return _plain_in_port(name, annotation, default, many, lazy)
     kind = kind_of(annotation)
     is_lazy = lazy or kind is PortKind.TOOLS or _is_marked(annotation, LAZY)
     return InPort(name, plain_type(annotation), kind, default, many, is_lazy)
@@ -181,4 +190,16 @@ def in_port(
 
 def out_port(name: str, annotation: object, conditional: bool = False, exit: str | None = None) -> OutPort:
     """Make an output port of an annotation."""
+    if type(annotation) is type and annotation in PLAIN:
+        return _plain_out_port(name, annotation, conditional, exit)
     return OutPort(name, plain_type(annotation), kind_of(annotation), conditional, exit=exit)
+
+
+@lru_cache(maxsize=MOST_PLAIN)
+def _plain_in_port(name: str, annotation: type, default: object, many: bool, lazy: bool) -> InPort:
+    return InPort(name, annotation, PortKind.DATA, default, many, lazy)
+
+
+@lru_cache(maxsize=MOST_PLAIN)
+def _plain_out_port(name: str, annotation: type, conditional: bool, exit: str | None) -> OutPort:
+    return OutPort(name, annotation, PortKind.DATA, conditional, exit=exit)

@@ -72,7 +72,7 @@ class TypedFlow(Flow, Generic[P, R]):
         """Return the flow that the function wires for a config; its inputs are the other parameters."""
         made: TypedFlow[..., R] = TypedFlow(self._fn, config)
         made.settings, made._policy, made._placed_as = self.settings, self._policy, self._placed_as
-        vars(made)["_hints"] = self._hints  # those of one function
+        vars(made).update(_hints=self._hints, _config_name=self._config_name)  # those of one function
         return made
 
     @property

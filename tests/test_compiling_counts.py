@@ -12,6 +12,7 @@ from dataflow import Config, Flow, flow
 from dataflow.offers import offers
 from tests.behaviour.nodes import inc
 from tests.calls import calls_in
+from tests.formats.cagent.workflows import flow_of
 from tests.installed import install
 
 #: Makes the feedback edges of a chain, each with its source and its head, of the nodes and their number.
@@ -100,3 +101,16 @@ def test_only_the_folder_that_has_changed_is_read_again(
 
     reading(full, 1)
     assert 4 * reading(other, 2) < reading(full, 3)
+
+
+def test_an_earlier_output_that_a_step_of_cagent_is_told_takes_few_calls() -> None:
+    """Of so many steps and of twice and three times as many, what grows with their square is told apart."""
+
+    def loading(steps: int) -> int:
+        entries = "".join(f"  - {{id: s{number}, type: agent, name: x}}\n" for number in range(steps))
+        return calls_in(lambda: flow_of(f"workflow:\n{entries}"))
+
+    loading(2)
+    few = 20
+    each = (loading(3 * few) - 2 * loading(2 * few) + loading(few)) / few**2
+    assert each < 125

@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 
 from dataflow import Flow, FlowInvalid, FormatError, PackError
+from dataflow.called import CallAction
 from dataflow.loading import read_document
+from dataflow.lookup import FindFunction, FindType
 from dataflow.targets import find_flow
+from dataflow.wiring import Wiring
 
 NODES = """
 from beside import STEP
@@ -145,3 +148,30 @@ def test_a_flow_in_a_module_that_is_not_there_is_told(target: str, problem: str)
 
 def test_a_document_is_found_by_its_path(folder: Path) -> None:
     assert find_flow(str(folder / "flow.yaml")).check() == []
+
+
+def test_a_type_is_looked_up_once_for_all_flows_of_a_document(tmp_path: Path) -> None:
+    """What is not looked into is made anew each time that it is looked up."""
+    inner = "{dataflow: 1, nodes: {a: {type: 'm:f'}}}"
+    file = tmp_path / "flow.yaml"
+    file.write_text(f"dataflow: 1\nnodes: {{x: {{flow: {inner}}}, y: {{flow: {inner}}}}}\n")
+    finding = []
+
+    def noted(wiring: Wiring, find_type: FindType, find_function: FindFunction) -> Flow:
+        finding.append(find_type)
+        return Flow.from_wiring(wiring, find_type, find_function)
+
+    read_document(file, noted, imports=False)
+    assert len({find_type("m:f") for find_type in finding}) == 1
+
+
+def test_flows_of_a_document_that_use_other_files_have_their_own_types(tmp_path: Path) -> None:
+    for name, result in (("one", "int"), ("two", "str")):
+        (tmp_path / f"{name}.py").write_text(f"async def make() -> {result}: ...\n")
+    flow = "{{dataflow: 1, uses: {{own: ./{}.py}}, nodes: {{a: {{type: own.make}}}}, outputs: {{out: a}}}}"
+    nodes = ", ".join(f"{name}: {{flow: {flow.format(name)}}}" for name in ("one", "two"))
+    (tmp_path / "flow.yaml").write_text(f"dataflow: 1\nnodes: {{{nodes}}}\n")
+    loaded = Flow.load(tmp_path / "flow.yaml")
+    examined = loaded.examine().vertices
+    types = [vertex.action.type for vertex in examined if isinstance(vertex.action, CallAction)]
+    assert [one.outputs["out"].type for one in types] == [int, str]

@@ -9,7 +9,17 @@ from typing import Annotated, Any
 import pytest
 
 from dataflow import SKIP, ExecutionContext, Maybe, Port, Ports, Signal, Tools
-from dataflow.ports import MISSING, InPort, OutPort, PortKind, is_maybe, kind_of, plain_type
+from dataflow.ports import (
+    MISSING,
+    InPort,
+    OutPort,
+    PortKind,
+    in_port,
+    is_maybe,
+    kind_of,
+    out_port,
+    plain_type,
+)
 
 
 class Desk(Tools):
@@ -112,3 +122,21 @@ def test_the_described_port_keeps_what_it_was_given() -> None:
 def test_ports_name_nothing_by_default() -> None:
     assert Ports() == ({}, {})
     assert Ports(inputs={"a": int}).inputs == {"a": int}
+
+
+def test_inputs_of_plain_types_that_are_alike_are_one() -> None:
+    assert in_port("told", str, "") is in_port("told", str, "")
+
+
+def test_outputs_of_plain_types_that_are_alike_are_one() -> None:
+    assert out_port("told", str, conditional=True) is out_port("told", str, conditional=True)
+
+
+@pytest.mark.parametrize("default", [MISSING, "", "a", 1, True, None])
+def test_an_input_has_the_default_that_it_is_given(default: object) -> None:
+    assert in_port("told", str, default).default is default
+
+
+@pytest.mark.parametrize(("type", "other"), [(int, bool), (float, int), (str, Any)])
+def test_inputs_of_one_name_have_each_its_type(type: object, other: object) -> None:
+    assert (in_port("told", type).type, in_port("told", other).type) == (type, other)

@@ -30,6 +30,7 @@ from dataflow.formats.native_sources import SourceReading, read_options
 from dataflow.formats.problems import Problem, described, problems_of, report
 from dataflow.formats.reading import read
 from dataflow.formats.tree import Within
+from dataflow.names import parse_reference
 from dataflow.offers import OWN_PACKS
 from dataflow.ports import MISSING
 from dataflow.schema_types import type_of_schema
@@ -219,6 +220,9 @@ class _Reading:
         self, placed: PlacedNode, port: str, given: SourcePart | list[SourcePart], path: Path, block: Block
     ) -> None:
         """Wire a port: plain sources become edges, anything else stays with the node."""
+        if isinstance(given, str):  # as most are
+            block.edges.append(Edge(parse_reference(given), placed.id, port))
+            return
         if isinstance(given, list):
             sources = tuple(self.sources.read(part, (*path, index)) for index, part in enumerate(given))
         else:

@@ -47,7 +47,7 @@ class Prior(Config):
 
 
 def _steps(config: Prior) -> Ports:
-    return Ports(inputs={step.name: Port(str, default="") for step in config.steps})
+    return Ports(inputs=dict.fromkeys([step.name for step in config.steps], Port(str, default="")))
 
 
 @node(ports=_steps)

@@ -85,8 +85,9 @@ def _names(before: Sequence[Ran]) -> list[str]:
     found: list[str] = []
     used = set(TAKEN)
     for number, ran in enumerate(before):
-        id = ran.path[-1]
-        name = id if id.isidentifier() and id not in used else f"step_{number}"
-        found.append(free_name(name, used))
-        used.add(found[-1])
+        name = ran.path[-1]
+        if name in used or not name.isidentifier():
+            name = free_name(f"step_{number}", used)
+        found.append(name)
+        used.add(name)
     return found

@@ -107,7 +107,7 @@ async def gather(inputs: Mapping[str, Any], config: Block) -> NodeOutput:
 
 
 def _told(config: Outputs) -> Ports:
-    told = {name: Port(str, conditional=True) for name in config.steps}
+    told = dict.fromkeys(config.steps, Port(str, conditional=True))
     return Ports({"state": State}, {**told, "prompt": str})
 
 

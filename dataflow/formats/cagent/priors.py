@@ -29,6 +29,8 @@ class Ran:
 
     def is_beside(self, lanes: Lanes) -> bool:
         """Tell whether it stands in another list of one step than what stands in these lists."""
+        if not self.lanes or not lanes:  # as most do
+            return False
         own = dict(self.lanes)
         return any(own.get(step, number) != number for step, number in lanes)
 
@@ -49,7 +51,8 @@ class Order:
         here = self.index[path]
         step = self.ran[here]
         around = [span for _, span in self.loops if here in span]
-        for number, other in enumerate(self.ran):
+        end = max((max(span) + 1 for span in around), default=here)
+        for number, other in enumerate(self.ran[:end]):
             is_earlier = number < here and not other.is_beside(step.lanes)
             if other.agent and (is_earlier or any(number in span for span in around)):
                 yield other
