@@ -154,7 +154,8 @@ class Failing:
 
     def close_beside(self, frame: Frame, cause: Errored) -> None:
         """Close a frame beside one that has failed, once what is known of it has settled (S11.3)."""
-        if self.scheduler.is_replaying:
+        restoring = self.scheduler.restoring
+        if restoring is not None and restoring.recalling.is_replaying:
             self.frames.append((frame, cause))
         else:
             self.close(frame, cause)

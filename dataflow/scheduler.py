@@ -149,11 +149,6 @@ class Scheduler:
         self._settled.extend((frame, slot) for slot in slots)
 
     @property
-    def is_replaying(self) -> bool:
-        """Whether the run is resumed, and nothing new has happened so far."""
-        return self.restoring is not None and self.restoring.recalling.is_replaying
-
-    @property
     def has_items(self) -> bool:
         """Whether further items of a map may begin, once nothing is ready."""
         return bool(self.maps.begins)
@@ -221,7 +216,7 @@ class Scheduler:
                 self.timers.drop_all()
             elif settled:
                 self.pushing.push(*settled.popleft())
-            elif failed and not self.is_replaying:
+            elif failed and (self.restoring is None or not self.restoring.recalling.is_replaying):
                 self.failing.close(*failed.popleft())
             elif due:
                 due.popleft()()

@@ -169,10 +169,10 @@ def test_agents_that_no_step_runs_are_checked_as_those_that_run() -> None:
         "2:45 agents.x.sub_agents[1]: agent 'x': there is no agent 'gone'; choices: none, bare, idle, x",
         "3:10 agents.idle.model: agent 'idle': 'nobody' is no model; expected provider/model or a name under `models`, choices: own",
         "4:3 agents.none: agent 'none': expected a mapping, found 1",
-        "5:3 agents.bare: agent 'bare' has no `model`; expected provider/model or a name under `models`, choices: own",
-        "5:10 agents.bare.structured_output: agent 'bare', structured_output: expected `schema`, found 1",
+        "5:3 agents.bare: agent 'bare': has no `model`; expected provider/model or a name under `models`, choices: own",
+        "5:10 agents.bare.structured_output: agent 'bare': expected `schema`, found 1",
         "5:32 agents.bare.sub_agents: agent 'bare': expected a list of agents, found 'idle'",
-        "7:26 workflow[0].name: step[0]: there is no agent 'y'; choices: bare, idle, none, x",
+        "7:26 workflow[0].name: there is no agent 'y'; choices: bare, idle, none, x",
     ]
 
 

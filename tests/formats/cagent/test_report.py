@@ -81,5 +81,5 @@ def test_fields_of_agents_and_models_without_effect_are_told() -> None:
 
 
 def test_agents_that_no_step_runs_are_not_told_of() -> None:
-    agents = f"{AGENTS}  other: {{model: m, toolsets: []}}\n"
+    agents = f"{AGENTS}  other: {{model: m/other, toolsets: []}}\n"
     assert list(flow_of("workflow: [{type: agent, name: x}]", agents).report) == []
