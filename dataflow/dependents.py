@@ -17,11 +17,11 @@ __all__ = ["dependents", "passed_inside", "readers_of"]
 
 
 def dependents(plan: FlowPlan, changed: Collection[str], *, in_other_rounds: bool = True) -> frozenset[str]:
-    """Return the addresses of all nodes that depend on these, themselves included.
+    """Return the forms of all nodes that depend on those of these forms, themselves included: see `form_of`.
 
     A node depends on what it reads, by lazy ports and for its order too; what is inside a loop, a map or a
     flow node on what it reads of what its owner was given, and its owner, with what reads it, on all of it.
-    Everything inside a loop depends on its test, and everything inside a changed owner on that. Addresses
+    Everything inside a loop depends on its test, and everything inside a changed owner on that. Forms
     that the flow does not have are passed over. Without `in_other_rounds` what the loops around them carry
     from one round into the next is not followed.
     """
@@ -34,7 +34,7 @@ class _Spreading:
 
     def __init__(self, scopes: list[PlacedScope], within: Collection[str] = ()) -> None:
         self.scopes = scopes
-        self.within = within  # addresses; rounds around them are looked at by themselves
+        self.within = within  # forms; rounds around them are looked at by themselves
         self.readers = [readers_of(scope) for scope in scopes]
         self.inner = [passed_inside(scope) for scope in scopes]
         self.nodes: set[tuple[int, int]] = set()  # scope and node
@@ -45,13 +45,13 @@ class _Spreading:
     def spread(self, changed: frozenset[str]) -> frozenset[str]:
         for scope in self.scopes:
             for node in scope.plan.nodes:
-                if node.is_visible and scope.address_of(node) in changed:
+                if node.is_visible and scope.form_of(node) in changed:
                     self._add_node(scope, node)
                     self._add_inside(scope, node)
         while self.todo:
             self._spread_slot(*self.todo.pop())
         found = [(self.scopes[number], self.scopes[number].plan.nodes[index]) for number, index in self.nodes]
-        return frozenset(scope.address_of(node) for scope, node in found if node.is_visible)
+        return frozenset(scope.form_of(node) for scope, node in found if node.is_visible)
 
     def _add_node(self, scope: PlacedScope, node: PlanNode) -> None:
         """Note that a node may come to something else; so may those around it."""
@@ -91,7 +91,7 @@ class _Spreading:
 
     def _spread_round(self, body: PlacedScope, owner: PlanNode, loop: LoopOf, slot: int) -> None:
         """Go on to the next round: the value may be carried into it, or decide whether there is one."""
-        is_around = any(address.startswith(f"{body.address}/") for address in self.within)
+        is_around = any(form == body.form or form.startswith(f"{body.form}/") for form in self.within)
         for first, following in loop.carried.values():
             if following == slot and not is_around:
                 self._add_slot(body, first)

@@ -9,7 +9,7 @@ from dataflow.dependents import dependents
 from dataflow.edits import Edits, check_edits, compare
 from dataflow.errors import StoreError
 from dataflow.plan import FlowOf
-from dataflow.scope_tree import address_of, scopes_of
+from dataflow.scope_tree import address_of, form_of, scopes_of
 from dataflow.shape import FlowShape
 from dataflow.states import NodeState
 
@@ -50,11 +50,15 @@ def forgotten_by(
         if firing.state in SETTLED and path not in past.failures
     }
     if edited == "recompute":
-        again = dependents(plan, edits.altered)
-        forgotten |= {path for path in past.firings if address_of(path) in again}
-        standing -= again
+        again = dependents(plan, _forms_at(plan, edits.altered))
+        forgotten |= {path for path in past.firings if form_of(path) in again}
     warnings = check_edits(past.run, edits, standing if edited == "refuse" else ())
     return _without_over(plan, past, forgotten), warnings
+
+
+def _forms_at(plan: FlowPlan, addresses: Collection[str]) -> set[str]:
+    nodes = ((scope, node) for scope in scopes_of(plan) for node in scope.plan.nodes if node.is_visible)
+    return {scope.form_of(node) for scope, node in nodes if scope.address_of(node) in addresses}
 
 
 def _read(shape: str, past: Past) -> FlowShape:
@@ -79,9 +83,8 @@ def _after_failures(plan: FlowPlan, past: Past) -> set[str]:
     forgotten: set[str] = set()
     alike: dict[str, set[str]] = {}  # failures of one node, in whichever items and rounds
     for failed in past.failures:
-        alike.setdefault(_KEYS.sub("[]", failed), set()).add(failed)
-    for failures in alike.values():
-        own = address_of(next(iter(failures)))
+        alike.setdefault(form_of(failed), set()).add(failed)
+    for own, failures in alike.items():
         again = dependents(plan, {own}, in_other_rounds=False) - {own}  # those stand, as below
         around = _Around(failures)
         forgotten |= {
@@ -89,7 +92,7 @@ def _after_failures(plan: FlowPlan, past: Past) -> set[str]:
             for path, firing in past.firings.items()
             if firing.state in SETTLED
             and path not in past.failures
-            and address_of(path) in again
+            and form_of(path) in again
             and not around.are_apart_from(path)
         }
     return forgotten

@@ -10,10 +10,12 @@ from dataflow.plan import Call, FlowOf, JoinOf, LoopOf, MapOf
 if TYPE_CHECKING:
     from dataflow.plan import FlowPlan, PlanNode, ScopePlan
 
-__all__ = ["PlacedScope", "address_of", "opener_of", "path_of", "scopes_of"]
+__all__ = ["PlacedScope", "address_of", "form_of", "opener_of", "path_of", "scopes_of"]
 
 _INSTANCES: Final = re.compile(r"\[[^\]]*\]|~\d+")
 _ATTEMPT: Final = re.compile(r"~\d+$")
+_KEYS: Final = re.compile(r"\[[^\]]*\]")  # of items and rounds
+_ATTEMPTS: Final = re.compile(r"~\d+")  # at flow nodes
 
 
 def address_of(path: str) -> str:
@@ -22,6 +24,14 @@ def address_of(path: str) -> str:
     In names and keys these characters are encoded, so they stand for nothing else.
     """
     return _INSTANCES.sub("", path) if "[" in path or "~" in path else path
+
+
+def form_of(path: str) -> str:
+    """Return what all paths of a node have in common, and no other has: its address, with `[]` for each key.
+
+    A map, and a loop of feedback edges, has the address of the node that it is named by; its form is its own.
+    """
+    return _ATTEMPTS.sub("", _KEYS.sub("[]", path)) if "[" in path or "~" in path else path
 
 
 def path_of(frame: str, node: PlanNode) -> str:
@@ -42,6 +52,7 @@ class PlacedScope:
     __slots__ = (
         "address",
         "children",
+        "form",
         "imports",
         "makers",
         "number",
@@ -59,6 +70,7 @@ class PlacedScope:
         self.parent = parent
         self.owner = owner  # the node of the parent that opens it
         self.address: str = "" if parent is None or owner is None else parent.address_of(owner)
+        self.form: str = "" if parent is None or owner is None else _form_in(parent, owner)  # of its frames
         self.children: dict[int, PlacedScope] = {}  # by the number of the node that opens it
         self.makers = {slot: node for node in plan.nodes for slot in node.outputs.values()}
         self.parameters = {slot: name for name, slot in plan.parameters.items()}
@@ -67,6 +79,14 @@ class PlacedScope:
     def address_of(self, node: PlanNode) -> str:
         """Return the address of a node of this scope, as `Frame.path_of` writes its path."""
         return path_of(self.address, node)
+
+    def form_of(self, node: PlanNode) -> str:
+        """Return what all paths of a node of this scope have in common: see the function of this name."""
+        return path_of(self.form, node)
+
+
+def _form_in(scope: PlacedScope, opener: PlanNode) -> str:
+    return scope.form_of(opener) + ("" if isinstance(opener.action, FlowOf) else "[]")
 
 
 def scopes_of(plan: FlowPlan) -> list[PlacedScope]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from dataflow.failing import handles_failures, tolerates_failures
 from dataflow.plan import FlowOf
-from dataflow.scope_tree import opener_of, path_of, scopes_of
+from dataflow.scope_tree import form_of, opener_of, scopes_of
 from dataflow.states import NodeState, RunStatus
 
 if TYPE_CHECKING:
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 __all__ = ["unhandled_in"]
 
 FAILURES: Final = frozenset({NodeState.FAILED, NodeState.TIMED_OUT})
-_KEYS: Final = re.compile(r"\[[^\]]*\]")  # of items and rounds
-_ATTEMPTS: Final = re.compile(r"~\d+")  # at flow nodes
 _ATTEMPT: Final = re.compile(r"~(\d+)$")
 
 
@@ -33,28 +31,19 @@ def unhandled_in(plan: FlowPlan, past: Past) -> frozenset[str]:
     ]
     if past.status is not RunStatus.RUNNING or not failed:
         return past.failures
-    nodes = _by_form(plan)
+    nodes = {
+        scope.form_of(node): (scope, node)
+        for scope in scopes_of(plan)
+        for node in scope.plan.nodes
+        if node.is_visible
+    }
     return frozenset(path for path in failed if not _is_handled(path, nodes, past))
-
-
-def _by_form(plan: FlowPlan) -> dict[str, tuple[PlacedScope, PlanNode]]:
-    """List the nodes by what all paths of a node have in common, and no other node has."""
-    forms: list[str] = []  # of the frames of a scope, by its number
-    found: dict[str, tuple[PlacedScope, PlanNode]] = {}
-    for scope in scopes_of(plan):
-        form = ""
-        if scope.parent is not None and scope.owner is not None:
-            is_flow = isinstance(scope.owner.action, FlowOf)
-            form = path_of(forms[scope.parent.number], scope.owner) + ("" if is_flow else "[]")
-        forms.append(form)
-        found.update({path_of(form, node): (scope, node) for node in scope.plan.nodes if node.is_visible})
-    return found
 
 
 def _is_handled(path: str, nodes: dict[str, tuple[PlacedScope, PlanNode]], past: Past) -> bool:
     """Tell whether what has failed handles that, or what is around it does, or has tried again."""
     while True:
-        found = nodes.get(_ATTEMPTS.sub("", _KEYS.sub("[]", path)))
+        found = nodes.get(form_of(path))
         if found is None:
             return True  # the flow was edited
         scope, node = found

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from dataflow import Flow, RunFailed, collect, each, fallback, gather, merge, node, race
 from dataflow.dependents import dependents
 from dataflow.events import EventKind
-from dataflow.scope_tree import address_of
+from dataflow.scope_tree import address_of, form_of
 from tests.properties.playing import flow_of
 from tests.properties.random_flows import Program, programs
 from tests.quick_nodes import add, anything, inc, lazily, several
@@ -109,8 +109,8 @@ def deep(f: Flow) -> None:
     f.add(node(name="sum")(several), x=collect(carry.final))
 
 
-IN_MAP = {"a", "a/b", "sum"}
-IN_LOOP = {"loop", "loop/step", "loop/stride", "loop/beside", "reader"}
+IN_MAP = {"a", "a[]", "a[]/b", "sum"}
+IN_LOOP = {"loop", "loop[]/step", "loop[]/stride", "loop[]/beside", "reader"}
 
 ROWS: list[tuple[str, Wire, set[str], set[str]]] = [
     ("readers of readers", line, {"b"}, {"b", "c", "d"}),
@@ -122,21 +122,22 @@ ROWS: list[tuple[str, Wire, set[str], set[str]]] = [
     ("a failure", on_failure, {"a"}, {"a", "b"}),
     ("a lazy port", lazy, {"a"}, {"a", "b"}),
     ("what a loop begins with, and its test", looping, {"first"}, {"first", *IN_LOOP}),
-    ("a value from around a loop", looping, {"around"}, {"around", "loop", "loop/stride", "reader"}),
-    ("a value that is carried", looping, {"loop/stride"}, {"loop", "loop/stride", "reader"}),
-    ("a test", looping, {"loop/step"}, IN_LOOP),
-    ("a node that nothing reads", looping, {"loop/beside"}, {"loop", "loop/beside", "reader"}),
+    ("a value from around a loop", looping, {"around"}, {"around", "loop", "loop[]/stride", "reader"}),
+    ("a value that is carried", looping, {"loop[]/stride"}, {"loop", "loop[]/stride", "reader"}),
+    ("a test", looping, {"loop[]/step"}, IN_LOOP),
+    ("a node that nothing reads", looping, {"loop[]/beside"}, {"loop", "loop[]/beside", "reader"}),
     ("a loop", looping, {"loop"}, IN_LOOP),
     ("what reads a loop", looping, {"reader"}, {"reader"}),
-    ("an earlier node of the next round", carrying, {"loop/late"}, {"loop", "loop/late", "loop/early"}),
-    ("a later node alone", carrying, {"loop/early"}, {"loop", "loop/early"}),
+    ("an earlier node of the next round", carrying, {"loop[]/late"}, {"loop", "loop[]/late", "loop[]/early"}),
+    ("a later node alone", carrying, {"loop[]/early"}, {"loop", "loop[]/early"}),
     ("a map", mapping, {"a"}, IN_MAP),
-    ("a node in a map", mapping, {"a/b"}, IN_MAP),
-    ("a value from around a map", mapping, {"around"}, {"around", *IN_MAP}),
+    ("the node that a map is named by", mapping, {"a[]"}, IN_MAP),
+    ("a node in a map, and not the one it reads", mapping, {"a[]/b"}, {"a", "a[]/b", "sum"}),
+    ("a value from around a map", mapping, {"around"}, {"around", "a", "a[]/b", "sum"}),
     ("an input of a flow node", nesting, {"b"}, {"b", "sub", "sub/other", "reader"}),
     ("a node in a flow node", nesting, {"sub/one"}, {"sub", "sub/one", "reader"}),
     ("a flow node", nesting, {"sub"}, {"sub", "sub/one", "sub/other", "reader"}),
-    ("at any depth", deep, {"around"}, {"around", "a", "a/loop", "a/loop/step", "sum"}),
+    ("at any depth", deep, {"around"}, {"around", "a", "a[]/loop", "a[]/loop[]/step", "sum"}),
 ]
 
 
@@ -196,7 +197,7 @@ async def test_no_value_changes_but_those_of_dependents(program: Program, data: 
     placed["config"]["salt"] += 1
     after = flow_of(document)
     one, other = await values_of(before, program.inputs), await values_of(after, program.inputs)
-    changed = {address_of(path) for path in one.keys() & other.keys() if one[path] != other[path]}
+    changed = {form_of(path) for path in one.keys() & other.keys() if one[path] != other[path]}
     plan = before.compile()
-    addresses = {address for address in map(address_of, [*one, *other]) if address.rpartition("/")[2] == id}
-    assert changed <= dependents(plan, addresses)
+    forms = {form for form in map(form_of, [*one, *other]) if address_of(form).rpartition("/")[2] == id}
+    assert changed <= dependents(plan, forms)

@@ -6,7 +6,7 @@ import pytest
 
 from dataflow import RunFailed
 from dataflow.events import EventKind
-from dataflow.scope_tree import address_of, scopes_of
+from dataflow.scope_tree import address_of, form_of, scopes_of
 from tests.properties.playing import flow_of
 from tests.properties.random_flows import sample
 
@@ -26,8 +26,22 @@ def test_an_address_is_a_path_without_rounds_items_and_attempts(path: str, addre
     assert address_of(path) == address
 
 
+@pytest.mark.parametrize(
+    ("path", "form"),
+    [
+        ("a", "a"),
+        ("refine[2]/parts", "refine[]/parts"),
+        ("sub~2/refine[2]/summarise[0]", "sub/refine[]/summarise[]"),
+        ("summarise[0][12]", "summarise[][]"),
+        ("a%5B0%5D%7E2", "a%5B0%5D%7E2"),
+    ],
+)
+def test_a_form_is_a_path_without_attempts_and_with_no_keys_in_brackets(path: str, form: str) -> None:
+    assert form_of(path) == form
+
+
 @pytest.mark.parametrize("seed", range(40))
-async def test_every_firing_is_at_the_address_of_a_node(seed: int) -> None:
+async def test_every_firing_is_at_the_address_of_a_node_and_has_the_form_of_one(seed: int) -> None:
     program = sample(seed)
     flow = flow_of(program.document)
     paths = set[str]()
@@ -38,11 +52,11 @@ async def test_every_firing_is_at_the_address_of_a_node(seed: int) -> None:
                     paths.add(str(event.path))
     except RunFailed:
         pass  # its firings have paths too
-    known = {
-        scope.address_of(node)
-        for scope in scopes_of(flow.compile())
-        for node in scope.plan.nodes
-        if node.is_visible
-    }
+    known = [
+        (scope, node) for scope in scopes_of(flow.compile()) for node in scope.plan.nodes if node.is_visible
+    ]
+    forms = [scope.form_of(node) for scope, node in known]
     assert paths
-    assert {address_of(path) for path in paths} <= known
+    assert {address_of(path) for path in paths} <= {scope.address_of(node) for scope, node in known}
+    assert {form_of(path) for path in paths} <= {*forms}
+    assert len({*forms}) == len(forms)
