@@ -16,25 +16,25 @@ if TYPE_CHECKING:
 __all__ = ["dependents", "passed_inside", "readers_of"]
 
 
-def dependents(plan: FlowPlan, changed: Collection[str], *, in_other_rounds: bool = True) -> frozenset[str]:
+def dependents(plan: FlowPlan, changed: Collection[str], *, as_failures: bool = False) -> frozenset[str]:
     """Return the forms of all nodes that depend on those of these forms, themselves included: see `form_of`.
 
     A node depends on what it reads, by lazy ports and for its order too; what is inside a loop, a map or a
     flow node on what it reads of what its owner was given, and its owner, with what reads it, on all of it.
     Everything inside a loop depends on its test, and everything inside a changed owner on that. Forms
-    that the flow does not have are passed over. Without `in_other_rounds` what the loops around them carry
-    from one round into the next is not followed.
+    that the flow does not have are passed over. With `as_failures` they are what has failed: what is inside
+    them stands, and no other round follows the one that they are in.
     """
-    around = () if in_other_rounds else changed
-    return _Spreading(scopes_of(plan), around).spread(frozenset(changed))
+    failed = changed if as_failures else ()
+    return _Spreading(scopes_of(plan), failed).spread(frozenset(changed))
 
 
 class _Spreading:
     """Spreads a change from slot to node and from node to slot, each once."""
 
-    def __init__(self, scopes: list[PlacedScope], within: Collection[str] = ()) -> None:
+    def __init__(self, scopes: list[PlacedScope], failed: Collection[str] = ()) -> None:
         self.scopes = scopes
-        self.within = within  # forms; rounds around them are looked at by themselves
+        self.failed = failed  # forms
         self.readers = [readers_of(scope) for scope in scopes]
         self.inner = [passed_inside(scope) for scope in scopes]
         self.nodes: set[tuple[int, int]] = set()  # scope and node
@@ -47,7 +47,8 @@ class _Spreading:
             for node in scope.plan.nodes:
                 if node.is_visible and scope.form_of(node) in changed:
                     self._add_node(scope, node)
-                    self._add_inside(scope, node)
+                    if not self.failed:
+                        self._add_inside(scope, node)
         while self.todo:
             self._spread_slot(*self.todo.pop())
         found = [(self.scopes[number], self.scopes[number].plan.nodes[index]) for number, index in self.nodes]
@@ -91,9 +92,10 @@ class _Spreading:
 
     def _spread_round(self, body: PlacedScope, owner: PlanNode, loop: LoopOf, slot: int) -> None:
         """Go on to the next round: the value may be carried into it, or decide whether there is one."""
-        is_around = any(form == body.form or form.startswith(f"{body.form}/") for form in self.within)
+        if any(form == body.form or form.startswith(f"{body.form}/") for form in self.failed):
+            return
         for first, following in loop.carried.values():
-            if following == slot and not is_around:
+            if following == slot:
                 self._add_slot(body, first)
         if slot == loop.test and body.parent is not None:
             self._add_inside(body.parent, owner)

@@ -85,7 +85,7 @@ def _after_failures(plan: FlowPlan, past: Past) -> set[str]:
     for failed in past.failures:
         alike.setdefault(form_of(failed), set()).add(failed)
     for own, failures in alike.items():
-        again = dependents(plan, {own}, in_other_rounds=False) - {own}  # those stand, as below
+        again = dependents(plan, {own}, as_failures=True) - {own}  # those stand, as below
         around = _Around(failures)
         forgotten |= {
             path
