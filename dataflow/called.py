@@ -46,6 +46,7 @@ class CallAction:
     def __post_init__(self) -> None:
         node_type, policy, parameters = self.type, self.policy, self.type.parameters
         inputs, outputs = node_type.inputs.values(), node_type.outputs.values()
+        # lists, as generators take three times as long where there are few ports
         self.required = tuple([port.name for port in inputs if port.required])
         self.has_lazy = True in [port.lazy for port in inputs]
         self.has_context = PortKind.CONTEXT in [port.kind for port in inputs]

@@ -61,7 +61,10 @@ class LiftedReads:
         return fed.carry(name, wire.label, read_at, first=inner)
 
     def _closed(self, wire: Terminal, inner: Terminal, loop: LiftedLoop) -> Terminal:
-        """Close the maps over edges that a loop opens around an output of the flow, inner ones first."""
+        """Close the maps over edges that a loop opens around an output of the flow, inner ones first.
+
+        What closes one is added to the graph, and to `around`, which is shared with what lifts the loops.
+        """
         for opener in reversed(maps_of(wire, self.fires)):
             loops, action = self.around.get(opener, ()), opener.action
             if loops[-1:] != (loop,) or not isinstance(action, MapAction) or not action.is_every:

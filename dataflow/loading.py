@@ -111,7 +111,7 @@ class _Nesting:
     around: tuple[Path, ...]
     known: dict[tuple[Path, str], Nested]  # by place and by how a document names it
     remarks: list[Remark] = field(default_factory=list)  # on the files in it
-    used: dict[tuple[tuple[str, str], ...], _Uses] = field(default_factory=dict)  # most use the same
+    used: dict[tuple[tuple[str, str], ...], _Uses] = field(default_factory=dict)  # by their `uses`
 
     def nest(self, given: Wiring | str) -> Nested:
         if isinstance(given, str):
@@ -146,7 +146,7 @@ class _Uses:
     folder: Path
     uses: Mapping[str, str]
     imports: bool
-    found: dict[str, NodeType] = field(default_factory=dict)  # each is looked up once for all documents
+    found: dict[str, NodeType] = field(default_factory=dict)  # by id, for all documents with the same `uses`
 
     def find_type(self, id: str) -> NodeType:
         known = self.found.get(id)

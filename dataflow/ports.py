@@ -181,6 +181,7 @@ def in_port(
     name: str, annotation: object, default: object = MISSING, *, many: bool = False, lazy: bool = False
 ) -> InPort:
     """Make an input port of an annotation; one marked `Lazy`, or of the kind tools, is lazy (S8.3)."""
+    # kept by defaults that are text alone: 1, True and 1.0 would be one key, and a list is none
     if type(annotation) is type and annotation in PLAIN and (default is MISSING or type(default) is str):
         return _plain_in_port(name, annotation, default, many, lazy)
     kind = kind_of(annotation)

@@ -236,6 +236,9 @@ class Nested(Protocol):
 
     def compile(self) -> FlowPlan: ...
 
+    def find_type(self, id: str) -> NodeType:
+        """Return the node type that the flow knows by this name."""
+
 
 @dataclass(slots=True)
 class PlacedNode:
@@ -340,6 +343,7 @@ class Wiring:
     nested: list[Nested] = field(default_factory=list)  # the flows that are nodes of it
     places: Places | None = None  # of the document that it was read from
     report: Sequence[Remark] = ()  # where it means something else than in the foreign file it was read from
+    folder: str = ""  # of the document that it was read from, "" for none
     file: str = ""  # where it was loaded from, as the document that it is nested in names it
     version: int = 0  # raised by every change, so that a compiled flow knows it is out of date
 

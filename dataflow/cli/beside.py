@@ -79,4 +79,4 @@ def _is_folder(path: Path) -> bool:
 
 
 def _is_module(name: str, folder: Path) -> bool:
-    return bool(name) and (_is_file(folder / f"{name}.py") or (folder / name).is_dir())
+    return bool(name) and (_is_file(folder / f"{name}.py") or _is_folder(folder / name))

@@ -1,4 +1,4 @@
-"""Which nodes of a flow are those of the file of another system that it was made of."""
+"""Which nodes of a flow are told where it, or one in it, was made of a file of another system."""
 
 from __future__ import annotations
 
@@ -8,35 +8,49 @@ from dataflow.cli.board import outline
 from dataflow.plan import FlowOf
 
 if TYPE_CHECKING:
-    from dataflow.plan import FlowPlan, PlanNode
+    from dataflow.plan import FlowPlan
 
 __all__ = ["nodes_of_file"]
 
 
 def nodes_of_file(plan: FlowPlan) -> frozenset[str] | None:
-    """Return the keys of the nodes that stand in the file of another system; None for a flow of our own.
+    """Return the keys of the nodes that are told; None for a flow of our own, of which all are.
 
-    A node of such a file is a node of the flow, or a flow node in one, as a step that runs beside others. All
-    else in them is what they are made of.
+    Of a flow made of such a file these are its nodes, a `start` and a `result` that the translation has added
+    among them, and the flow nodes in those, as steps that run beside others. All else in them is what they
+    are made of.
     """
-    if not plan.wiring.meta:
+    if not any(map(_is_made, _plans_in(plan))):
         return None
-    from dataflow.formats.foreign import MADE_OF  # most flows are made of no such file
-
-    if MADE_OF not in plan.wiring.meta:
-        return None
-    found = {key for key, _ in outline(plan)}
-    flows = [(key, inner) for key, node in outline(plan) if (inner := _written(node)) is not None]
-    for around, flow in flows:  # grows while it is walked
-        within = [
-            (key, inner) for key, node in outline(flow, around) if (inner := _written(node)) is not None
-        ]
-        found.update(key for key, _ in within)
-        flows += within
+    found: set[str] = set()
+    flows = [("", plan, False)]  # each with whether it stands in one that was made of a file
+    for around, flow, is_within in flows:  # grows while it is walked
+        hides = is_within or _is_made(flow)
+        for key, node in outline(flow, around):
+            inner = node.action.plan if isinstance(node.action, FlowOf) else None
+            is_written = inner is not None and inner.wiring.places is not None  # not that of a node type
+            if is_written or not is_within:
+                found.add(key)
+            if inner is not None and (is_written or not hides):
+                flows.append((key, inner, hides))
     return frozenset(found)
 
 
-def _written(node: PlanNode) -> FlowPlan | None:
-    """Return the flow of a node that is written in the document; that of a node type is not."""
-    action = node.action
-    return action.plan if isinstance(action, FlowOf) and action.plan.wiring.places is not None else None
+def _plans_in(plan: FlowPlan) -> list[FlowPlan]:
+    """List a flow and the flows in it, each once, however many nodes share it."""
+    found, seen = [plan], {id(plan)}
+    for flow in found:  # grows while it is walked
+        for _, node in outline(flow):
+            if isinstance(node.action, FlowOf) and id(node.action.plan) not in seen:
+                seen.add(id(node.action.plan))
+                found.append(node.action.plan)
+    return found
+
+
+def _is_made(plan: FlowPlan) -> bool:
+    """Tell whether a flow was made of a file of another system."""
+    if not plan.wiring.meta:
+        return False
+    from dataflow.formats.foreign import MADE_OF  # most flows are made of no such file
+
+    return MADE_OF in plan.wiring.meta

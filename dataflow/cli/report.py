@@ -13,7 +13,7 @@ from dataflow.cli.streams import is_terminal, tell, write
 from dataflow.cli.texts import duration, one_line
 from dataflow.errors import ValueRefused
 from dataflow.redaction import redacted
-from dataflow.wording import counted, listed, visible
+from dataflow.wording import counted, listed, on_one_line, visible
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -134,7 +134,7 @@ def _left_out(run: str, names: Sequence[str], options: Options) -> str:
     """Name the outputs without a value on one line, and say where the reasons are."""
     why = command_for("why", run, names[0], store=options.store, flow=options.flow)
     told = f"{why} says why" if options.is_kept else "--json says why"
-    return f"no value for {visible(listed(names, len(names)))} ({visible(told)})"
+    return on_one_line(f"no value for {listed(names, len(names))} ({told})")
 
 
 def bare_text(value: object) -> str:

@@ -136,7 +136,9 @@ def refusing_runs() -> Iterator[None]:
 
 
 def command_for(verb: str, run: str, *more: str, store: str | None = None, flow: str | None = None) -> str:
-    """Write a command about a run, to be told to somebody."""
+    """Write a command about a run, and names after it, to be told to somebody."""
     given = {"--store": store, "--flow": flow}
     options = [part for name, value in given.items() if value is not None for part in (name, value)]
+    if any(name.startswith("-") for name in more):  # which would be read as an option
+        return shlex.join(["dataflow", *verb.split(), run, *options, "--", *more])
     return shlex.join(["dataflow", *verb.split(), run, *more, *options])

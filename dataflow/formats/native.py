@@ -128,6 +128,7 @@ class _Reading:
             uses=self._uses(document.uses, (*path, "uses")),
             meta=document.meta,
             places=Within(self.places, path) if path else self.places,
+            folder=self.folder,
         )
 
     def _uses(self, uses: dict[str, str], path: Path) -> dict[str, str]:

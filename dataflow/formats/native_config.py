@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, get_origin
 
 from pydantic import BaseModel, ValidationError
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from dataflow.wiring import PlacedNode
 
-__all__ = ["UNNAMED", "called", "write_config"]
+__all__ = ["UNNAMED", "called", "with_found_paths", "write_config"]
 
 #: Why a function has no document form.
 UNNAMED = "has no document form; documents name functions at the top of a module, as module:qualname"
@@ -46,6 +47,16 @@ def write_config(placed: PlacedNode, where: str, problems: list[str]) -> dict[st
         problems.append(f"{where}: the config has no document form: {mismatch}")
         return {}
     return written
+
+
+def with_found_paths(placed: PlacedNode, node_type: NodeType) -> PlacedNode:
+    """Return a node that is written into a document of another folder: the paths in its config are absolute.
+
+    Only the type knows which texts are paths; a config without any stays as it is.
+    """
+    bare, _ = node_type.read_config(placed.config, placed.config_is_json)
+    found, faults = node_type.read_config(placed.config, placed.config_is_json, placed.folder)
+    return placed if faults or found == bare else replace(placed, config=found, config_is_json=False)
 
 
 def _write_model(config: BaseModel, where: str, problems: list[str]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from dataflow.checking import json_schema
 from dataflow.document.flow import FORMAT, FlowDocument
 from dataflow.errors import FlowInvalid, ValueMismatch
 from dataflow.formats.constants import as_json, constant_as_json
-from dataflow.formats.native_config import UNNAMED, write_config
+from dataflow.formats.native_config import UNNAMED, with_found_paths, write_config
 from dataflow.formats.native_policy import write_policy, write_settings
 from dataflow.formats.native_sources import SourceWriting
 from dataflow.formats.problems import problems_of, write_path
@@ -28,7 +28,7 @@ from dataflow.wiring import Edge, Literally, LoopBlock, Many, MapBlock, PlacedNo
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from dataflow.wiring import Block, FlowInput, LoopTest, Placed, Source, Wiring
+    from dataflow.wiring import Block, FlowInput, LoopTest, Nested, Placed, Source, Wiring
 
 __all__ = ["dump", "dump_yaml"]
 
@@ -40,8 +40,7 @@ def dump_yaml(wiring: Wiring) -> str:
 
 def dump(wiring: Wiring) -> dict[str, object]:
     """Write wiring as a document; raises FlowInvalid with all that has no document form."""
-    writing = _Writing()
-    writing.problems.extend(wiring.problems)
+    writing = _Writing([*wiring.problems], wiring.folder)
     document = writing.document(wiring)
     if not writing.problems:
         document = _checked(document, writing.problems)
@@ -65,11 +64,16 @@ def _checked(document: dict[str, object], problems: list[str]) -> dict[str, Any]
 
 
 class _Writing:
-    """Turns one wiring into a document, and collects what has no document form."""
+    """Turns one wiring into a document, and collects what has no document form.
 
-    def __init__(self) -> None:
-        self.problems: list[str] = []
-        self.sources = SourceWriting(self.problems)
+    `folder` is that of the whole document, `flow` the nested one that is written into it.
+    """
+
+    def __init__(self, problems: list[str], folder: str, flow: Nested | None = None) -> None:
+        self.problems = problems
+        self.folder = folder
+        self.flow = flow
+        self.sources = SourceWriting(problems)
 
     def document(self, wiring: Wiring) -> dict[str, object]:
         """Write the whole document."""
@@ -128,7 +132,7 @@ class _Writing:
         policy = placed.policy
         kind = placed.type
         if not isinstance(kind, NodeType | str):
-            flow = kind.wiring.file or self.document(replace(kind.wiring, settings=kind.settings))
+            flow = kind.wiring.file or self._nested(kind)
             given = {**self._inputs(placed, where), "policy": write_policy(policy, where, self.problems)}
             return {"flow": flow, **_given(given)}
         if isinstance(kind, NodeType):
@@ -136,11 +140,22 @@ class _Writing:
             if "<" in kind.id:
                 self.problems.append(f"{where}: function {kind.id} {UNNAMED}")
         parts = {
-            "config": write_config(placed, where, self.problems),
+            "config": write_config(self._found(placed), where, self.problems),
             **self._inputs(placed, where),
             "policy": write_policy(policy, where, self.problems),
         }
         return {"type": kind.id if isinstance(kind, NodeType) else kind, **_given(parts)}
+
+    def _nested(self, flow: Nested) -> dict[str, object]:
+        inner = _Writing(self.problems, self.folder, flow)
+        return inner.document(replace(flow.wiring, settings=flow.settings))
+
+    def _found(self, placed: PlacedNode) -> PlacedNode:
+        """Return a node of a flow that was loaded from another folder with paths that are found from any."""
+        kind = placed.type
+        if self.flow is None or placed.folder in ("", self.folder) or not isinstance(kind, str):
+            return placed
+        return with_found_paths(placed, self.flow.find_type(kind))
 
     def _inputs(self, placed: PlacedNode, where: str) -> dict[str, object]:
         """Write what stands with the node: expressions and constants; its plain sources become edges."""

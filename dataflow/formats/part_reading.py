@@ -134,7 +134,7 @@ class PartReader:
         """Note each key that is not known."""
         for key in self.part:
             if key not in known:
-                self.problem(f"is not known here; {choices(known)}", key)
+                self.problem(f"{key!r} is not known here; {choices(known)}", key)
 
     def checked(self, model: type[M]) -> M | None:
         """Return the part as a model has it, None where it does not fit."""

@@ -48,6 +48,22 @@ def test_an_agent_that_fails_has_one_line(told: Any, folder: Path) -> None:
     assert told(written(folder, workflow([start(), "a"], "s>a"))) == ["s", "a"]
 
 
+def test_an_agent_in_a_file_that_is_nested_has_one_line(told: Any, folder: Path) -> None:
+    written(folder, workflow([start(), "a"], "s>a"))
+    (folder / "outer.yaml").write_text("dataflow: 1\nnodes: {inner: {flow: flow.json}}\n", encoding="utf-8")
+    assert told("outer.yaml", "one") == ["inner/s", "inner/a", "inner"]
+
+
+def test_an_agent_beside_a_nested_file_has_a_line_for_all_it_is_made_of(told: Any, folder: Path) -> None:
+    written(folder, workflow([start(), "a"], "s>a"))
+    own = "own: {type: agent.agent, config: {model: openai/gpt}, values: {prompt: hi}, after: [inner]}"
+    document = f"dataflow: 1\nnodes:\n  inner: {{flow: flow.json}}\n  {own}\n"
+    (folder / "outer.yaml").write_text(document, encoding="utf-8")
+    found = told("outer.yaml", "one", "two")
+    assert [path for path in found if path.startswith("inner")] == ["inner/s", "inner/a", "inner"]
+    assert "own/turn[0]/ask" in found
+
+
 def test_what_goes_on_after_an_answer_has_a_line_for_each_node(cli: Cli, told: Any, folder: Path) -> None:
     told(written(folder, workflow([start(), approval("p"), "a"], "s>p p.approve>a")), "one")
     (run,) = cli("runs", "--json").json["runs"]

@@ -114,6 +114,26 @@ def test_outputs_without_a_value_beside_others_are_named_on_one_line(cli: Cli) -
     assert "exit 'no' not taken" in cli("run", ":either", "--json").json["skipped"]["no"]
 
 
+def without_value(cli: Cli, folder: Path, *names: str) -> str:
+    """Run a flow whose outputs of these names have no value, and return the line that tells it."""
+    nodes = {"a": {"type": "control.if", "config": {"condition": "value > 1"}, "values": {"value": 1}}}
+    outputs = {"no": "a.no", **dict.fromkeys(names, "a.yes")}
+    document = json.dumps({"dataflow": 1, "nodes": nodes, "outputs": outputs})
+    (folder / "flow.json").write_text(document, encoding="utf-8")
+    return cli("run", "flow.json").err.splitlines()[-2]
+
+
+def test_outputs_of_any_name_are_named_on_one_line(cli: Cli, folder: Path) -> None:
+    told = without_value(cli, folder, "a\nb", "c")
+    assert told.startswith(r"no value for a\nb, c (dataflow why ")
+
+
+def test_a_command_that_is_told_takes_a_name_that_begins_as_an_option(cli: Cli, folder: Path) -> None:
+    told = without_value(cli, folder, "-x", "z")
+    command = told.removeprefix("no value for -x, z (dataflow ").removesuffix(" says why)")
+    assert "output '-x' has no value" in cli(*command.split()).out
+
+
 def test_a_value_that_json_cannot_carry_is_shown_and_breaks_nothing(cli: Cli) -> None:
     done = cli("run", ":broken", "--events", "--no-store")
     assert done.json["outputs"] == {"out": "<Broken, whose repr raises RuntimeError>"}

@@ -58,7 +58,7 @@ class AgentronWords:
         about: Mapping[str, Any] = kept if isinstance(kept, dict) else {}
         self._target = about.get("id") or wiring.name
         self._branch = about.get("branch")
-        self._speakers = speakers(wiring)
+        self._speakers = _speakers(wiring)
         self._turns: dict[str, Mapping[str, Any]] = {}  # how the steps of open turns begin, by path
         self._trail: list[dict[str, Any]] = []
         self._record: dict[str, Any] = {}
@@ -132,7 +132,7 @@ class AgentronWords:
         self._trail.append(told)
 
 
-def speakers(wiring: Wiring) -> dict[str, dict[str, Any]]:
+def _speakers(wiring: Wiring) -> dict[str, dict[str, Any]]:
     """Return whose turn each node of a flow is, by id."""
     found = {}
     for id, placed in wiring.block.nodes.items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from dataflow.formats.cagent.parts import AgentDefinition
@@ -47,18 +47,18 @@ _SETTINGS: Final[dict[str, tuple[str, Callable[[object], bool], str]]] = {
 
 def read_agents(data: JsonDict, used: Iterable[str], notes: Notes) -> dict[str, AgentDefinition]:
     """Read all agents of a file; of those that are not used only what is wrong is told."""
-    agents, models = within(data, "agents"), within(data, "models")
-    ran = [name for name in used if name in agents]
+    agents, models = within(data, "agents"), _Models(within(data, "models"), {})
+    ran = dict.fromkeys(name for name in used if name in agents)
     aside = replace(notes, remarks=[])
     found = {}
-    for name in [*ran, *(name for name in agents if name not in ran)]:
+    for name in ran | dict.fromkeys(agents):
         reader = PartReader(notes if name in ran else aside, agents, ("agents",), f"agent {name!r}")
-        part = reader.entry(agents[name], "", name)
+        part = reader.entry(agents[name], "", name, what="an agent")
         found[name] = AgentDefinition() if part is None else _agent(name, part, agents, models)
     return found
 
 
-def _agent(name: str, part: PartReader, agents: JsonDict, models: JsonDict) -> AgentDefinition:
+def _agent(name: str, part: PartReader, agents: JsonDict, models: _Models) -> AgentDefinition:
     _check_below(part, agents)
     for field in sorted(part.part.keys() - KNOWN):
         part.notes.remark("", f"agent {name!r} has {field!r}", "it has no effect")
@@ -102,21 +102,21 @@ def _schema(agent: PartReader) -> JsonDict:
     return found
 
 
-def _model(agent: PartReader, models: JsonDict) -> JsonDict:
+def _model(agent: PartReader, models: _Models) -> JsonDict:
     """Make a config of what an agent says of its model: a name under `models`, or that of a model."""
     given = agent.part.get("model")
     if given is None:
-        agent.problem(f"has no `model`; {_expected('', models)}")
+        agent.problem(f"has no `model`; {_expected('', models.given)}")
         return {}
     if not isinstance(given, str) or not given.strip():
         agent.expected("the name of a model", given, "model")
         return {}
     named = given.strip()
-    if named in models:
-        return _defined(named, models, agent.notes)
+    if named in models.given:
+        return models.config(named, agent.notes)
     model = with_provider(named)
     if model is None:
-        agent.problem(f"{described(named)} is no model; {_expected(named, models)}", "model")
+        agent.problem(f"{described(named)} is no model; {_expected(named, models.given)}", "model")
     return {"model": model or named}
 
 
@@ -125,9 +125,24 @@ def _expected(meant: str, models: JsonDict) -> str:
     return f"expected provider/model{own}"
 
 
+@dataclass(frozen=True, slots=True)
+class _Models:
+    """The models of a file, each of which is read and remarked on once, however many agents name it."""
+
+    given: JsonDict
+    read: dict[str, JsonDict]
+
+    def config(self, name: str, notes: Notes) -> JsonDict:
+        """Return a config made of a model, the caller's own."""
+        if name not in self.read:
+            self.read[name] = _defined(name, self.given, notes)
+        return {**self.read[name]}
+
+
 def _defined(name: str, models: JsonDict, notes: Notes) -> JsonDict:
     """Make a config of a model of the file."""
-    part = PartReader(notes, models, ("models",), f"model {name!r}").entry(models[name], "", name)
+    reader = PartReader(notes, models, ("models",), f"model {name!r}")
+    part = reader.entry(models[name], "", name, what="a model")
     if part is None:
         return {}
     config = _named(part)

@@ -26,14 +26,15 @@ def read_workflow(data: JsonDict, notes: Notes) -> Workflow:
     """Read a file; what is returned counts only if no problem is noted."""
     file = PartReader(notes, data)
     reader = StepReader(within(data, "agents"))
-    steps, limit = _workflow(file, reader) if _is_read(file) else ((), DEFAULT_LIMIT)
+    _note_other_form(file)
+    steps, limit = _workflow(file, reader) if "workflow" in data else ((), DEFAULT_LIMIT)
     if not notes.problems and not steps:
         notes.problem(("workflow",), "has no steps")
     return Workflow(steps, limit, read_agents(data, reader.used, notes), reader.is_whole)
 
 
-def _is_read(file: PartReader) -> bool:
-    """Tell whether the workflow is of the form that is read here; which other it has is noted."""
+def _note_other_form(file: PartReader) -> None:
+    """Note which form the workflow has, if it is not the one that is read here."""
     if not {"workflow", "workflows"} & file.part.keys():
         agents = choices([*map(str, within(file.part, "agents"))])
         besides = "of files without one an agent is named besides, as in FILE#agent=NAME"
@@ -44,9 +45,6 @@ def _is_read(file: PartReader) -> bool:
     elif str(file.part.get("version")) == OLD_VERSION:
         form = f"the older form of workflows, of files of version {OLD_VERSION}, is not read here"
         file.problem(f"{form}: there each step gets only the output before it", "version")
-    else:
-        return True
-    return False
 
 
 def _workflow(file: PartReader, reader: StepReader) -> tuple[tuple[Step, ...], int]:

@@ -20,6 +20,8 @@ __all__ = ["StepReader"]
 
 #: How deeply parallel blocks may stand inside each other; a native document takes more levels for each.
 MOST_NESTED: Final = 20
+#: What stands in a branch of a condition.
+IN_BRANCH: Final = "a step, or the id or the index of an earlier one"
 #: The types of steps, and what each of them has.
 TYPES: Final[dict[str, tuple[str, ...]]] = {
     "agent": ("id", "type", "name", "retry"),
@@ -46,7 +48,7 @@ class StepReader:
         """Read the list of steps under a key, which have ids of their own."""
         given = around.items(key)
         names = StepNames(given)
-        parts = replace(around, of="").entries(key, "step")
+        parts = replace(around, of="").entries(key, "step", "a step")
         found = [self._step(_Entry.of(part, names)) for part in parts]
         return self._whole(found, given)
 
@@ -59,7 +61,7 @@ class StepReader:
             if isinstance(one, str) or type(one) is int:
                 path = (*around.path, key, number)
                 found.append(Back(entry.names.unique(f"{BACK}{one}", path), path, one, f"{one}"))
-            elif (part := around.entry(one, "step", key, number)) is not None:
+            elif (part := around.entry(one, "step", key, number, what=IN_BRANCH)) is not None:
                 found.append(self._step(_Entry.of(part, entry.names)))
         return self._whole(found, given)
 

@@ -26,7 +26,7 @@ __all__ = ["write_document"]
 
 
 @dataclass(frozen=True, slots=True)
-class Added:
+class _Added:
     """The ids of the nodes that a document has besides those of the file."""
 
     start: str
@@ -35,14 +35,14 @@ class Added:
     checks: str
 
     @classmethod
-    def beside(cls, nodes: Container[str]) -> Added:
+    def beside(cls, nodes: Container[str]) -> _Added:
         """Choose ids that no node of the file has."""
         return cls(*(free_name(name, nodes) for name in ("start", "server", "end", "checks")))
 
 
 def write_document(workflow: Workflow, layout: Layout, settings: Settings, notes: Notes) -> JsonDict:
     """Write the document of a workflow that has been checked."""
-    added = Added.beside(workflow.nodes)
+    added = _Added.beside(workflow.nodes)
     blocks: dict[str | None, JsonDict] = {
         loop: {"nodes": {}, "outputs": {}} for loop in (None, *layout.bodies)
     }
@@ -66,7 +66,7 @@ def write_document(workflow: Workflow, layout: Layout, settings: Settings, notes
     }
 
 
-def _end(nodes: JsonDict, acting: list[FileNode], added: Added, sources: Sources) -> JsonDict:
+def _end(nodes: JsonDict, acting: list[FileNode], added: _Added, sources: Sources) -> JsonDict:
     """Write the nodes with which the walk ends, and return the outputs of the document."""
     ending = {WALK: sources.ending()}
     nodes[added.end] = {"type": "clickweave.end", "inputs": ending}
@@ -86,7 +86,7 @@ class _NodeWriter:
     workflow: Workflow
     layout: Layout
     settings: Settings
-    added: Added
+    added: _Added
     blocks: Mapping[str | None, JsonDict]
     sources: Sources
 

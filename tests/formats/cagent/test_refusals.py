@@ -35,14 +35,14 @@ def test_all_problems_of_a_file_are_told_at_once() -> None:
         "7:15 workflow.overrides.max_loop_iterations: expected a whole number, found 1.5",
         "9:5 workflow.steps[0]: has no `name`",
         "10:26 workflow.steps[1].name: step 'a': there is no agent 'nobody'; choices: x, y, z",
-        "11:61 workflow.steps[2].extra: step 'c': is not known here; choices: id, type, name, retry, condition, true, false",
+        "11:61 workflow.steps[2].extra: step 'c': 'extra' is not known here; choices: id, type, name, retry, condition, true, false",
         "12:5 workflow.steps[3]: step 'c': has no `condition`",
         "12:23 workflow.steps[3].id: step 'c': has the id 'c' of workflow.steps[2]; each id stands once",
         "13:6 workflow.steps[4].type: there is no type 'x'; choices: agent, condition, parallel",
         "14:36 workflow.steps[5].retry.max_attempts: expected a whole number of 0 or more, found -1",
-        "14:54 workflow.steps[5].retry.foo: is not known here; choices: max_attempts, backoff, initial_delay_seconds, on",
+        "14:54 workflow.steps[5].retry.foo: 'foo' is not known here; choices: max_attempts, backoff, initial_delay_seconds, on",
         "14:62 workflow.steps[5].retry.backoff: expected fixed or exponential, found 'slow'",
-        "15:5 workflow.steps[6]: expected a mapping, found 'text'",
+        "15:5 workflow.steps[6]: expected a step, found 'text'",
         "16:5 workflow.steps[7]: step 'p': has no `steps`",
         "17:37 workflow.steps[8].steps[0]: step 'q': what runs side by side cannot lead back",
         "18:6 workflow.steps[9].goto: expected the id or the index of a step, found a list of 1",
@@ -80,7 +80,7 @@ def test_references_and_ways_back_that_lead_nowhere_are_told_at_once() -> None:
             "workflow: {steps: 1}",
             "expected a list of steps, or a mapping with a list under `steps`, found a mapping",
         ),
-        ("workflow: {steps: [], max: 1}", "workflow.max: is not known here"),
+        ("workflow: {steps: [], max: 1}", "workflow.max: 'max' is not known here"),
         (
             "workflow: {steps: [{type: agent, name: x}], overrides: 1}",
             "workflow.overrides: expected a mapping, found 1",
@@ -88,6 +88,10 @@ def test_references_and_ways_back_that_lead_nowhere_are_told_at_once() -> None:
         (
             "workflow: [{type: agent, name: x}, {type: condition, condition: $steps.x.output, true: 1}]",
             "workflow[1].true: expected a list, found 1",
+        ),
+        (
+            "workflow: [{type: agent, name: x}, {type: condition, condition: $steps.x.output, true: [1.5]}]",
+            "workflow[1].true[0]: expected a step, or the id or the index of an earlier one, found 1.5",
         ),
         (
             "workflow: [{type: agent, name: x}, {goto: 5}]",
@@ -128,7 +132,7 @@ def test_a_workflow_that_is_none_is_refused(workflow: str, problem: str) -> None
 @pytest.mark.parametrize(
     ("agents", "problem"),
     [
-        ("agents: {x: 1}", "agents.x: agent 'x': expected a mapping, found 1"),
+        ("agents: {x: 1}", "agents.x: agent 'x': expected an agent, found 1"),
         ("agents: {x: {}}", "agents.x: agent 'x': has no `model`; expected provider/model"),
         ("agents: {x: {model: ''}}", "agent 'x': expected the name of a model, found ''"),
         ("agents: {x: {model: a/b c}}", "agent 'x': 'a/b c' is no model; expected provider/model"),
@@ -140,7 +144,7 @@ def test_a_workflow_that_is_none_is_refused(workflow: str, problem: str) -> None
             "agents: {x: {model: x/m, structured_output: {name: x}}}",
             "agents.x.structured_output: agent 'x': expected `schema`, found null",
         ),
-        ("agents: {x: {model: m}}\nmodels: {m: 1}", "models.m: model 'm': expected a mapping, found 1"),
+        ("agents: {x: {model: m}}\nmodels: {m: 1}", "models.m: model 'm': expected a model, found 1"),
         (
             "agents: {x: {model: m}}\nmodels: {m: {}}",
             "models.m: model 'm': expected `provider` and `model`, each a text",
@@ -168,7 +172,7 @@ def test_agents_that_no_step_runs_are_checked_as_those_that_run() -> None:
     assert problems("workflow: [{type: agent, name: y}, {type: agent, name: x}]", agents) == [
         "2:45 agents.x.sub_agents[1]: agent 'x': there is no agent 'gone'; choices: none, bare, idle, x",
         "3:10 agents.idle.model: agent 'idle': 'nobody' is no model; expected provider/model or a name under `models`, choices: own",
-        "4:3 agents.none: agent 'none': expected a mapping, found 1",
+        "4:3 agents.none: agent 'none': expected an agent, found 1",
         "5:3 agents.bare: agent 'bare': has no `model`; expected provider/model or a name under `models`, choices: own",
         "5:10 agents.bare.structured_output: agent 'bare': expected `schema`, found 1",
         "5:32 agents.bare.sub_agents: agent 'bare': expected a list of agents, found 'idle'",
@@ -180,6 +184,29 @@ def test_a_reference_of_an_agent_that_no_step_runs_leads_to_a_step() -> None:
     agents = 'agents: {x: {model: m/x}, idle: {model: m/x, instruction: "{{ $steps.zz.output }}"}}\n'
     assert problems("workflow: [{type: agent, name: x}]", agents) == [
         "1:46 agents.idle.instruction: agent 'idle': {{ $steps.zz.output }}: there is no step 'zz'; choices: x"
+    ]
+
+
+def test_what_else_is_wrong_with_a_file_of_the_older_form_is_told_with_it() -> None:
+    assert problems("version: 2\nworkflow: [{type: agent, name: nobody}]") == [
+        "5:1 version: the older form of workflows, of files of version 2, is not read here: there each step gets only the output before it",
+        "6:26 workflow[0].name: there is no agent 'nobody'; choices: x, y, z",
+    ]
+
+
+def test_a_model_that_two_agents_name_is_told_once() -> None:
+    agents = "agents: {x: {model: m}, y: {model: m}}\nmodels: {m: {model: gpt-5, max_tokens: 0}}\n"
+    workflow = "workflow: [{type: agent, name: x}, {type: agent, name: y}]"
+    assert problems(workflow, agents) == [
+        "2:28 models.m.max_tokens: model 'm': expected a whole number of 1 or more, found 0"
+    ]
+
+
+def test_a_model_that_two_agents_name_is_remarked_on_once() -> None:
+    agents = "agents: {x: {model: m}, y: {model: m}}\nmodels: {m: {model: openai/gpt-5, top_p: 1}}\n"
+    flow = flow_of("workflow: [{type: agent, name: x}, {type: agent, name: y}]", agents)
+    assert [str(remark) for remark in flow.report if "top_p" in remark.original] == [
+        "originally model 'm' has 'top_p'; here it has no effect"
     ]
 
 

@@ -261,6 +261,19 @@ def test_a_relative_path_is_one_of_the_folder_of_the_file(tmp_path: Path) -> Non
     assert done.calls == [("launch_app", {**given, "path": str(tmp_path / "a/b.png")})]
 
 
+def test_a_flow_nested_in_one_of_python_is_written_with_paths_that_are_found(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    calling = node("a", "a", "McpToolCall", tool_name="launch_app", arguments={"path": "a/b.png"})
+    inner = Flow.load(saved(tmp_path, workflow([calling])), server=server(tmp_path))
+    with Flow("outer") as outer:
+        outer.add(inner)
+    made = tmp_path / "elsewhere/outer.json"
+    made.write_text(json.dumps(outer.to_dict()), encoding="utf-8")
+    Flow.load(made).run_sync()
+    called = json.loads((tmp_path / "calls.jsonl").read_text(encoding="utf-8"))
+    assert called == ["launch_app", {"path": str(tmp_path / "a/b.png")}]
+
+
 def test_a_converted_document_has_relative_paths_as_the_file_has_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
