@@ -49,7 +49,7 @@ ROWS: Final = [
     Row(
         "a server whose command is one list",
         lambda: mcp(["serve", "here"]),
-        "its command has ['serve', 'here']; expected words, each an argument of its own, as in mcp(*command)",
+        "its command has something of class list; expected words, each an argument of its own, as in mcp(*command)",
     ),
     Row(
         "an address without a protocol",
