@@ -63,7 +63,7 @@ def test_what_is_no_command_and_no_address_is_refused(command: Any, url: str, te
     ],
 )
 def test_of_a_command_that_is_refused_the_program_alone_is_told(command: tuple[str, ...]) -> None:
-    with pytest.raises(FlowInvalid, match="^tool server 'npx' has 1 problem") as caught:
+    with pytest.raises(FlowInvalid, match=r"^tool server 'npx' has 1 problem") as caught:
         mcp(*command, deadline=-1)
     assert "hidden" not in str(caught.value)
 
