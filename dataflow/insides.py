@@ -143,7 +143,7 @@ class Inside(NamedTuple):
 
     def _names_of(self, value: Any) -> dict[str, Any]:
         if self.names is None:
-            raise LookupError("its class has a `__dict__` of its own")
+            raise LookupError  # its class has something of its own in that place
         names: dict[str, Any] = self.names.__get__(value)
         return names
 
