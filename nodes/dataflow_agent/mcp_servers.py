@@ -56,5 +56,6 @@ def mcp(
 def _program_of(server: Server) -> str:
     """Return the name of the program alone; what else is in a command may be an address with a key."""
     first = server.command[0] if server.command else ""
-    words = first.split() if isinstance(first, str) and not is_address(first) else []
-    return words[0] if words else ""
+    if not isinstance(first, str) or is_address(first):  # type: ignore[redundant-expr]  # as in `problems_of`
+        return ""
+    return next(iter(first.split()), "")
