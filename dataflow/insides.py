@@ -1,4 +1,7 @@
-"""What values have inside, found and set without calling anything of their classes (S12.4)."""
+"""What values have inside, found and set without calling anything of their classes (S12.4).
+
+But for `__repr__`: what cannot be looked into has nothing but its text.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ from types import (
     FrameType,
     FunctionType,
     GeneratorType,
+    GetSetDescriptorType,
     MemberDescriptorType,
     ModuleType,
     NoneType,
@@ -26,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BUFFERS",
     "CONTAINERS",
+    "GUARDED",
     "PATHS",
     "Inside",
     "base_of",
@@ -33,7 +38,7 @@ __all__ = [
     "bytes_of",
     "has_end",
     "inside_of",
-    "put",
+    "lineage_of",
     "text_of",
 ]
 
@@ -51,10 +56,27 @@ OPEN: Final = (
 )  # fmt: skip
 #: What an exception holds in neither a slot nor its `__dict__`.
 OF_ERRORS: Final = [BaseException.__dict__[name] for name in ("args", "__cause__", "__context__")]
-
-
+#: What finds the `__dict__` of an object, unless its class has something else in that place.
+FINDERS: Final = (GetSetDescriptorType, MemberDescriptorType)
 #: How many classes are kept in mind, and so in memory.
 MOST_CLASSES: Final = 1_000
+
+
+class _Guarded:
+    """Forget what a block raises: it ends in code of somebody's class, which may raise anything.
+
+    Redacting is nothing that the caller asked for, so it is to fail for nobody. An interrupt is no failure,
+    and is let through.
+    """
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> bool:
+        return kind is not None and not issubclass(kind, KeyboardInterrupt)
+
+
+GUARDED: Final = _Guarded()
 
 
 class Inside(NamedTuple):
@@ -65,6 +87,7 @@ class Inside(NamedTuple):
     base: the built-in container that they are, None for others
     slots: those of the class and its bases, by name
     has_names: whether they may have a `__dict__`
+    names: what finds it; None also if the class has something of its own in that place
     """
 
     kind: type  # is held here, so that no other class has its id
@@ -73,6 +96,7 @@ class Inside(NamedTuple):
     base: Any = None
     slots: tuple[tuple[str, MemberDescriptorType], ...] = ()
     has_names: bool = False
+    names: GetSetDescriptorType | MemberDescriptorType | None = None
 
     def parts(self, value: Any) -> list[Any]:
         """List what a value holds: items, fields, and the text of what is not open."""
@@ -98,50 +122,62 @@ class Inside(NamedTuple):
         return []
 
     def fields(self, value: Any) -> Iterator[tuple[str, Any, MemberDescriptorType | None]]:
-        """Go through the fields of a value, each with its slot; None for what is in its `__dict__`."""
+        """Go through the fields of a value, each with its slot; None for what is in its `__dict__`.
+
+        Raises LookupError for one whose `__dict__` cannot be found.
+        """
         for name, slot in self.slots:
             try:
                 yield name, slot.__get__(value), slot
             except AttributeError:  # it was never set
                 continue
         if self.has_names:
-            own = object.__getattribute__(value, "__dict__")
-            yield from ((name, item, None) for name, item in list(own.items()))
+            yield from ((name, item, None) for name, item in list(self._names_of(value).items()))
+
+    def put(self, made: Any, name: str, item: Any, slot: MemberDescriptorType | None) -> None:
+        """Set a field where it was found, past properties and what else of its class would check it."""
+        if slot is not None:
+            slot.__set__(made, item)
+        else:
+            self._names_of(made)[name] = item
+
+    def _names_of(self, value: Any) -> dict[str, Any]:
+        if self.names is None:
+            raise LookupError  # its class has something of its own in that place
+        names: dict[str, Any] = self.names.__get__(value)
+        return names
 
 
-_FOUND: Final[dict[int, Inside]] = {}
+_INSIDES: Final[dict[int, Inside]] = {}
 
 
 def inside_of(kind: type) -> Inside:
     """Tell what the values of a class have inside; it is found out once, and no class is asked for a hash."""
-    found = _FOUND.get(id(kind))
-    if found is None:
-        if len(_FOUND) >= MOST_CLASSES:
-            _FOUND.clear()
-        found = _FOUND[id(kind)] = _found(kind)
-    return found
+    inside = _INSIDES.get(id(kind))
+    if inside is None:
+        if len(_INSIDES) >= MOST_CLASSES:
+            _INSIDES.clear()
+        inside = _INSIDES[id(kind)] = _look_into(kind)
+    return inside
 
 
-def _found(kind: type) -> Inside:
+def _look_into(kind: type) -> Inside:
     if issubclass(kind, CLOSED) or _has(kind, "tells_only_its_name"):
         return Inside(kind, is_closed=True)
-    slots = tuple(
-        (name, slot)
-        for base in kind.__mro__
-        for name, slot in list(base.__dict__.items())
-        if type(slot) is MemberDescriptorType
-    )
+    held = [found for base in lineage_of(kind) for found in list(_of_class(base, "__dict__").items())]
+    slots = tuple((name, slot) for name, slot in held if type(slot) is MemberDescriptorType)
+    places = [place for name, place in held if name == "__dict__"]
+    names = next((place for place in places if isinstance(place, FINDERS)), None)
     is_open = issubclass(kind, OPEN) or blank(kind) is not None
     base = base_of(kind, CONTAINERS) if issubclass(kind, CONTAINERS) else None
-    return Inside(kind, False, is_open, base, slots, bool(kind.__dictoffset__))
+    has_names = bool(places and _of_class(kind, "__dictoffset__"))  # without a place, nobody gets at them
+    return Inside(kind, False, is_open, base, slots, has_names, names)
 
 
-def put(made: Any, name: str, item: Any, slot: MemberDescriptorType | None) -> None:
-    """Set a field where it was found, past properties and what else of its class would check it."""
-    if slot is not None:
-        slot.__set__(made, item)
-    else:
-        object.__getattribute__(made, "__dict__")[name] = item
+def lineage_of(kind: type) -> tuple[type, ...]:
+    """Return a class and all that it is derived from."""
+    lineage: tuple[type, ...] = _of_class(kind, "__mro__")
+    return lineage
 
 
 def blank(kind: type) -> Any:
@@ -176,16 +212,20 @@ def bytes_of(value: Any) -> bytes:
 
 
 def text_of(value: Any) -> str:
-    """Tell an object as text; whatever that raises, there is one."""
-    try:
+    """Tell an object as text, by its `__repr__`, or by its class if that raises something."""
+    with GUARDED:
         return str.__str__(repr(value))
-    except Exception:  # noqa: BLE001 - it is somebody's own, and may raise anything
-        return f"<{type(value).__qualname__}>"
+    return f"<{_of_class(type(value), '__qualname__')}>"
 
 
 def _has(kind: type, name: str) -> bool:
     """Tell whether a class has something of this name, past what its own class says of that."""
-    return any(name in base.__dict__ for base in kind.__mro__)
+    return any(name in _of_class(base, "__dict__") for base in lineage_of(kind))
+
+
+def _of_class(kind: type, name: str) -> Any:
+    """Return what each class has, past what its own class says of that."""
+    return type.__dict__[name].__get__(kind)
 
 
 def _viewed(view: memoryview) -> list[Any]:

@@ -6,6 +6,7 @@ import logging
 import traceback
 from typing import Any
 
+from dataflow.insides import GUARDED
 from dataflow.redaction import redacted
 
 __all__ = ["redact_logs"]
@@ -26,25 +27,14 @@ def redact_logs() -> None:
 def _redact(record: logging.LogRecord) -> None:
     record.stack_info = redacted(record.stack_info)
     _redact_exception(record)
-    try:
+    message = None
+    with GUARDED:
         message = record.getMessage()
-    except Exception:  # noqa: BLE001 - logging tells it of its own when the record is written
-        record.msg, record.args = redacted(record.msg), redacted(record.args)
-        return
-    clean, arguments = redacted(message), redacted(record.args)
-    if clean != message or redacted(record.msg) is not record.msg or _are_told(arguments, record.args):
-        record.msg, record.args = clean, None  # so it reads as before, but for the secrets
-    else:
-        record.args = arguments
-
-
-def _are_told(arguments: Any, given: Any) -> bool:
-    """Tell whether arguments have become others than copies of their class, such as the texts of errors."""
-    if arguments is given or type(arguments) is not type(given):
-        return arguments is not given
-    if isinstance(given, dict):
-        arguments, given = arguments.values(), given.values()
-    return any(type(one) is not type(before) for one, before in zip(arguments, given, strict=False))
+    msg, args, clean = redacted(record.msg), redacted(record.args), redacted(message)
+    if message is None:  # logging tells of its own what is wrong when the record is written
+        record.msg, record.args = msg, args
+    elif not (msg is record.msg and args is record.args and clean is message):
+        record.msg, record.args = clean, None  # copies may read otherwise than what they stand for
 
 
 def _redact_exception(record: logging.LogRecord) -> None:

@@ -13,13 +13,14 @@ from dataflow.history import History, Part
 from dataflow.insides import (
     BUFFERS,
     CONTAINERS,
+    GUARDED,
     PATHS,
     base_of,
     blank,
     bytes_of,
     has_end,
     inside_of,
-    put,
+    lineage_of,
     text_of,
 )
 
@@ -67,17 +68,24 @@ class Redaction:
         self._clean_parts = _Clean.of(secrets)
 
     def of(self, value: Any, levels: int = MOST_LEVELS) -> Any:
-        """Return the value if it has no secret, else a copy with marks; what has none in it is shared."""
+        """Return the value if it has no secret, else a copy with marks; what has none in it is shared.
+
+        What cannot be looked into may have one, and is told as text, as is what cannot be copied.
+        """
         if type(value) is str:
             return self.secrets.without(value) if self.secrets.in_text.search(value) else value
         if id(value) in self._made:
             return self._made[id(value)]
-        if not self._has_secret(value):
+        has_secret, made = True, None
+        with GUARDED:
+            has_secret = self._has_secret(value)
+        if not has_secret:
             return value
         if not levels:
             return TOO_DEEP
-        way = self._way(type(value))
-        made = self._made[id(value)] = way(value, levels - 1)
+        with GUARDED:
+            made = self._way(type(value))(value, levels - 1)
+        made = self._made[id(value)] = self._text(value) if made is None else made
         return made
 
     def _has_secret(self, value: Any) -> bool:
@@ -153,28 +161,27 @@ class Redaction:
         items = [self.of(item, levels) for item in tuple.__iter__(value)]
         if kind is tuple or has_end(kind):
             return tuple(items)
-        try:
+        with GUARDED:
             made = self._made[id(value)] = tuple.__new__(kind, items)
             self._put_fields(value, made, levels)
-        except Exception:  # noqa: BLE001 - whatever keeps it from being made, there are the items
-            return tuple(items)
-        return made
+            return made
+        return tuple(items)
 
     def _object(self, value: Any, levels: int) -> Any:
         """Copy an object field by field, without calling anything of its own; else tell it as text."""
         kind = type(value)
-        if any(base is History for base in kind.__mro__):  # its parts are linked, as deep as they are many
-            return History([self.of(item, levels) for item in value])
+        if any(
+            base is History for base in lineage_of(kind)
+        ):  # its parts are linked, as deep as they are many
+            return History([self.of(item, levels) for item in History.__iter__(value)])
         made = blank(kind)
         if made is None:
             return self._text(value)
         self._made[id(value)] = made
-        try:
-            self._put_fields(value, made, levels)
-        except Exception:  # noqa: BLE001 - whatever keeps a field from being set, there is the text
-            return self._text(value)
+        self._put_fields(value, made, levels)
         return made
 
     def _put_fields(self, value: Any, made: Any, levels: int) -> None:
-        for name, item, slot in [*inside_of(type(value)).fields(value)]:
-            put(made, name, self.of(item, levels), slot)
+        inside = inside_of(type(value))
+        for name, item, slot in [*inside.fields(value)]:
+            inside.put(made, name, self.of(item, levels), slot)

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from dataflow.redaction import know
+from tests.known_secrets import forgetting
+from tests.secret_kinds import VALUE
 
 pytest_plugins = ("tests.plugins",)
 
@@ -25,3 +30,11 @@ settings.load_profile("ci" if os.environ.get("CI") else "here")
 def anyio_backend(request: pytest.FixtureRequest) -> Any:
     """Run an async test on each backend; `-k trio` picks one, `python -X dev` sets asyncio's debug mode."""
     return request.param
+
+
+@pytest.fixture(scope="module")
+def token_known() -> Iterator[None]:
+    """Know the secret of `tests.secret_kinds`, until the tests of the module are done."""
+    with forgetting():
+        know("TOKEN", VALUE)
+        yield

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import re
 import threading
 from collections import deque
@@ -16,7 +15,6 @@ from pydantic import BaseModel, PrivateAttr, SecretStr
 
 from dataflow import ExecutionContext, Flow, Message, NodeOutput, Ports, Secret, ToolCall, node
 from dataflow.history import History
-from dataflow.log_records import redact_logs
 from dataflow.redaction import know, redacted
 from dataflow.stores import Store
 from tests.known_secrets import forgetting
@@ -240,13 +238,6 @@ def test_a_secret_itself_stays_as_it_tells_its_name_alone() -> None:
     secret = Secret("TOKEN", VALUE)
     found = redacted(Frozen("x", [secret, VALUE]))
     assert found.rest[0] is secret
-
-
-def test_a_logger_writes_objects_with_marks() -> None:
-    redact_logs()
-    record = logging.getLogRecordFactory()("a", logging.INFO, "f", 1, "%s", (Plain(VALUE),), None)
-    given: Any = record.args
-    assert given[0].private == MARK
 
 
 # in a run

@@ -49,7 +49,13 @@ def mcp(
         raise FlowInvalid(name or ("headers" if url else "env"), [str(error)], "tool server") from None
     problems = problems_of(server)
     if problems:
-        words = () if command and is_address(command[0]) else command  # an address may have a key
-        told = name or " ".join(map(str, words)) or "url"
-        raise FlowInvalid(told, problems, "tool server")
+        raise FlowInvalid(name or _program_of(server) or "url", problems, "tool server")
     return Toolbox((server,))
+
+
+def _program_of(server: Server) -> str:
+    """Return the name of the program alone; what else is in a command may be an address with a key."""
+    first = server.command[0] if server.command else ""
+    if not isinstance(first, str) or is_address(first):  # type: ignore[redundant-expr]  # as in `problems_of`
+        return ""
+    return next(iter(first.split()), "")

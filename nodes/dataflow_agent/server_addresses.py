@@ -7,7 +7,14 @@ from functools import cache
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-__all__ = ["host_of", "is_address", "problems_of_address", "putting_query", "shown_address", "without_query"]
+__all__ = [
+    "host_of",
+    "is_address",
+    "make_query_hook",
+    "problems_of_address",
+    "shown_address",
+    "without_query",
+]
 
 #: Where what says who is calling belongs.
 EXPECTED: Final = "`headers` with `${NAME}` in them, by the name of a variable of this process"
@@ -15,15 +22,15 @@ EXPECTED: Final = "`headers` with `${NAME}` in them, by the name of a variable o
 
 def is_address(word: object) -> bool:
     """Tell whether a word of a command is written as an address is."""
-    return isinstance(word, str) and word.lower().startswith(("http://", "https://"))
+    return isinstance(word, str) and word.strip().lower().startswith(("http://", "https://"))
 
 
 def problems_of_address(url: str) -> list[str]:
     """List what is wrong with an address, without all of it: it may have a key."""
     try:
         scheme, host, *_ = urlsplit(url)
-    except ValueError as error:
-        return [f"its address cannot be read: {error}"]
+    except ValueError:  # which may quote a password
+        return ["its address cannot be read; expected http:// or https://, a host and a path"]
     if "://" not in url:
         return ["its address has no protocol; expected http:// or https:// before it"]
     if scheme not in ("http", "https"):
@@ -32,16 +39,18 @@ def problems_of_address(url: str) -> list[str]:
         return [f"its address has a user or password, which would be stored; expected {EXPECTED}"]
     if not host:
         return ["its address has no host; expected one behind //"]
-    return [] if _has_port(url) else ["its address has a port that is none; expected a number up to 65535"]
+    return (
+        ["its address has a port that is none; expected a number up to 65535"] if _has_bad_port(url) else []
+    )
 
 
-def _has_port(url: str) -> bool:
-    """Tell whether the port can be one; what is in its place may be a part of a password."""
+def _has_bad_port(url: str) -> bool:
+    """Tell whether what is in the place of a port can be none; it may be a part of a password."""
     try:
         _ = urlsplit(url).port
     except ValueError:
-        return False
-    return True
+        return True
+    return False
 
 
 def host_of(url: str) -> str:
@@ -60,7 +69,7 @@ def without_query(url: str) -> str:
     return urlsplit(url)._replace(query="", fragment="").geturl()
 
 
-def putting_query(url: str) -> Callable[[Any], Awaitable[None]]:
+def make_query_hook(url: str) -> Callable[[Any], Awaitable[None]]:
     """Make the hook that puts the query of an address on each request to it, where no text shows it."""
     import httpx2  # loaded by now
 
@@ -78,6 +87,8 @@ def _unshown() -> Any:
     import httpx2  # loaded by now
 
     class Unshown(httpx2.URL):
+        """An address that keeps its query out of its text."""
+
         def __str__(self) -> str:
             return str(self.copy_with(query=None))
 

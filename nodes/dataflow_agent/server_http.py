@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 
 import anyio
 
-from dataflow_agent.server_addresses import putting_query, without_query
+from dataflow_agent.server_addresses import make_query_hook, without_query
 from dataflow_agent.server_errors import ServerFailed
 from dataflow_agent.server_headers import revealed
 from dataflow_agent.server_links import LinkLost, RequestFailed, RequestUnauthorized, told_first
@@ -71,7 +71,7 @@ class Http:
 
         timeout = httpx2.Timeout(SEND_SECONDS, read=SILENT_SECONDS)
         url = self._server.url
-        hooks: dict[str, list[Callable[..., Any]]] = {"request": [putting_query(url)], "response": [_note]}
+        hooks: dict[str, list[Callable[..., Any]]] = {"request": [make_query_hook(url)], "response": [_note]}
         token = _EXCHANGE.set(self._first)
         try:
             async with (

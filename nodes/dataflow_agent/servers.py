@@ -114,7 +114,8 @@ class ServerTool:
 def problems_of(server: Server) -> list[str]:
     """List what is wrong with a description."""
     problems = [
-        f"its command has {word!r}; expected words, each an argument of its own, as in mcp(*command)"
+        f"its command has something of class {type(word).__name__}; expected words, each an argument of its "
+        "own, as in mcp(*command)"
         for word in server.command
         if not isinstance(word, str)  # type: ignore[redundant-expr]  # as who calls it may know no types
     ]

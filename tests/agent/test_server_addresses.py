@@ -82,6 +82,9 @@ def test_a_server_of_a_document_is_refused_without_what_it_has() -> None:
     with pytest.raises(ValidationError, match="its address has a user or password") as caught:
         OfferedServer(url="http://me:hidden@here/mcp")
     assert "hidden" not in str(caught.value)
+
+
+def test_a_server_of_a_document_is_shown_without_its_query() -> None:
     assert "hidden" not in repr(OfferedServer(url="http://here/mcp?key=hidden"))
 
 
@@ -95,6 +98,8 @@ def test_a_document_is_refused_without_what_it_has(tmp_path: Path) -> None:
 
 
 def test_what_is_shown_has_neither_user_nor_query() -> None:
-    url = "https://me:hidden@here:81/a/mcp?key=hidden#hidden"
-    assert shown_address(url) == "https://here:81/a/mcp"
-    assert without_query(url) == "https://me:hidden@here:81/a/mcp"
+    assert shown_address("https://me:hidden@here:81/a/mcp?key=hidden#hidden") == "https://here:81/a/mcp"
+
+
+def test_what_the_library_is_given_has_no_query() -> None:
+    assert without_query("https://me@here:81/a/mcp?key=hidden#hidden") == "https://me@here:81/a/mcp"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import traceback
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,7 +21,7 @@ pytestmark = pytest.mark.timeout(60)
     ("command", "url", "text"),
     [
         (([sys.executable, SERVER],), "", "expected words, each an argument of its own, as in"),
-        ((sys.executable, 3), "", "its command has 3; expected words"),
+        ((sys.executable, 3), "", "its command has something of class int; expected words"),
         ((), "127.0.0.1:8765/mcp?key=hidden", "its address has no protocol; expected http:// or https://"),
         ((), "localhost:8765/mcp", "its address has no protocol; expected http:// or https://"),
         ((), "http:///mcp", "its address has no host"),
@@ -36,13 +37,34 @@ pytestmark = pytest.mark.timeout(60)
             "",
             "its command is an address; expected a command, or the address as",
         ),
-        ((), "http://[::1/mcp", "its address cannot be read: Invalid IPv6 URL"),
+        ((" https://me:hidden@host/",), "", "its command is an address; expected a command"),
+        ((["npx", "https://host/mcp?key=hidden"],), "", "its command has something of class list; expected"),
+        (
+            (),
+            "http://[::1/mcp",
+            "its address cannot be read; expected http:// or https://, a host and a path",
+        ),
+        ((), "http://me:hidden@h℀/mcp", "its address cannot be read; expected"),
+        ((), "http://me:[hidden]@here/mcp", "its address cannot be read; expected"),
     ],
 )
 @pytest.mark.parametrize("name", ["", "served"])
 def test_what_is_no_command_and_no_address_is_refused(command: Any, url: str, text: str, name: str) -> None:
     with pytest.raises(FlowInvalid, match=text) as caught:
         mcp(*command, url=url, name=name)
+    assert "hidden" not in "".join(traceback.format_exception(caught.value))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("npx", "mcp-remote", "https://h/mcp?key=hidden"),
+        ("npx mcp-remote https://h/mcp?key=hidden",),
+    ],
+)
+def test_of_a_command_that_is_refused_the_program_alone_is_told(command: tuple[str, ...]) -> None:
+    with pytest.raises(FlowInvalid, match=r"^tool server 'npx' has 1 problem") as caught:
+        mcp(*command, deadline=-1)
     assert "hidden" not in str(caught.value)
 
 

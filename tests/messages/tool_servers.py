@@ -49,7 +49,7 @@ ROWS: Final = [
     Row(
         "a server whose command is one list",
         lambda: mcp(["serve", "here"]),
-        "its command has ['serve', 'here']; expected words, each an argument of its own, as in mcp(*command)",
+        "its command has something of class list; expected words, each an argument of its own, as in mcp(*command)",
     ),
     Row(
         "an address without a protocol",
@@ -76,7 +76,11 @@ ROWS: Final = [
         lambda: mcp("https://here/mcp?key=sk-12"),
         "its command is an address; expected a command, or the address as `url`",
     ),
-    Row("an address that is none", lambda: mcp(url="http://[::1"), "its address cannot be read: …"),
+    Row(
+        "an address that is none",
+        lambda: mcp(url="http://[::1"),
+        "its address cannot be read; expected http:// or https://, a host and a path",
+    ),
     Row(
         "a value in place of a variable",
         listing(command=("serve",), name="files", env={"TOKEN": "sk_live"}),
