@@ -146,10 +146,21 @@ class PastReasons:
         waits = [
             _Port(port, "it waits for")
             for port in self._reads.nodes.get(path, ())
-            if not port.startswith(f"{INPUT}.") and self._token(*port.split(".", 1)) is None
+            if self._is_awaited(path, port)
         ]
         text = f"{path} is waiting" if waits else f"{path} is waiting: nothing has started it yet"
         return Finding(ReasonKind.WAITING, path, text, waits)
+
+    def _is_awaited(self, path: str, port: str) -> bool:
+        """Tell whether a firing that has not begun waits for a port: one from outside it that has not settled.
+
+        Not every port of what has ended is told with a token.
+        """
+        maker, _, name = port.partition(".")
+        if maker == INPUT or maker.startswith(f"{path}/") or self._token(maker, name) is not None:
+            return False
+        firing = self._past.firings.get(maker)
+        return firing is None or firing.state is None
 
     def _of_port(self, name: str, how: str) -> Finding:
         """Tell what a port has come to, alone or as what something else waits for or is made of."""
