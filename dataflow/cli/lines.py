@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from dataflow.cli.board import key_of
 from dataflow.cli.streams import tell
-from dataflow.cli.texts import duration
+from dataflow.cli.texts import MOST_REASON, duration, one_line
 from dataflow.events import EventKind
 from dataflow.states import NodeState
 from dataflow.wording import counted, visible
@@ -86,7 +86,7 @@ class Lines:
         if began is not None:
             parts.append(duration((event.time - began).total_seconds()))
         if "reason" in event.data and (began is None or _is_handled(state, event)):
-            parts.append(f"({visible(event.data['reason'])})")
+            parts.append(f"({visible(one_line(event.data['reason'], MOST_REASON))})")
         tell("  ".join(parts))
 
     def _is_passed_over(self, state: NodeState, path: str) -> bool:

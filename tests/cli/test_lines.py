@@ -58,6 +58,13 @@ def test_a_node_that_never_began_says_why(log: Log) -> None:
     ]
 
 
+def test_why_a_failure_was_handled_is_on_the_line_of_its_node(log: Log) -> None:
+    log.start("a").end("a", "failed", reason="a failed: no\n  luck\n" + "x" * 300)
+    ((*_, told),) = log.read()
+    assert told.startswith("(a failed: no luck xxx")
+    assert len(told) == 202
+
+
 def test_a_map_has_one_line_and_one_for_each_item_that_failed(log: Log) -> None:
     log.start("m").tell(EventKind.MAP_OPENED, "m", items=3)
     log.start("m[0]").end("m[0]").start("m[1]").end("m[1]", "failed").end("m[2]/inner", "timed_out")
