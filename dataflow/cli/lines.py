@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from dataflow.cli.board import key_of
 from dataflow.cli.streams import tell
-from dataflow.cli.texts import duration
+from dataflow.cli.texts import MOST_REASON, duration, one_line
 from dataflow.events import EventKind
 from dataflow.states import NodeState
 from dataflow.wording import counted, visible
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Lines"]
 
+_DISABLED: Final = "disabled"  # why a node is skipped that is switched off
 _FAILED: Final = (NodeState.FAILED, NodeState.TIMED_OUT)
 MOST_ASKED: Final = 20  # asks that are told when they open
 _WIDTH: Final = max(len(state.value) for state in NodeState)
@@ -36,7 +37,8 @@ def _is_handled(state: NodeState, event: Event) -> bool:
 class Lines:
     """A progress that writes lines to standard error; with `every_item` one for each item, failed or not.
 
-    `own` are the keys of the nodes that have lines, None for all.
+    `own` are the keys of the nodes of a file of another system, which alone have lines; None for other flows.
+    Of such a file nodes that nothing leads to stand disabled, without lines: the report on it tells of them.
     """
 
     def __init__(self, *, every_item: bool = False, own: Collection[str] | None = None) -> None:
@@ -78,7 +80,9 @@ class Lines:
         state = NodeState(event.data["state"])
         if state is NodeState.NOT_RUN or self._is_passed_over(state, event.path):
             return
-        if self._own is not None and key_of(event.path) not in self._own:
+        if self._own is not None and (
+            key_of(event.path) not in self._own or event.data.get("reason") == _DISABLED
+        ):
             return
         parts = [state.value.ljust(_WIDTH), visible(event.path)]
         if items is not None:
@@ -86,7 +90,7 @@ class Lines:
         if began is not None:
             parts.append(duration((event.time - began).total_seconds()))
         if "reason" in event.data and (began is None or _is_handled(state, event)):
-            parts.append(f"({visible(event.data['reason'])})")
+            parts.append(f"({visible(one_line(event.data['reason'], MOST_REASON))})")
         tell("  ".join(parts))
 
     def _is_passed_over(self, state: NodeState, path: str) -> bool:

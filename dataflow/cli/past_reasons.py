@@ -87,7 +87,7 @@ class PastReasons:
             first, *rest = found.reasons
             text = first.text.replace(repr(ports[0]), f"output {name!r}", 1)
             return Explanation((replace(first, text=text, place=name), *rest))
-        tokens = [self._token(*port.split(".", 1)) for port in ports]
+        tokens = [self._settled(port)[1] for port in ports]
         has_value = not ports or any(token is not None and "value" in token for token in tokens)
         head = Finding(
             ReasonKind.VALUE if has_value else ReasonKind.UNSETTLED,
@@ -146,19 +146,46 @@ class PastReasons:
         waits = [
             _Port(port, "it waits for")
             for port in self._reads.nodes.get(path, ())
-            if not port.startswith(f"{INPUT}.") and self._token(*port.split(".", 1)) is None
+            if self._is_awaited(path, port)
         ]
         text = f"{path} is waiting" if waits else f"{path} is waiting: nothing has started it yet"
         return Finding(ReasonKind.WAITING, path, text, waits)
 
+    def _is_awaited(self, path: str, port: str) -> bool:
+        """Tell whether what has not begun waits for a port: one from outside that has not settled.
+
+        Not every port of what has ended is told with a token.
+        """
+        address = port.partition(".")[0]
+        if address == INPUT or address.startswith(f"{path}/"):
+            return False
+        return self._settled(port)[1] is None and not self._has_ended(self._maker(address))
+
+    def _maker(self, address: str) -> str:
+        """Find the firing that settles the ports at an address: of what leaves rounds, their loop."""
+        return address if address in self._past.firings else address.partition("/")[0]
+
+    def _has_ended(self, path: str) -> bool:
+        firing = self._past.firings.get(path)
+        return firing is not None and firing.state is not None
+
+    def _settled(self, port: str) -> tuple[str, Mapping[str, Any] | None]:
+        """Return the firing that settles a port, and its token: of a loop that has ended the last one."""
+        address, _, name = port.partition(".")
+        maker = self._maker(address)
+        if maker != address and self._has_ended(maker):
+            last = (path for path in reversed(self._past.firings) if address_of(path) == address)
+            address = next(last, address)
+        return address, self._token(address, name)
+
     def _of_port(self, name: str, how: str) -> Finding:
         """Tell what a port has come to, alone or as what something else waits for or is made of."""
-        path, _, port = name.partition(".")
-        token = self._token(path, port)
+        path, token = self._settled(name)
+        maker = _Firing(self._maker(path))
         if how:
-            return Finding(ReasonKind.WAITING, name, f"{how} {name}", [_Firing(path)])
+            return Finding(ReasonKind.WAITING, name, f"{how} {name}", [maker])
         if token is None:
-            return Finding(ReasonKind.UNSETTLED, name, f"{name!r} has no value so far", [_Firing(path)])
+            return Finding(ReasonKind.UNSETTLED, name, f"{name!r} has no value so far", [maker])
         if "value" in token:
             return Finding(ReasonKind.VALUE, name, f"{name!r} has a value")
         read = self._found.stored.readable

@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from dataflow.cli.texts import duration, one_line
+from dataflow.cli.texts import MOST_REASON, duration, one_line
 from dataflow.states import NodeState
 from dataflow.wording import counted, visible
 
@@ -109,7 +109,7 @@ def _line(past: Past, status: str, branch: _Branch) -> str:
         parts.append(f"attempt {firing.attempt}")
     reason = reason_of(firing)
     if state != NodeState.DONE.value and reason:
-        parts.append(f"({one_line(reason, 200)})")
+        parts.append(f"({one_line(reason, MOST_REASON)})")
     return "  ".join(filter(None, parts)).rstrip()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from dataflow.wording import visible
 
@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-__all__ = ["duration", "moment", "one_line", "table"]
+__all__ = ["MOST_REASON", "duration", "moment", "one_line", "table"]
+
+MOST_REASON: Final = 200  # characters of why a firing has ended, on its line
 
 
 def one_line(text: str, limit: int = 500) -> str:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import timedelta
 from typing import Any
 
@@ -13,8 +14,8 @@ from tests.cli.test_board import START
 class Log:
     """Lines of a run in which each event takes half a second."""
 
-    def __init__(self, capture: pytest.CaptureFixture[str]) -> None:
-        self.lines = Lines()
+    def __init__(self, capture: pytest.CaptureFixture[str], own: Collection[str] | None = None) -> None:
+        self.lines = Lines(own=own)
         self._capture = capture
         self._number = 0
 
@@ -56,6 +57,20 @@ def test_a_node_that_never_began_says_why(log: Log) -> None:
         ["skipped", "", "a", "(port 'x'\\x1b has no value)"],
         ["cancelled", "c"],
     ]
+
+
+def test_why_a_failure_was_handled_is_on_the_line_of_its_node(log: Log) -> None:
+    log.start("a").end("a", "failed", reason="a failed: no\n  luck\n" + "x" * 300)
+    ((*_, told),) = log.read()
+    assert told.startswith("(a failed: no luck xxx")
+    assert len(told) == 202
+
+
+def test_a_node_that_is_disabled_has_a_line_unless_a_file_of_another_system_has_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert Log(capsys).end("a", "skipped", reason="disabled").read() == [["skipped", "", "a", "(disabled)"]]
+    assert Log(capsys, own={"a"}).end("a", "skipped", reason="disabled").read() == []
 
 
 def test_a_map_has_one_line_and_one_for_each_item_that_failed(log: Log) -> None:

@@ -84,7 +84,8 @@ class AgentronWords:
             case EventKind.RUN_PAUSED | EventKind.RUN_FINISHED:
                 status = str(data.get("status", "paused"))
                 self._record["status"] = STATUSES.get(status, status)
-                self._record["finishedAt"] = event.time.isoformat()
+                if event.kind is EventKind.RUN_FINISHED:
+                    self._record["finishedAt"] = event.time.isoformat()
             case _:
                 pass  # the system has no word for it
 
@@ -124,7 +125,7 @@ class AgentronWords:
 
     def _keep(self, step: Mapping[str, Any], path: str) -> None:
         """Keep a step in the trail."""
-        told = {STEP[name]: value for name, value in step.items() if name in STEP and _is_said(value)}
+        told = {called: step[name] for name, called in STEP.items() if name in step and _is_said(step[name])}
         if rounds := ROUND.findall(path):  # of the loops around it, the inner one last
             told["round"] = int(rounds[-1])
         if calls := step.get("calls"):

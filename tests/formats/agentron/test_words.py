@@ -31,6 +31,7 @@ async def test_what_was_replied_is_told_and_the_trail_begins_anew() -> None:
         lines, paused = await told(flow.start(), AgentronWords(flow.wiring))
         record = json.loads(lines[-1])
         assert record["status"] == "waiting_for_user"
+        assert "finishedAt" not in record
         assert record["output"]["question"] == "Which one?"
         lines, _ = await told(flow.resuming(paused, {"w/wait": "this"}), AgentronWords(flow.wiring))
     assert lines[:-1] == [
@@ -88,4 +89,6 @@ async def test_the_step_that_failed_has_its_round_and_the_error_of_its_own_turn(
     failed = output["trail"].pop()
     assert [step["nodeId"] for step in output["trail"]] == ["a", "b"]
     assert (failed["nodeId"], failed["order"], failed["round"]) == ("a", 2, 1)
+    earlier = output["trail"][0]
+    assert [key for key in failed if key in earlier] == [key for key in earlier if key in failed]
     assert failed["error"] == output["error"] == "model 'openai/gpt-5': boom"

@@ -96,6 +96,12 @@ def test_checks_are_judged_after_a_failure_too(tmp_path: Path) -> None:
     assert (verdict["node_name"], verdict["check_results"][0]["verdict"]) == ("a", "Pass")
 
 
+def test_a_walk_that_fails_before_any_node_with_checks_warns_of_nothing(tmp_path: Path) -> None:
+    done = run(tmp_path, workflow([press("b"), typing("c", checks=[check("C")])]), **BROKEN)
+    assert done.error is not None
+    assert (done.error.result.outputs["checks"], done.error.result.warnings) == ([], ())
+
+
 def test_checks_in_a_loop_that_fails_are_judged_too(tmp_path: Path) -> None:
     nodes = [*loop("l", never, 2), typing("a", checks=[check("A")]), press("b"), typing("c")]
     data = workflow(

@@ -54,7 +54,7 @@ class Asked(NamedTuple):
 def checks(
     f: Flow,
     context: ExecutionContext,
-    seen: list[dict[str, Any]],
+    seen: list[dict[str, Any]] | None = None,
     failures: list[Failure] | None = None,
     *,
     config: Checks,
@@ -62,7 +62,7 @@ def checks(
     """Judge one node after the other, up to the first of which a check has failed.
 
     `seen` is what nodes with checks have done, and `failures` what has failed: both are there when the walk
-    has ended, in whatever way.
+    has ended, in whatever way. Where no node with checks has run, none is judged.
     """
     verdicts = f.add(begin, failures=failures).out
     for number, one in enumerate(config.nodes, 1):
@@ -85,10 +85,14 @@ async def begin(failures: list[Failure] | None = None) -> list[dict[str, Any]]: 
 
 @node(name="ask")
 async def ask(
-    context: ExecutionContext, seen: list[dict[str, Any]], verdicts: list[dict[str, Any]], config: Judging
+    context: ExecutionContext,
+    verdicts: list[dict[str, Any]],
+    seen: list[dict[str, Any]] | None = None,
+    *,
+    config: Judging,
 ) -> Asked:
     """Ask for a judgement of the last time that the node has run."""
-    kept = next((Evidence(**one) for one in seen if one["name"] == config.node.name), None)
+    kept = next((Evidence(**one) for one in seen or () if one["name"] == config.node.name), None)
     if kept is None or failed(verdicts):
         return Asked(SKIP, SKIP)
     if kept.image:
