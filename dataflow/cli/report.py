@@ -123,7 +123,7 @@ def write_outputs(out: TextIO | None, result: Result, wanted: Sequence[str], opt
         text = bare_text(value) if bare else output_text(name, value, shorten=shorten)
         write(out, visible(text) if bare and shorten else text)
     reasons = _without_value(result, wanted) if result.status == "completed" else {}
-    if reasons and values:  # as those behind the exits of a branch that were not taken
+    if values and len(reasons) > 1:  # as those behind the exits of a branch that were not taken
         tell(_left_out(result.run_id, [*reasons], options))
     else:
         for reason in reasons.values():
