@@ -106,7 +106,7 @@ class OwnError(Exception):
     """Shows nothing of what it has."""
 
     @property
-    def args(self) -> NoReturn:  # type: ignore[override]
+    def args(self) -> NoReturn:  # type: ignore[override]  # errors of such classes there are
         raise LookupError
 
     def __repr__(self) -> str:

@@ -49,4 +49,4 @@ def test_a_chain_of_many_errors_is_looked_through() -> None:
     told: Any = redacted(error)
     assert told == "ValueError('harmless')"
     while error.__cause__ is not None:  # as Python frees a chain by calls within calls
-        error = error.__cause__  # type: ignore[assignment]
+        error = error.__cause__  # type: ignore[assignment]  # each but the last has one

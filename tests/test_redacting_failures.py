@@ -52,7 +52,7 @@ class Guards:
         self.token = VALUE
 
     @property
-    def __dict__(self) -> NoReturn:  # type: ignore[override]
+    def __dict__(self) -> NoReturn:  # type: ignore[override]  # that it is odd is the point
         type(self).tries += 1
         raise LookupError
 

@@ -70,7 +70,7 @@ def of_feedback() -> Flow:
     """Rounds that a feedback edge makes, and that have ended, with readers of what leaves them."""
     flow = Flow("feedback")
     flow.input("x", int, default=0)
-    counted = flow.add(up)  # type: ignore[call-arg]
+    counted = flow.add(up)  # type: ignore[call-arg]  # `connect` wires the port
     passed = flow.add(small, x=counted.out)
     flow.connect("$in.x", "up.x")
     flow.connect("small", "up.x", feedback=True, limit=None)
