@@ -170,9 +170,8 @@ class Redaction:
     def _object(self, value: Any, levels: int) -> Any:
         """Copy an object field by field, without calling anything of its own; else tell it as text."""
         kind = type(value)
-        if any(
-            base is History for base in lineage_of(kind)
-        ):  # its parts are linked, as deep as they are many
+        # The parts of a history are linked, as deep as they are many.
+        if any(base is History for base in lineage_of(kind)):
             return History([self.of(item, levels) for item in History.__iter__(value)])
         made = blank(kind)
         if made is None:
