@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import multiprocessing
 import os
 import signal
 import sys
 import threading
 import time
 from collections.abc import Callable
+from hashlib import pbkdf2_hmac
 from typing import Any, Final, NamedTuple
 
 import anyio
@@ -102,6 +105,24 @@ def block(x: Any) -> Any:
 async def block_loop(x: Any) -> Any:
     say("begun")
     time.sleep(1000)  # noqa: ASYNC251 - what must not be done
+
+
+async def block_loop_in_c(x: Any) -> Any:
+    say("begun")
+    pbkdf2_hmac("sha256", b"", b"", 10**9)  # minutes in which Python calls no handler
+
+
+async def block_loop_that_hears(x: Any) -> Any:
+    asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, say, "heard")
+    await block_loop(x)
+
+
+async def end_a_fork(x: Any) -> Any:
+    process = multiprocessing.get_context("fork").Process(target=time.sleep, args=(1000,))
+    process.start()
+    process.terminate()
+    process.join()
+    return process.exitcode
 
 
 async def block_other_thread(x: Any) -> Any:
@@ -221,6 +242,8 @@ for number in range(60):
 
 fails, skips, broken, waits = of_one(fail), of_one(skip), of_one(broken_text), of_one(wait)
 blocks, blocks_loop, blocks_other = of_one(threaded(block)), of_one(block_loop), of_one(block_other_thread)
+blocks_in_c, blocks_and_hears = of_one(block_loop_in_c), of_one(block_loop_that_hears)
+ends_a_fork = of_one(end_a_fork)
 swallows, interrupts, interrupts_twice = of_one(swallow), of_one(interrupt), of_one(interrupt_twice)
 leaves, chats, passes = of_one(leave), of_one(chat), of_one(same)
 

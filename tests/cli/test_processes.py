@@ -35,7 +35,7 @@ def test_a_signal_cancels_a_run_and_leaves_nothing(flow: str, number: signal.Sig
     assert "Traceback" not in err
 
 
-@pytest.mark.parametrize("flow", ["swallows", "blocks_loop"])
+@pytest.mark.parametrize("flow", ["swallows", "blocks_loop", "blocks_in_c", "blocks_and_hears"])
 def test_a_second_signal_ends_at_once_whatever_a_node_does(flow: str) -> None:
     with started("run", f"{EXAMPLES}:{flow}") as process:
         read_until(process.stdout, "begun")
@@ -46,6 +46,22 @@ def test_a_second_signal_ends_at_once_whatever_a_node_does(flow: str) -> None:
     assert process.returncode == 130
     assert err.splitlines()[-1].startswith("cancelled: ended at once")
     assert "Traceback" not in err
+
+
+def test_signals_at_once_are_two() -> None:
+    with started("run", f"{EXAMPLES}:blocks_in_c") as process:
+        read_until(process.stdout, "begun")
+        for number, _ in SIGNALS:
+            process.send_signal(number)
+        _, err = process.communicate()
+    assert process.returncode in {code for _, code in SIGNALS}
+    assert err.splitlines()[-1] == "cancelled: ended at once"
+
+
+def test_a_forked_process_has_its_signals_back() -> None:
+    done = run("run", f"{EXAMPLES}:ends_a_fork", "--json")
+    assert json.loads(done.stdout)["outputs"] == {"out": -signal.SIGTERM}
+    assert "cancelling" not in done.stderr
 
 
 def test_a_node_that_swallows_cancellation_does_not_hold_up_the_process_for_ever() -> None:
