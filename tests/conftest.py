@@ -12,18 +12,24 @@ from hypothesis import HealthCheck, settings
 from dataflow.redaction import know
 from tests.known_secrets import forgetting
 from tests.secret_kinds import VALUE
+from tests.steady import NO_END, warn_of_blocking
 
 pytest_plugins = ("tests.plugins",)
 
-settings.register_profile("here", deadline=None, print_blob=True)
+# A machine that does other things draws slowly, which is no fault of a test.
 settings.register_profile(
-    "ci",
-    parent=settings.get_profile("here"),
-    database=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow],
+    "here", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
 )
+settings.register_profile("ci", parent=settings.get_profile("here"), database=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def unhurried() -> Iterator[None]:
+    """Warn of no step that takes long, as any does on a machine that does other things."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        warn_of_blocking(monkeypatch, above=NO_END)
+        yield
 
 
 @pytest.fixture(scope="module", params=["asyncio", "trio"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-__all__ = ["NO_END", "let_no_slice_end", "warn_of_no_blocking"]
+__all__ = ["NO_END", "let_no_slice_end", "warn_of_blocking"]
 
 #: Longer than any test takes, in seconds.
 NO_END = 3600.0
@@ -15,7 +15,7 @@ def let_no_slice_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dataflow.workers.SLICE", NO_END)
 
 
-def warn_of_no_blocking(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Warn of no step that keeps the event loop, as any does on a machine that does other things (S9.2)."""
+def warn_of_blocking(monkeypatch: pytest.MonkeyPatch, *, above: float) -> None:
+    """Warn of each step that keeps the event loop for more than these seconds (S9.2)."""
     for module in ("inline", "isolation"):
-        monkeypatch.setattr(f"dataflow.{module}.MOST_BLOCKING", NO_END)
+        monkeypatch.setattr(f"dataflow.{module}.MOST_BLOCKING", above)

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 __all__ = ["FileLock", "is_taken", "take", "wait_for"]
 
 #: How long a lock is tried for while others only ask about it, and the pause between two tries, in seconds:
-#: the system cannot wait for a lock and give up after a time.
-PATIENCE: Final = 0.2
+#: the system cannot wait for a lock and give up after a time. Asking takes microseconds, but a process that
+#: asks may be kept from going on.
+PATIENCE: Final = 10.0
 PAUSE: Final = 0.001
 
 

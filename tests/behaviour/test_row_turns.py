@@ -15,6 +15,7 @@ from anyio.lowlevel import checkpoint
 
 from dataflow import EventKind, Flow, Retry, Run, collect, each, node, this_firing
 from tests.behaviour.rows import inc, one
+from tests.steady import warn_of_blocking
 
 
 def wired(f: Flow, names: str, function: Callable[[str], Any], start: Any = 0) -> None:
@@ -118,12 +119,6 @@ async def test_a_row_goes_on_with_the_first_made_ready_and_the_rest_wait_behind_
 # what blocks the event loop
 
 
-def let_block(patch: pytest.MonkeyPatch, seconds: float) -> None:
-    """Tell each step that takes longer than that."""
-    for module in ("isolation", "inline"):
-        patch.setattr(f"dataflow.{module}.MOST_BLOCKING", seconds)
-
-
 async def blockers(f: Flow) -> list[str]:
     """Run a flow, and name the nodes that are told to block the event loop, one after the other."""
     async with f.start() as run:
@@ -134,23 +129,23 @@ async def blockers(f: Flow) -> list[str]:
 
 
 async def test_each_node_of_a_row_that_blocks_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    let_block(monkeypatch, -1.0)
+    warn_of_blocking(monkeypatch, above=-1.0)
     with Flow() as f:
         wired(f, "abc", lambda _: inc)
     assert await blockers(f) == ["a", "b", "c"]
 
 
 async def test_a_node_of_a_row_that_blocks_in_a_later_step_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    let_block(monkeypatch, inf)
+    warn_of_blocking(monkeypatch, above=inf)
 
     async def blocks_later(x: int) -> int:
         await checkpoint()
-        let_block(monkeypatch, -1.0)
+        warn_of_blocking(monkeypatch, above=-1.0)
         await checkpoint()
         return x
 
     async def blocks_no_more(x: int) -> int:
-        let_block(monkeypatch, inf)
+        warn_of_blocking(monkeypatch, above=inf)
         return x
 
     functions = {"c": blocks_later, "d": blocks_no_more}
@@ -160,10 +155,10 @@ async def test_a_node_of_a_row_that_blocks_in_a_later_step_is_named(monkeypatch:
 
 
 async def test_a_node_of_a_row_that_blocks_and_raises_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    let_block(monkeypatch, inf)
+    warn_of_blocking(monkeypatch, above=inf)
 
     async def blocks_and_raises(x: int) -> int:
-        let_block(monkeypatch, -1.0)
+        warn_of_blocking(monkeypatch, above=-1.0)
         raise ValueError(x)
 
     with Flow() as f:

@@ -29,6 +29,7 @@ from dataflow import (
     threaded,
 )
 from tests.behaviour.table import states_of
+from tests.steady import warn_of_blocking
 
 
 @pytest.fixture(autouse=True)
@@ -136,7 +137,11 @@ async def test_async_code_is_timed_out_where_it_waits() -> None:
     assert (cause.node, cause.seconds, cause.bound) == ("slow", 0.03, "timeout")
 
 
-async def test_code_that_blocks_the_event_loop_is_told_with_its_path_and_time() -> None:
+async def test_code_that_blocks_the_event_loop_is_told_with_its_path_and_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    warn_of_blocking(monkeypatch, above=0.1)
+
     async def blocks() -> str:
         time.sleep(0.15)  # noqa: ASYNC251 - it is to block
         return "done"

@@ -12,7 +12,7 @@ import pytest
 
 from dataflow.cli import main
 from tests.cli.processes import EXAMPLES
-from tests.steady import let_no_slice_end, warn_of_no_blocking
+from tests.steady import let_no_slice_end
 
 
 class Done(NamedTuple):
@@ -44,7 +44,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture(autouse=True)
 def steady(monkeypatch: pytest.MonkeyPatch) -> None:
     let_no_slice_end(monkeypatch)
-    warn_of_no_blocking(monkeypatch)
 
 
 @pytest.fixture

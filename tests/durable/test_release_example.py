@@ -14,8 +14,8 @@ from tests.cli.processes import COMMAND, environment, read_until, started
 
 EXAMPLE: Final = Path(__file__).parents[2] / "docs" / "examples" / "release.yaml"
 APPROVED: Final = 'review/ask={"decision": "approve", "note": "fine"}'
-#: A node that keeps the process alive while the ask is open.
-SLOW: Final = "  slow:   {type: control.delay, config: {seconds: 1.5}, inputs: {value: text}}\n  review:"
+#: A node that keeps the process alive while the ask is open, for longer than it takes to be killed.
+SLOW: Final = "  slow:   {type: control.delay, config: {seconds: 5}, inputs: {value: text}}\n  review:"
 
 
 @pytest.fixture(autouse=True)
