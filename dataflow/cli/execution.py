@@ -52,13 +52,11 @@ async def execute(
     async with executing as run:
         events = run.events(inputs=with_inputs)
         interrupts.on_signal(waker(partial(run.cancel, "cancelled by a signal")))
-        try:
-            async for event in events:
-                if not see(event) and not reason:
-                    reason = UNREAD
-                    run.cancel(reason)
-        finally:
-            interrupts.run_ended()
+        async for event in events:
+            if not see(event) and not reason:
+                reason = UNREAD
+                run.cancel(reason)
+        interrupts.run_ended()
         try:
             result, failures = await run, ()
         except RunFailed as failed:

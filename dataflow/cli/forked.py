@@ -16,7 +16,7 @@ __all__ = ["leave_in_forked"]
 def leave_in_forked(numbers: Collection[signal.Signals], leave: Callable[[], None]) -> None:
     """Call `leave` in each process that is forked off from now on, before any of these signals arrives there.
 
-    They are held back while it is forked: Python drops what comes before the new process is set up.
+    They are held back while it is forked: Python drops what is to be handled when the new process is set up.
     """
     held = threading.local()  # by the thread that forks
 
@@ -27,7 +27,9 @@ def leave_in_forked(numbers: Collection[signal.Signals], leave: Callable[[], Non
         signal.pthread_sigmask(signal.SIG_SETMASK, held.before)
 
     def begin() -> None:
-        leave()
-        release()
+        try:
+            leave()
+        finally:
+            release()
 
     os.register_at_fork(before=hold, after_in_parent=release, after_in_child=begin)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import multiprocessing
 import os
 import signal
 import sys
@@ -117,12 +116,44 @@ async def block_loop_that_hears(x: Any) -> Any:
     await block_loop(x)
 
 
+def code_of(forked: int) -> int:
+    return os.waitstatus_to_exitcode(os.waitpid(forked, 0)[1])
+
+
 async def end_a_fork(x: Any) -> Any:
-    process = multiprocessing.get_context("fork").Process(target=time.sleep, args=(1000,))
-    process.start()
-    process.terminate()
-    process.join()
-    return process.exitcode
+    forked = os.fork()
+    if not forked:
+        time.sleep(1000)  # noqa: ASYNC251 - in a process of its own
+    os.kill(forked, signal.SIGTERM)
+    return code_of(forked)
+
+
+async def ignore_in_a_fork(x: Any) -> Any:
+    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    forked = os.fork()
+    if not forked:
+        os._exit(signal.getsignal(signal.SIGTERM) is signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, before)
+    return code_of(forked)
+
+
+async def wait_for_program(x: Any) -> Any:
+    say("begun")
+    return (await anyio.run_process(["sleep", "1000"], check=False)).returncode
+
+
+async def serve(x: Any) -> Any:
+    """Take Ctrl-C as servers do, end what they do, and pass it on."""
+    taken = anyio.Event()
+    before = signal.signal(signal.SIGINT, lambda *_: taken.set())
+    say("begun")
+    while not taken.is_set():  # noqa: ASYNC110 - a handler cannot wake the loop
+        await anyio.sleep(0.01)
+    await anyio.sleep(1)
+    say("cleaned up")
+    signal.signal(signal.SIGINT, before)
+    signal.raise_signal(signal.SIGINT)
+    await anyio.sleep_forever()
 
 
 async def block_other_thread(x: Any) -> Any:
@@ -243,7 +274,8 @@ for number in range(60):
 fails, skips, broken, waits = of_one(fail), of_one(skip), of_one(broken_text), of_one(wait)
 blocks, blocks_loop, blocks_other = of_one(threaded(block)), of_one(block_loop), of_one(block_other_thread)
 blocks_in_c, blocks_and_hears = of_one(block_loop_in_c), of_one(block_loop_that_hears)
-ends_a_fork = of_one(end_a_fork)
+waits_for_program, serves = of_one(wait_for_program), of_one(serve)
+ends_a_fork, ignores_in_a_fork = of_one(end_a_fork), of_one(ignore_in_a_fork)
 swallows, interrupts, interrupts_twice = of_one(swallow), of_one(interrupt), of_one(interrupt_twice)
 leaves, chats, passes = of_one(leave), of_one(chat), of_one(same)
 

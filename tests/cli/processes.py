@@ -28,7 +28,9 @@ def environment(**changes: str) -> dict[str, str]:
 
 
 @contextmanager
-def started(*arguments: str, **environ: str) -> Iterator[subprocess.Popen[str]]:
+def started(
+    *arguments: str, start_new_session: bool = False, **environ: str
+) -> Iterator[subprocess.Popen[str]]:
     """Start the command line on pipes; whatever is left of it is killed at the end of the block."""
     with subprocess.Popen(
         [*COMMAND, *arguments],
@@ -37,6 +39,7 @@ def started(*arguments: str, **environ: str) -> Iterator[subprocess.Popen[str]]:
         stderr=subprocess.PIPE,
         encoding="utf-8",
         env=environment(**environ),
+        start_new_session=start_new_session,
     ) as process:
         try:
             yield process

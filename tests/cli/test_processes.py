@@ -58,10 +58,28 @@ def test_signals_at_once_are_two() -> None:
     assert err.splitlines()[-1] == "cancelled: ended at once"
 
 
-def test_a_forked_process_has_its_signals_back() -> None:
-    done = run("run", f"{EXAMPLES}:ends_a_fork", "--json")
-    assert json.loads(done.stdout)["outputs"] == {"out": -signal.SIGTERM}
+@pytest.mark.parametrize(("flow", "out"), [("ends_a_fork", -signal.SIGTERM), ("ignores_in_a_fork", True)])
+def test_a_forked_process_has_its_signals_back(flow: str, out: object) -> None:
+    done = run("run", f"{EXAMPLES}:{flow}", "--json")
+    assert json.loads(done.stdout)["outputs"] == {"out": out}
     assert "cancelling" not in done.stderr
+
+
+def test_ctrl_c_that_ends_a_program_of_a_node_cancels_the_run() -> None:
+    with started("run", f"{EXAMPLES}:waits_for_program", "--json", start_new_session=True) as process:
+        read_until(process.stderr, "begun")
+        os.killpg(process.pid, signal.SIGINT)
+        out, _ = process.communicate()
+    assert (process.returncode, json.loads(out)["status"]) == (130, "cancelled")
+
+
+def test_a_node_that_takes_a_signal_has_it() -> None:
+    with started("run", f"{EXAMPLES}:serves") as process:
+        read_until(process.stdout, "begun")
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate()
+    assert (process.returncode, out) == (130, "cleaned up\n")
+    assert (err.count("cancelling"), err.splitlines()[-1]) == (1, "cancelled")
 
 
 def test_a_node_that_swallows_cancellation_does_not_hold_up_the_process_for_ever() -> None:
