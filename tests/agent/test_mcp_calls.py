@@ -31,8 +31,6 @@ from tests.agent.serving import (
     until,
 )
 
-pytestmark = pytest.mark.timeout(60)
-
 
 class TestCalls:
     async def test_a_server_is_called_once_started_and_is_gone_afterwards(self) -> None:

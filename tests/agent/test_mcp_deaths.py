@@ -25,8 +25,6 @@ from tests.agent.serving import (
     until,
 )
 
-pytestmark = pytest.mark.timeout(60)
-
 
 class TestDeath:
     async def test_the_call_fails_at_once_and_the_next_has_a_new_process(self, tmp_path: Path) -> None:

@@ -30,8 +30,6 @@ from tests.agent.serving import (
     until,
 )
 
-pytestmark = pytest.mark.timeout(60)
-
 
 @pytest.fixture
 def address() -> Iterator[tuple[str, subprocess.Popen[bytes]]]:

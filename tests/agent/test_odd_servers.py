@@ -31,8 +31,6 @@ from tests.agent.serving import ON_ASYNCIO, call, end_of
 
 SERVER: Final = str(Path(__file__).with_name("odd_server.py"))
 
-pytestmark = pytest.mark.timeout(60)
-
 
 def odd(*options: str, **settings: Any) -> Toolbox:
     described: dict[str, Any] = {"name": "odd", **settings}

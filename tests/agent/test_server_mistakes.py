@@ -16,8 +16,6 @@ from dataflow_agent.mcp_loading import load
 
 SERVER: Final = str(Path(__file__).with_name("mcp_server.py"))
 
-pytestmark = pytest.mark.timeout(60)
-
 
 @pytest.mark.parametrize(
     ("command", "url", "text"),
