@@ -125,6 +125,7 @@ def test_the_script_tells_of_a_missing_file_in_one_line(tmp_path: Path) -> None:
     assert "nowhere.txt" in done.stderr
 
 
+@pytest.mark.timeout(900)  # of which each is read and cut whole
 @pytest.mark.parametrize("shape", ["markdown", "prose", "one section"])
 def test_twenty_megabytes_take_less_than_a_gigabyte(shape: str, tmp_path: Path) -> None:
     page = tmp_path / "page.md"

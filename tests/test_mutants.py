@@ -39,6 +39,7 @@ def copy(tmp_path: Path) -> Path:
     return Path(shutil.copytree(ENGINE, tmp_path / "dataflow"))
 
 
+@pytest.mark.timeout(900)  # the tests of all faults, one after the other
 def test_a_copy_without_a_fault_passes(copy: Path) -> None:
     tests = dict.fromkeys(test for mutant in MUTANTS for test in mutant.tests)
     done = test_with(copy, *tests)

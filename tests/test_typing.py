@@ -24,6 +24,8 @@ EXAMPLES: Final = ("examples_agents.py", "examples_core.py", "examples_durable.p
 MISTAKES: Final = ("mistakes_agents.py", "mistakes_core.py", "mistakes_durable.py")
 FILES: Final = [str(FOLDER / name) for name in (*EXAMPLES, *MISTAKES)]
 
+pytestmark = pytest.mark.timeout(900)  # two type checkers, from nothing
+
 Errors = Mapping[str, Mapping[int, str]]  # file name -> line -> text
 
 

@@ -39,7 +39,8 @@ def server(litellm: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeServer
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let litellm warn, of what it does itself, in the tests that call it."""
+    """Let litellm warn, of what it does itself, in the tests that call it, and take its time to load."""
     for item in items:
         if "litellm" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.filterwarnings("ignore:::litellm"))
+            item.add_marker(pytest.mark.timeout(900))

@@ -26,7 +26,7 @@ JSON: Final = '{"is_good": true, "reason": "it rhymes"}'
 
 #: What refuses each request: status, text, header, code. The model `limited` does so only once.
 REFUSED: Final[dict[str, tuple[int, str, str, str | None]]] = {
-    "limited": (429, "slow down", "retry-after: 3\r\n", None),
+    "limited": (429, "slow down", "retry-after: 60\r\n", None),
     "long": (400, "This model's maximum context length is 8 tokens", "", "context_length_exceeded"),
     "odd": (400, "no such thing", "", None),
     "broken": (500, "it is our fault", "", None),

@@ -3,13 +3,15 @@
 
 python mcp_server.py [--rubbish] [--exit] [--many] [PORT]
 
-With a port and the variable WANTS, only those are let in whose header `authorization` is what it says.
+With a port it says in a line on which it listens, which is a free one for 0; with the variable WANTS as well,
+only those are let in whose header `authorization` is what it says.
 """
 
 from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -163,6 +165,17 @@ def guarded(app: Any, wants: bytes) -> Any:
     return serve
 
 
+def serve_http(port: int) -> None:
+    import uvicorn
+
+    app: Any = served.streamable_http_app()
+    if "WANTS" in os.environ:
+        app = guarded(app, os.environ["WANTS"].encode())
+    listening = socket.create_server(("127.0.0.1", port))
+    print(listening.getsockname()[1], flush=True)
+    uvicorn.Server(uvicorn.Config(app, log_level="error")).run(sockets=[listening])
+
+
 if __name__ == "__main__":
     if "--exit" in sys.argv:
         sys.stderr.write("no library found\n")
@@ -173,12 +186,7 @@ if __name__ == "__main__":
         more_tools()
     if "--rubbish" in sys.argv:
         print("A banner", "of several", "lines", sep="\n", flush=True)
-    if sys.argv[-1].isdigit() and "WANTS" in os.environ:
-        import uvicorn
-
-        wanted = guarded(served.streamable_http_app(), os.environ["WANTS"].encode())
-        uvicorn.run(wanted, port=int(sys.argv[-1]), log_level="error")
-    elif sys.argv[-1].isdigit():
-        served.run("streamable-http", host="127.0.0.1", port=int(sys.argv[-1]))
+    if sys.argv[-1].isdigit():
+        serve_http(int(sys.argv[-1]))
     else:
         served.run("stdio")

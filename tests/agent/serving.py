@@ -65,7 +65,7 @@ async def end_of(pid: int) -> None:
     except ProcessLookupError:
         return
     try:
-        with anyio.fail_after(20):
+        with anyio.fail_after(60):
             await anyio.wait_readable(descriptor)
     finally:
         os.close(descriptor)
@@ -92,7 +92,7 @@ async def call(box: Toolbox, name: str, /, **arguments: Any) -> Content:
 
 async def until(box: Toolbox, name: str) -> None:
     """Wait until the server says that another of its calls has come as far as a tool tells."""
-    with anyio.fail_after(20):
+    with anyio.fail_after(60):
         assert await call(box, name) == "yes"
 
 

@@ -188,14 +188,14 @@ async def test_time_that_is_over_ends_a_call_of_the_model() -> None:
         return adding(1, "so far")
 
     with scripted(answers):
-        result = await room(Agent("lead", model="openai/gpt", time_limit=0.3)).run()
+        result = await room(Agent("lead", model="openai/gpt", time_limit=3)).run()
     assert (result["text"], result["stopped_by"]) == ("so far", "time_limit")
     assert said(result["context"])[-1] == ("assistant", "[stopped by time_limit]")
 
 
 async def test_time_that_is_over_ends_a_call_of_a_tool_and_the_model_is_not_asked_again() -> None:
     with scripted(calling(("slow", {"seconds": 1000.0}), text="wait")) as script:
-        result = await room(Agent("lead", model="openai/gpt", time_limit=0.3), tools(slow)).run()
+        result = await room(Agent("lead", model="openai/gpt", time_limit=3), tools(slow)).run()
     assert (result["text"], result["stopped_by"], len(script.requests)) == ("wait", "time_limit", 1)
     assert said(result["context"])[2:] == [
         ("tool", "error: there was no time left for this call to end"),

@@ -82,7 +82,7 @@ async def test_an_answer_with_more_calls_than_are_left_ends_it_before_they_are_m
 
 
 async def test_time_that_is_over_is_a_success_with_the_text_so_far(tmp_path: Path) -> None:
-    flow = step(tmp_path, "time_limit: 0.05")
+    flow = step(tmp_path, "time_limit: 0.5")
     result, requests = await run(flow, clicking("slow", text="I click."))
     assert (result.status, result["stopped_by"], result["text"]) == ("completed", "time_limit", "I click.")
     assert len(requests) == 1

@@ -11,7 +11,7 @@ from dataflow_agent import CallTool, Toolbox, call_tool, tools
 from tests.agent.agent_tools import add
 from tests.agent.serving import ON_ASYNCIO, serve
 
-pytestmark = [ON_ASYNCIO, pytest.mark.timeout(60)]
+pytestmark = ON_ASYNCIO
 
 
 async def called(box: Toolbox, tool: str, **arguments: Any) -> tuple[str, list[Image]]:

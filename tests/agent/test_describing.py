@@ -153,7 +153,7 @@ async def test_a_description_has_the_time_that_is_left() -> None:
             await anyio.sleep_forever()
         return answers(request)
 
-    hasty = Agent("lead", model="openai/large", vision_summary="openai/eyes", time_limit=0.2)
+    hasty = Agent("lead", model="openai/large", vision_summary="openai/eyes", time_limit=2)
     with scripted(waits):
         result = await room(hasty).run()
     assert results(result["context"])[0] == "this is a dot\n[images, for which no time was left]"

@@ -29,8 +29,6 @@ from dataflow_agent import (
 from tests.agent.far_server import TOKEN, FarServer, serving_far
 from tests.agent.serving import ON_ASYNCIO, call
 
-pytestmark = pytest.mark.timeout(60)
-
 #: The library leaves a stream of events once it has its answer, and closes the generators of it no more.
 LEFT = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 BEARER = {"Authorization": "Bearer ${FAR_TOKEN}"}

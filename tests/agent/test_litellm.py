@@ -152,7 +152,7 @@ def test_a_streamed_call_of_a_tool_is_put_together(server: FakeServer) -> None:
 @pytest.mark.parametrize(
     ("model", "kind", "told", "retry_after"),
     [
-        ("limited", RateLimited, "slow down", 3.0),
+        ("limited", RateLimited, "slow down", 60.0),
         ("busy", ModelUnavailable, "overloaded", 4.0),
         ("broken", ModelUnavailable, "it is our fault", None),
         ("long", ContextWindowExceeded, "maximum context length is 8 tokens", None),
@@ -174,8 +174,8 @@ def test_what_goes_wrong_is_told_as_what_it_is(
 
 
 def test_a_rate_limit_is_tried_again_when_the_provider_says_so(server: FakeServer) -> None:
-    flow = talk(server, "limited", policy={"retries": 1, "deadline": 2})
-    assert type(failure_of(flow)) is RateLimited  # 3 seconds are beyond the deadline
+    flow = talk(server, "limited", policy={"retries": 1, "deadline": 30})
+    assert type(failure_of(flow)) is RateLimited  # 60 seconds are beyond the deadline
     server.asked.clear()
 
     async def main() -> list[float]:
@@ -186,7 +186,7 @@ def test_a_rate_limit_is_tried_again_when_the_provider_says_so(server: FakeServe
                     return [event.data["delay"]]
         return []
 
-    assert anyio.run(main) == [3.0]
+    assert anyio.run(main) == [60.0]
 
 
 def test_an_answer_that_breaks_off_is_no_turn(server: FakeServer) -> None:
@@ -203,13 +203,13 @@ def test_cancelling_closes_the_connection(server: FakeServer) -> None:
             return await run
 
     assert anyio.run(main).status == "cancelled"
-    assert server.closed.wait(10)
+    assert server.closed.wait(60)
 
 
 def test_a_timeout_closes_it_too(server: FakeServer) -> None:
-    error = failure_of(talk(server, "slow", policy={"timeout": 0.3}))
+    error = failure_of(talk(server, "slow", policy={"timeout": 3}))
     assert isinstance(error, TimeoutError)
-    assert server.closed.wait(10)
+    assert server.closed.wait(60)
 
 
 def test_a_key_that_is_missing_is_told_before_any_request(
@@ -333,11 +333,15 @@ def test_nothing_of_litellm_is_printed_or_logged_by_itself(
 
 
 def test_no_task_but_the_one_of_litellm_outlives_a_run(server: FakeServer) -> None:
+    def name_of(task: asyncio.Task[Any]) -> str:
+        return getattr(task.get_coro(), "__qualname__", "")
+
     async def main() -> list[str]:
         await talk(server, "plain").run()
-        left = asyncio.all_tasks() - {asyncio.current_task()}
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        left = {task for task in others if name_of(task) != "LoggingWorker._worker_loop"}
         # The generators of its stream are closed by tasks of a turn or two when the collector finds them.
-        _, lasting = await asyncio.wait(left, timeout=2) if left else ((), ())
-        return [getattr(task.get_coro(), "__qualname__", "") for task in lasting]
+        _, lasting = await asyncio.wait(left, timeout=60) if left else ((), ())
+        return [*map(name_of, lasting)]
 
-    assert set(anyio.run(main)) <= {"LoggingWorker._worker_loop"}
+    assert anyio.run(main) == []

@@ -41,8 +41,6 @@ from tests.agent.serving import (
 )
 from tests.processes import modules_after
 
-pytestmark = pytest.mark.timeout(60)
-
 
 @node
 async def call_in_run(name: str, tools: Toolbox, arguments: dict[str, Any]) -> Content:

@@ -13,8 +13,6 @@ from dataflow import Flow, Result, RunFailed, Secret, SecretMissing, Store
 from dataflow_agent import Agent, ScriptedAnswer, ScriptedCall, ServerFailed, Toolbox, mcp, scripted
 from tests.agent.serving import ON_ASYNCIO, call
 
-pytestmark = pytest.mark.timeout(60)
-
 SERVER = Path(__file__).with_name("odd_server.py")
 ASKS = ScriptedAnswer(tool_calls=(ScriptedCall(name="pid", arguments={}),))
 

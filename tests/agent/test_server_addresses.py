@@ -19,8 +19,6 @@ from dataflow_agent.server_addresses import shown_address, without_query
 from tests.agent.far_server import FarServer, serving_far
 from tests.agent.serving import call
 
-pytestmark = pytest.mark.timeout(60)
-
 QUERY: Final = "api_key=hidden-of-the-test&page=2%2F3"
 
 

@@ -16,8 +16,6 @@ from dataflow_agent.server_patterns import unmet_of
 from dataflow_agent.servers import Server, ServerTool
 from tests.agent.serving import ON_ASYNCIO
 
-pytestmark = pytest.mark.timeout(60)
-
 ODD: Final = str(Path(__file__).with_name("odd_server.py"))
 DENIES: Final = (
     "tool server 'odd': the pattern 'dais' of `deny` means none of its tools, and so it denies nothing; "

@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import Any, Final
 
 import anyio
-import pytest
 
 from dataflow import Flow, collect, each
 from dataflow_agent import Toolbox, sessions
 from tests.agent.serving import ON_ASYNCIO, call, children, serve
-
-pytestmark = pytest.mark.timeout(60)
 
 BOXES: Final = [serve(name=f"s{number}", env={"N": "HOME"} if number == 1 else {}) for number in range(2)]
 THREE: Final = [*BOXES, serve("--many", name="s2")]

@@ -11,8 +11,6 @@ import pytest
 from tests.cli.conftest import Cli
 from tests.formats.clickweave.workflows import always, edge, node, press, saved, server, typing, workflow
 
-pytestmark = pytest.mark.timeout(60)
-
 
 def target(folder: Path, data: dict[str, Any], options: str = "", **answers: list[Any]) -> str:
     command = server(folder, **answers).replace("%", "%25").replace("#", "%23").replace("&", "%26")

@@ -13,7 +13,7 @@ from nbclient import NotebookClient
 from tests.docs.pages import DOCS
 
 NOTEBOOKS: Final = sorted((DOCS / "examples").glob("*.ipynb"))
-PATIENCE: Final = 60  # seconds a cell
+PATIENCE: Final = 300  # seconds a cell, and until the kernel is there
 
 
 def shown_by(notebook: Any) -> list[tuple[str, list[str]]]:
@@ -25,12 +25,13 @@ def shown_by(notebook: Any) -> list[tuple[str, list[str]]]:
     ]
 
 
+@pytest.mark.timeout(900)  # a kernel is started
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
 def test_a_notebook_prints_what_it_shows(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR"):
         monkeypatch.setenv(name, str(tmp_path))
     kept: Any = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]  # it has no types
     executed = deepcopy(kept)
-    NotebookClient(executed, timeout=PATIENCE).execute()
+    NotebookClient(executed, timeout=PATIENCE, startup_timeout=PATIENCE).execute()
     assert shown_by(kept)
     assert shown_by(executed) == shown_by(kept)

@@ -7,9 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.docs.pages import DOCS, ROOT, blocks_of, write_files
 
 
+@pytest.mark.timeout(900)  # all the tests of stores, in a process
 def test_the_store_on_the_page_passes_its_tests(tmp_path: Path) -> None:
     page = (DOCS / "how-to" / "own-store.md").read_text(encoding="utf-8")
     write_files(page, tmp_path)

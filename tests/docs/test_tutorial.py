@@ -14,6 +14,8 @@ from tests.docs.pages import PAGES, ROOT, blocks_of, script_of
 from tests.docs.scripts import SCRIPTS, TUTORIAL, made_script
 from tests.steady import NO_END
 
+pytestmark = pytest.mark.timeout(900)  # each command of a page is a process
+
 OTHER_PAGES_WITH_COMMANDS: Final = [
     name
     for name, path in PAGES.items()

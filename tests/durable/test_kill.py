@@ -125,7 +125,7 @@ def _withdrawn(journal: list[Record]) -> Iterator[tuple[str, int]]:
             yield from ((record.path, attempt) for attempt in range(1, 100))
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)  # many processes, one after the other
 def test_a_run_that_is_killed_200_times_comes_to_the_same(tmp_path: Path) -> None:
     """The process dies right before and right after every record of a run, and at any moment."""
     choose = random.Random(7)

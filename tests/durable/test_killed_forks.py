@@ -59,7 +59,7 @@ class Forking:
         return str(reply["run"])
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)  # many processes, one after the other
 def test_a_fork_that_is_killed_at_any_record_comes_to_the_same(tmp_path: Path) -> None:
     with forks() as forked:
         forking = Forking(tmp_path, forked)

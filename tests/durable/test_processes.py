@@ -162,7 +162,7 @@ def _held_back(processes: Sequence[Forks], order: Order) -> Iterator[dict[Forks,
         yield orders
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)  # many processes, one after the other
 def test_random_flows_that_are_killed_come_to_what_the_reference_says(tmp_path: Path, forked: Forks) -> None:
     choose = random.Random(3)
     deaths = 0

@@ -12,6 +12,8 @@ from dataflow.offers import OWN_PACKS
 from tests.packs.wheels import ROOT, Environment, Project
 from tests.processes import build
 
+pytestmark = pytest.mark.timeout(900)  # wheels are built, and installed into a fresh environment
+
 GOOD: Final = """
 from dataflow import Pack
 

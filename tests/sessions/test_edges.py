@@ -70,7 +70,7 @@ async def test_a_map_that_waits_for_an_edge_is_overtaken() -> None:
 
     with Flow("f") as f:
         f.output("o", f.add(noting("met", []), x=every(f.add(slow, x=f.input("a", int)).out, 7)).out)
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         async with f.live(a=1) as session, asking(session, "o") as got:
             await gate.reached()
             await turns()

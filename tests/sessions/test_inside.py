@@ -118,7 +118,7 @@ async def test_a_flow_node_that_took_too_long_has_failed_until_it_is_given_somet
     with Flow("inside") as inside:
         inside.output("z", inside.add(call, x=inside.input("x", int)).out)
     with Flow("f") as flow:
-        flow.output("y", flow.add(inside.with_(timeout=0.01), x=flow.input("x", int)).out.z)
+        flow.output("y", flow.add(inside.with_(timeout=0.5), x=flow.input("x", int)).out.z)
     async with flow.live(x=1) as session:
         for _ in range(2):
             with pytest.raises(RunFailed):

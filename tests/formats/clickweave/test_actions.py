@@ -16,8 +16,6 @@ from dataflow_agent import ScriptedAnswer, ScriptedCall
 from tests.formats.clickweave.workflows import Done, node, run, saved, server, typing, workflow
 from tests.known_secrets import forgetting
 
-pytestmark = pytest.mark.timeout(60)
-
 
 def one(type: str, **config: Any) -> dict[str, Any]:
     return workflow([node("a", "It", type, **config)])

@@ -11,8 +11,6 @@ import pytest
 from dataflow_agent import ScriptedAnswer
 from tests.formats.clickweave.workflows import edge, loop, never, press, run, typing, workflow
 
-pytestmark = pytest.mark.timeout(60)
-
 
 def check(name: str, on_fail: str = "FailNode") -> dict[str, Any]:
     return {"name": name, "check_type": "TextPresent", "params": {"text": "OK"}, "on_fail": on_fail}

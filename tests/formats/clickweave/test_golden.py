@@ -27,7 +27,6 @@ from tests.formats.clickweave.workflows import (
 )
 
 
-@pytest.mark.timeout(60)
 def test_a_converted_workflow_runs_the_same(tmp_path: Path) -> None:
     done = condition(variable("b.result"), "Equals", literal("done"))
     nodes = [typing("a"), *loop("l", done, 3), press("b"), typing("c")]

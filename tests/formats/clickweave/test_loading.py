@@ -293,7 +293,6 @@ RUNS: Final[dict[str, tuple[Callable[[], Any], str]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize("case", RUNS)
 def test_the_walk_goes_where_its_edges_lead(case: str, tmp_path: Path) -> None:
     make, typed = RUNS[case]

@@ -27,8 +27,6 @@ from tests.formats.clickweave.workflows import (
     workflow,
 )
 
-pytestmark = pytest.mark.timeout(60)
-
 #: Rows that stand in other files, and where.
 ELSEWHERE: Final = {"CW20": "test_checks.py", "CW22": "test_words.py"}
 

@@ -33,8 +33,6 @@ from tests.formats.clickweave.workflows import (
     workflow,
 )
 
-pytestmark = pytest.mark.timeout(60)
-
 
 def told(folder: Path, data: dict[str, Any], *says: Any, **answers: list[Any]) -> list[dict[str, Any]]:
     """Run a workflow, and return what its words are."""

@@ -12,7 +12,7 @@ from dataflow_agent import ModelRequest, ScriptedAnswer, ScriptedCall
 from tests.agent.serving import ON_ASYNCIO, SERVER, children
 from tests.formats.hifide.flows import chatting, flow_of, node, play
 
-pytestmark = [pytest.mark.timeout(60), ON_ASYNCIO]
+pytestmark = ON_ASYNCIO
 
 START: Final = shlex.join([sys.executable, SERVER])
 EDGES: Final = ("s u", "u q", "u.data q.data", "t.tools q.tools", "q u")
