@@ -10,6 +10,7 @@ from anyio import sleep_forever
 from dataflow import Failure, Flow, Limit, Retry, collect, each, fallback, node, this_firing
 from tests.behaviour.nodes import counted, ident, inc
 from tests.behaviour.table import Case
+from tests.clocks import set_forward
 
 
 def flaky(failures: int, **settings: Any) -> Any:
@@ -29,6 +30,11 @@ def flaky(failures: int, **settings: Any) -> Any:
 async def stuck(x: object = None) -> int:
     await sleep_forever()
     return 0
+
+
+async def overdue(x: object = None) -> int:
+    set_forward(60)
+    return await stuck(x)
 
 
 @counted
@@ -87,9 +93,9 @@ def unhandled_late() -> Flow:
 
 def late_run() -> Flow:
     with Flow("slowly") as f:
-        slow = f.add(stuck)
+        slow = f.add(node(name="stuck")(overdue))
         f.output("o", f.add(ident, x=slow.out).out)
-    return f.using(timeout=0.02)
+    return f.using(timeout=30)
 
 
 def limited() -> Flow:
@@ -237,7 +243,7 @@ ATTEMPTS: Final = (
         status="failed",
         runs={"stuck": 1},
         states={"stuck": "cancelled", "ident": "not_run"},
-        failures=(("", "NodeTimeout", "flow 'slowly' took longer than its timeout of 0.02 s"),),
+        failures=(("", "NodeTimeout", "flow 'slowly' took longer than its timeout of 30 s"),),
     ),
     Case(
         id="limits change when a node runs, and nothing else",

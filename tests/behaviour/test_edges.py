@@ -11,6 +11,7 @@ from dataflow import Flow, Lazy, RunFailed, collect, each, flow, node, race
 from tests.behaviour.nodes import fails, ident, inc, listed, nothing, one, src
 from tests.behaviour.table import states_of
 from tests.behaviour.test_waiting import gated, opens, play
+from tests.clocks import set_forward
 from tests.edges import every
 
 
@@ -105,16 +106,21 @@ async def test_a_map_that_waits_for_edges_is_cancelled() -> None:
 
 
 async def test_a_map_of_a_flow_node_ends_when_its_time_is_over() -> None:
+    async def stays_for_long(x: int) -> int:
+        await wait_all_tasks_blocked()
+        set_forward(60)
+        return await stays(x)
+
     @flow
     def waiting(f: Flow, x: int) -> list[int]:
-        found: Any = f.add(inc, x=every(f.add(stays, x=x).out, x)).out
+        found: Any = f.add(inc, x=every(f.add(stays_for_long, x=x).out, x)).out
         return collect(found)
 
     with Flow() as f:
-        f.output("o", f.add(waiting.with_(timeout=0.01, on_error="skip"), x=1).out)
+        f.output("o", f.add(waiting.with_(timeout=30, on_error="skip"), x=1).out)
     result = await f.run()
     assert states_of(result) == {
-        "waiting": "timed_out", "waiting/stays": "cancelled", "waiting/inc": "cancelled",
+        "waiting": "timed_out", "waiting/stays_for_long": "cancelled", "waiting/inc": "cancelled",
         "waiting/inc[1]": "done",
     }  # fmt: skip
 

@@ -11,6 +11,7 @@ from anyio import Event, sleep_forever
 from dataflow import EventKind, Firing, Flow, NodeTimeout, Retry, RunFailed, collect, each, fallback, race
 from tests.behaviour.nodes import Tally, inc, tallying
 from tests.behaviour.table import play, states_of
+from tests.clocks import set_forward
 
 
 def flaky(failures: int) -> Flow:
@@ -110,7 +111,10 @@ async def test_what_before_raises_is_the_failure() -> None:
 
 
 def sleeper() -> Flow:
+    """Wire a flow with two nodes that never end: when both have begun, two minutes have passed."""
+
     async def sleeps(x: int) -> int:
+        set_forward(60)
         await sleep_forever()
         return x
 
@@ -122,7 +126,7 @@ def sleeper() -> Flow:
 
 @pytest.mark.parametrize(
     ("settings", "attempts"),
-    [({"timeout": 0.1}, 1), ({"timeout": 0.1, "retries": 2}, 3), ({"deadline": 0.1, "retries": 2}, 1)],
+    [({"timeout": 90}, 1), ({"timeout": 90, "retries": 2}, 3), ({"deadline": 90, "retries": 2}, 1)],
 )
 async def test_a_flow_node_that_takes_too_long_is_timed_out(settings: dict[str, Any], attempts: int) -> None:
     with pytest.raises(RunFailed) as raised:
@@ -140,9 +144,9 @@ async def test_a_flow_node_that_takes_too_long_is_timed_out(settings: dict[str, 
 
 async def test_the_flows_own_timeout_counts_unless_the_node_has_one() -> None:
     with pytest.raises(RunFailed, match="inner"):
-        await around(sleeper().using(timeout=0.1)).run()
+        await around(sleeper().using(timeout=90)).run()
     with Flow() as f:
-        f.output("o", fallback(f.add(sleeper().using(timeout=0.1).with_(on_error="skip"), x=1).out.y, 5))
+        f.output("o", fallback(f.add(sleeper().using(timeout=90).with_(on_error="skip"), x=1).out.y, 5))
     result = await f.run()
     assert result.outputs == {"o": 5}
     assert states_of(result)["inner"] == "timed_out"

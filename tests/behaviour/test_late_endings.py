@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import anyio
+import anyio.from_thread
 import anyio.lowlevel
 import pytest
 import trio.testing
@@ -29,21 +29,22 @@ from dataflow import (
 )
 from tests.behaviour.nodes import inc, src
 from tests.behaviour.table import play, states_of
+from tests.clocks import set_forward
 
 
 async def comes_late_and_cancelled(x: int) -> int:
-    time.sleep(0.06)  # noqa: ASYNC251 - it blocks, so its time passes unnoticed
+    set_forward(60)  # as if it blocked: its time passes unnoticed
     raise asyncio.CancelledError
 
 
 async def comes_late(x: int) -> int:
-    time.sleep(0.06)  # noqa: ASYNC251 - as above
+    set_forward(60)  # as above
     return x
 
 
 async def test_a_node_that_is_late_and_cancels_itself_is_timed_out_and_no_other_is() -> None:
     with Flow() as f:
-        f.add(node(comes_late_and_cancelled).with_(timeout=0.03, on_error="skip"), x=1)
+        f.add(node(comes_late_and_cancelled).with_(timeout=30, on_error="skip"), x=1)
         f.output("o", f.add(inc, x=5).out)
     result = await f.run()
     assert result.outputs == {"o": 6}
@@ -54,7 +55,7 @@ async def test_a_flow_node_that_is_late_because_its_code_blocks_is_timed_out() -
     with Flow("inner") as inner:
         inner.output("y", inner.add(comes_late, x=1).out)
     with Flow() as f:
-        f.output("o", fallback(f.add(inner.with_(timeout=0.03, on_error="skip")).out.y, 9))
+        f.output("o", fallback(f.add(inner.with_(timeout=30, on_error="skip")).out.y, 9))
     result = await f.run()
     assert result.outputs == {"o": 9}
     assert states_of(result) == {"inner": "timed_out", "inner/comes_late": "done"}
@@ -64,7 +65,7 @@ async def test_a_run_that_is_late_because_its_code_blocks_has_failed() -> None:
     with Flow() as f:
         f.output("o", f.add(comes_late, x=1).out)
     with pytest.raises(RunFailed) as raised:
-        await f.using(timeout=0.03).run()
+        await f.using(timeout=30).run()
     assert isinstance(raised.value.__cause__, NodeTimeout)
 
 
@@ -110,17 +111,20 @@ def blocked() -> Iterator[threading.Event]:
 
 
 async def test_a_node_that_gives_up_a_blocking_call_of_its_own_goes_on() -> None:
-    seen: list[bool] = []
+    seen, own = list[bool](), list[anyio.CancelScope]()
+    token = anyio.lowlevel.current_token()
     with blocked() as gate:
 
         @threaded
         def blocks() -> int:
+            anyio.from_thread.run_sync(own[0].cancel, token=token)
             gate.wait()
             seen.append(this_firing().cancelled())
             return 1
 
         async def host(x: int) -> int:
-            with anyio.move_on_after(0.02):
+            with anyio.CancelScope() as scope:
+                own.append(scope)
                 await blocks()
             this_firing().emit("after")
             seen.append(this_firing().cancelled())
@@ -319,6 +323,7 @@ async def test_nothing_more_starts_in_a_run_that_is_cancelled_from_outside(what:
 
     async def stubborn(x: int) -> int:
         entered.append("stubborn")
+        outside.deadline = anyio.current_time() + 0.01
         try:
             await anyio.sleep_forever()
         except BaseException:  # noqa: BLE001 - what the test is about
@@ -334,7 +339,7 @@ async def test_nothing_more_starts_in_a_run_that_is_cancelled_from_outside(what:
     with Flow() as f:
         slow = f.add(node(stubborn).with_(retries=retries, default=3), x=1)
         f.output("o", f.add(behind, x=slow.out).out)
-    with anyio.move_on_after(0.02):
+    with anyio.CancelScope() as outside:
         await f.run()
         entered.append("the run ended")
     assert entered == ["stubborn"]
@@ -344,6 +349,7 @@ async def test_a_node_can_shield_itself_from_a_cancellation_from_outside() -> No
     saved: list[int] = []
 
     async def saves(x: int) -> int:
+        outside.deadline = anyio.current_time() + 0.01
         with anyio.CancelScope(shield=True):
             await anyio.sleep(0.05)
             saved.append(x)
@@ -351,8 +357,9 @@ async def test_a_node_can_shield_itself_from_a_cancellation_from_outside() -> No
 
     with Flow() as f:
         f.output("o", f.add(saves, x=1).out)
-    with anyio.move_on_after(0.01):
+    with anyio.CancelScope() as outside:
         await f.run()
+    assert outside.cancel_called
     assert saved == [1]
 
 
@@ -379,9 +386,11 @@ async def waits_for_ever(x: int) -> int:
 @pytest.mark.parametrize("how", ["failed", "race", "timeout", "cancelled", "late run"])
 def test_a_node_that_is_cancelled_and_lets_out_a_cancellation_of_its_own_holds_up_nothing(how: str) -> None:
     async def helped(x: int) -> int:
-        child = asyncio.ensure_future(asyncio.sleep(9))
+        child = asyncio.ensure_future(asyncio.sleep(900))
+        if how in ("timeout", "late run"):
+            set_forward(60)
         with contextlib.suppress(asyncio.CancelledError):
-            await asyncio.sleep(9)
+            await asyncio.sleep(900)
         child.cancel()
         await child
         return x
@@ -396,11 +405,11 @@ def test_a_node_that_is_cancelled_and_lets_out_a_cancellation_of_its_own_holds_u
 
     async def main() -> tuple[str, dict[str, str]]:
         with Flow() as f:
-            slow = f.add(node(helped).with_(timeout=0.03 if how == "timeout" else None), x=1)
+            slow = f.add(node(helped).with_(timeout=30 if how == "timeout" else None), x=1)
             if how == "failed":
                 f.add(fails, x=1)
             f.output("o", race(slow.out, f.add(wins, x=2).out) if how == "race" else slow.out)
-        using = f.using(timeout=0.03) if how == "late run" else f
+        using = f.using(timeout=30) if how == "late run" else f
         async with using.start() as run:
             if how == "cancelled":
                 await asyncio.sleep(0)
@@ -422,8 +431,7 @@ async def test_a_node_whose_wait_and_deadline_are_over_in_one_step_ends_once() -
         raise ValueError("bad")
 
     async def blocks(x: int) -> int:
-        await anyio.sleep(0.01)
-        time.sleep(0.1)  # noqa: ASYNC251 - so that both timers are due when the loop comes back
+        set_forward(60)  # so that both timers are due when the loop comes back
         return x
 
     async def last(x: int) -> int:
@@ -431,8 +439,8 @@ async def test_a_node_whose_wait_and_deadline_are_over_in_one_step_ends_once() -
         return x
 
     with Flow() as f:
-        retry = Retry(3, backoff="fixed", first=0.02)
-        f.add(node(flaky).with_(retries=retry, deadline=0.05, on_error="skip"), x=1)
+        retry = Retry(3, backoff="fixed", first=20)
+        f.add(node(flaky).with_(retries=retry, deadline=50, on_error="skip"), x=1)
         f.output("o", f.add(last, x=f.add(blocks, x=1).out).out)
     for _ in range(5):
         played = await play(f, {})

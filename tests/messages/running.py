@@ -209,7 +209,7 @@ def blocked() -> object:
         return 1
 
     f = Flow("f")
-    f.add(node(threaded(blocks)).with_(timeout=0.01, on_error="skip"))
+    f.add(node(threaded(blocks)).with_(timeout=0.2, on_error="skip"))
     try:
         return [*f.run_sync().warnings]
     finally:
