@@ -17,6 +17,7 @@ def leave_in_forked(numbers: Collection[signal.Signals], leave: Callable[[], Non
     """Call `leave` in each process that is forked off from now on, before any of these signals arrives there.
 
     They are held back while it is forked: Python drops what is to be handled when the new process is set up.
+    It cannot be taken back: `leave` may be called when there is nothing left to give back.
     """
     held = threading.local()  # by the thread that forks
 

@@ -44,19 +44,17 @@ class Hearing:
         self._stand_in = stand_in
         self._give_up = give_up
         self._patience = patience
-        self._writer = NO_DESCRIPTOR
-        self._guard = threading.RLock()  # as a handler may come between what the main thread does with it
+        self._reader = self._writer = NO_DESCRIPTOR
+        self._thread = threading.Thread(target=self._listen, daemon=True, name="dataflow signals")
+        self._guard = threading.RLock()  # a handler may take it again while the main thread has it
         self._owed = 0  # signals that the handler was not called for yet
         self._ahead = 0  # signals that the handler may still be called for, though the thread stood in
         self._number = NO_MORE  # the last signal
         self._late = self._lost = inf  # when to stand in for the handler, and when to give up
 
     def __enter__(self) -> Self:
-        reader, self._writer = os.pipe()
+        self._reader, self._writer = os.pipe()
         os.set_blocking(self._writer, False)  # as a signal must not wait
-        self._thread = threading.Thread(
-            target=self._listen, args=(reader,), daemon=True, name="dataflow signals"
-        )
         self._thread.start()
         signal.set_wakeup_fd(self._writer, warn_on_full_buffer=False)
         return self
@@ -64,11 +62,13 @@ class Hearing:
     def __exit__(self, *_: object) -> None:
         if self._writer == NO_DESCRIPTOR:  # in a process that was forked off, which has no thread
             return
+        signal.set_wakeup_fd(NO_DESCRIPTOR)  # first, for what is written there is counted until then
         writer, self._writer = self._writer, NO_DESCRIPTOR
-        signal.set_wakeup_fd(NO_DESCRIPTOR)
+        os.set_blocking(writer, True)
         os.write(writer, bytes([NO_MORE]))
         self._thread.join()
         os.close(writer)
+        os.close(self._reader)
 
     def handled(self) -> bool:
         """Note that the handler was called; returns False if the thread has stood in for it already."""
@@ -90,35 +90,36 @@ class Hearing:
             signal.set_wakeup_fd(NO_DESCRIPTOR)
             self._writer = NO_DESCRIPTOR
 
-    def _listen(self, reader: int) -> None:
-        with open(reader, "rb", buffering=0) as numbers:
-            poll = select.poll()
-            poll.register(numbers, select.POLLIN)
-            while True:
-                if not poll.poll(self._milliseconds()):
-                    self._act(monotonic())
-                elif (number := numbers.read(1)[0]) == NO_MORE:
-                    return
-                elif number == HANDLED or signal.getsignal(number) == self._handler:
-                    self._note(number, monotonic())
+    def _listen(self) -> None:
+        poll = select.poll()
+        poll.register(self._reader, select.POLLIN)
+        while True:
+            if not poll.poll(self._milliseconds()):
+                self._act(monotonic())
+            elif (number := os.read(self._reader, 1)[0]) == NO_MORE:
+                return
+            elif number == HANDLED or signal.getsignal(number) == self._handler:
+                self._note(number, monotonic())
 
     def _milliseconds(self) -> float | None:
         due = min(self._late, self._lost)
         return None if due == inf else max(0.0, due - monotonic()) * 1000
 
     def _note(self, number: int, now: float) -> None:
-        if number != HANDLED:
-            self._number = number
-            with self._guard:
+        with self._guard:
+            if number == HANDLED:  # for all before: Python puts signals together that it has not told
+                self._owed = min(self._owed, 0)
+            else:
+                self._number = number
                 self._owed += 1
-        self._late = now + SLOW
+        self._late = min(self._late, now + SLOW)  # a key that is held down does not put it off
         self._lost = min(self._lost, now + self._patience)
 
     def _act(self, now: float) -> None:
         if self._late <= now:
             self._late = inf
             with self._guard:
-                missed, self._owed = max(0, self._owed), 0  # fewer than none, if other code hears for this
+                missed, self._owed = max(0, self._owed), 0  # below 0 after calls that other code has made
                 self._ahead += missed
             for _ in range(missed):
                 self._stand_in(self._number)

@@ -102,16 +102,16 @@ class Interrupts:
     def _catch(self, number: int, _: FrameType | None) -> None:
         if self._hearing is None or self._hearing.handled():
             self._hear(number)
+            if not self._is_held:
+                raise Interrupted(number)
 
     def _hear(self, number: int) -> None:
         if self.caught is not None or self._is_over:
             self._end_now(number, "ended at once")
         self.caught = number
-        if not self._is_held:
-            raise Interrupted(number)
         if self._wake is not None:  # first, before the run hears of programs that the signal has ended, too
             self._wake()
-        if not self.is_live:
+        if self._is_held and not self.is_live:
             shout("cancelling; once more ends at once")
 
     def _lose_patience(self) -> None:

@@ -67,7 +67,7 @@ def take(path: Path) -> FileLock | None:
                 if _is_at(path, descriptor):
                     return FileLock(path, os.dup(descriptor))
                 continue
-            owned = not _locked(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            owned = _is_owned(descriptor)
         if owned or time.monotonic() > until:
             return None
         time.sleep(PAUSE)
@@ -86,7 +86,7 @@ def is_taken(path: Path) -> bool:
     """Tell whether somebody, this process included, has the lock of a file; makes none."""
     try:
         with _opened(path, os.O_RDONLY) as descriptor:
-            return not _locked(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            return _is_owned(descriptor)
     except FileNotFoundError:
         return False
 
@@ -107,6 +107,13 @@ def _locked(descriptor: int, how: int) -> bool:
     except BlockingIOError:
         return False
     return True
+
+
+def _is_owned(descriptor: int) -> bool:
+    if not _locked(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB):
+        return True
+    fcntl.flock(descriptor, fcntl.LOCK_UN)  # closing is not enough if a process is just being forked
+    return False
 
 
 def _is_at(path: Path, descriptor: int) -> bool:

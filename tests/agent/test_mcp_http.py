@@ -50,7 +50,10 @@ def start_http(port: int, **env: str) -> tuple[int, subprocess.Popen[bytes]]:
     process = subprocess.Popen(command, env={**os.environ, **env}, stdout=subprocess.PIPE)
     assert process.stdout is not None
     with process.stdout as told:
-        return int(told.readline()), process
+        line = told.readline()
+    if not line:
+        raise AssertionError(f"the server has ended with {process.wait()}")
+    return int(line), process
 
 
 class TestHttp:

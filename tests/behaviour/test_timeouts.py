@@ -31,6 +31,7 @@ from dataflow import (
     this_firing,
     threaded,
 )
+from dataflow.isolation import MOST_BLOCKING
 from tests.behaviour.table import states_of
 from tests.clocks import set_forward
 from tests.steady import warn_of_blocking
@@ -154,7 +155,7 @@ async def test_async_code_is_timed_out_where_it_waits() -> None:
 async def test_code_that_blocks_the_event_loop_is_told_with_its_path_and_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    warn_of_blocking(monkeypatch, above=0.1)
+    warn_of_blocking(monkeypatch, above=MOST_BLOCKING)
 
     async def blocks() -> str:
         time.sleep(0.15)  # noqa: ASYNC251 - it is to block

@@ -4,10 +4,11 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import pytest
 
-from dataflow.cli import hearing as module
 from dataflow.cli.hearing import Hearing
 
 FORKED = """
@@ -30,7 +31,7 @@ class Heard:
     def __init__(self, *, is_called: bool) -> None:
         self.called: list[str] = []
         self.given_up = threading.Event()
-        self.hearing = Hearing(self.handle, self.stand_in, self.given_up.set, 0.1)
+        self.hearing = Hearing(self.handle, self.stand_in, self.given_up.set, 1.0)
         self._is_called = is_called
 
     def handle(self, *_: object) -> None:
@@ -41,45 +42,58 @@ class Heard:
         self.called.append(signal.Signals(number).name)
 
 
-@pytest.fixture(autouse=True)
-def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "SLOW", 0.01)
-
-
-def signals_to(handler: object, hearing: Hearing, given_up: threading.Event) -> None:
-    before = signal.signal(signal.SIGUSR1, handler)  # type: ignore[arg-type]  # some handler
+@contextmanager
+def handling(number: signal.Signals, handler: Callable[..., None]) -> Iterator[None]:
+    before = signal.signal(number, handler)
     try:
-        with hearing:
-            signal.raise_signal(signal.SIGUSR1)
-            assert given_up.wait(60)
+        yield
     finally:
-        signal.signal(signal.SIGUSR1, before)
+        signal.signal(number, before)
+
+
+def signal_to(heard: Heard) -> None:
+    """Send a signal, and wait until nothing more comes of it."""
+    with handling(signal.SIGUSR1, heard.handle), heard.hearing:
+        signal.raise_signal(signal.SIGUSR1)
+        assert heard.given_up.wait(60)
 
 
 @pytest.mark.parametrize(("is_called", "called"), [(True, "handler"), (False, "SIGUSR1")])
 def test_a_handler_is_stood_in_for_if_it_is_not_called(is_called: bool, called: str) -> None:
     heard = Heard(is_called=is_called)
-    signals_to(heard.handle, heard.hearing, heard.given_up)
+    signal_to(heard)
     assert heard.called == [called]
 
 
 def test_a_handler_that_is_called_late_is_told_so() -> None:
     heard = Heard(is_called=False)
-    signals_to(heard.handle, heard.hearing, heard.given_up)
-    with heard.hearing:
+    with handling(signal.SIGUSR1, heard.handle), heard.hearing:
+        signal.raise_signal(signal.SIGUSR1)
+        assert heard.given_up.wait(60)
         assert [heard.hearing.handled() for _ in range(2)] == [False, True]
 
 
 def test_signals_of_other_handlers_are_theirs() -> None:
-    heard = Heard(is_called=True)
+    heard = Heard(is_called=False)
+    with handling(signal.SIGUSR2, lambda *_: None), handling(signal.SIGUSR1, heard.handle), heard.hearing:
+        signal.raise_signal(signal.SIGUSR2)
+        signal.raise_signal(signal.SIGUSR1)
+        assert heard.given_up.wait(60)
+    assert heard.called == ["SIGUSR1"]
 
-    def other(*_: object) -> None:
-        heard.hearing.handled()  # as a handler that passes it on
 
-    signals_to(other, heard.hearing, heard.given_up)
+def test_a_call_of_the_handler_is_for_all_signals_before() -> None:
+    heard = Heard(is_called=False)
+    with handling(signal.SIGUSR1, heard.handle), heard.hearing:
+        for _ in range(3):
+            signal.raise_signal(signal.SIGUSR1)
+        assert heard.hearing.handled()
+        assert heard.given_up.wait(60)
     assert heard.called == []
 
 
 def test_a_forked_process_leaves_the_block() -> None:
-    done = subprocess.run([sys.executable, "-c", FORKED], check=True, capture_output=True, text=True)
+    # Since 3.12 Python warns of forks beside threads.
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", FORKED]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
     assert (done.stdout, done.stderr) == ("0\n", "")
