@@ -12,7 +12,8 @@ import pytest
 from anyio.lowlevel import checkpoint
 
 from dataflow.current import Firing, ThreadSource
-from dataflow.isolation import as_coroutine, isolated
+from dataflow.isolation import MOST_BLOCKING, as_coroutine, isolated
+from tests.steady import warn_of_blocking
 
 NAME: contextvars.ContextVar[str] = contextvars.ContextVar("name", default="outside")
 
@@ -153,7 +154,11 @@ async def test_any_awaitable_can_be_driven() -> None:
     assert NAME.get() == "outside"
 
 
-async def test_each_step_that_keeps_the_event_loop_is_told_with_its_time() -> None:
+async def test_each_step_that_keeps_the_event_loop_is_told_with_its_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    warn_of_blocking(monkeypatch, above=MOST_BLOCKING)
+
     async def blocking() -> None:
         time.sleep(0.12)  # noqa: ASYNC251 - it is to block
         await checkpoint()
@@ -167,7 +172,11 @@ async def test_each_step_that_keeps_the_event_loop_is_told_with_its_time() -> No
     assert second >= 0.15
 
 
-async def test_a_last_step_that_keeps_the_event_loop_and_raises_is_told_too() -> None:
+async def test_a_last_step_that_keeps_the_event_loop_and_raises_is_told_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    warn_of_blocking(monkeypatch, above=MOST_BLOCKING)
+
     async def blocking() -> None:
         time.sleep(0.12)  # noqa: ASYNC251 - it is to block
         raise ValueError("late")
