@@ -5,23 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from dataflow.graph import CallAction, JoinAction, MapAction, Vertex
+from dataflow.graph import CallAction, JoinAction, names_scope
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from dataflow.graph import Graph, Scope
+    from dataflow.graph import Graph, Scope, Vertex
 
-__all__ = ["check_addresses", "names_scope"]
-
-
-def names_scope(vertex: Vertex, opener: Vertex | None) -> bool:
-    """Tell whether a map of `each`, or a loop of feedback edges, has its name from a vertex in it (S2.2)."""
-    if opener is None:
-        return False
-    is_unnamed = isinstance(opener.action, MapAction) and not opener.action.named
-    names = (is_unnamed or opener.is_lifted) and opener.id == vertex.id
-    return names and not isinstance(vertex.action, JoinAction)
+__all__ = ["check_addresses"]
 
 
 def check_addresses(graph: Graph) -> None:

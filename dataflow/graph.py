@@ -37,6 +37,7 @@ __all__ = [
     "Terminal",
     "Vertex",
     "is_constant",
+    "names_scope",
 ]
 
 
@@ -292,6 +293,15 @@ class Vertex:
     def fires_in(self) -> Scope:
         assert self.scope is not None, f"the scope of {self.id!r} is known by now"
         return self.scope
+
+
+def names_scope(vertex: Vertex, opener: Vertex | None) -> bool:
+    """Tell whether a map of `each`, or a loop of feedback edges, has its name from a vertex in it (S2.2)."""
+    if opener is None:
+        return False
+    is_unnamed = isinstance(opener.action, MapAction) and not opener.action.named
+    names = (is_unnamed or opener.is_lifted) and opener.id == vertex.id
+    return names and not isinstance(vertex.action, JoinAction)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from dataflow.address_checks import names_scope
 from dataflow.attempts import bounds_of
 from dataflow.connecting import connect
 from dataflow.graph import (
@@ -19,6 +18,7 @@ from dataflow.graph import (
     MapAction,
     Vertex,
     is_constant,
+    names_scope,
 )
 from dataflow.memo_slots import note_memo_slots
 from dataflow.names import encode
