@@ -1,16 +1,18 @@
-"""Which port of a run is meant: by a port or step of the builder, or by text (S6.4)."""
+"""Addresses: the port that is meant by a step or text (S6.4), and the classes that ports of a plan have."""
 
 from __future__ import annotations
 
 import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
+from weakref import WeakKeyDictionary
 
 from dataflow.errors import DataflowError
 from dataflow.names import encode, parse_reference, write_reference
 from dataflow.placeholders import PortRef
-from dataflow.plan import FlowOf, LoopOf, MapOf
+from dataflow.plan import Call, FlowOf, LoopOf, MapOf
 from dataflow.ports import DONE, ERROR
+from dataflow.scope_tree import scopes_of
 from dataflow.steps import Step
 from dataflow.wiring import CARRY, INPUT, Reference
 from dataflow.wording import choices
@@ -19,14 +21,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from dataflow.plan import FlowPlan, PlanNode, ScopePlan
+    from dataflow.values import Classes
 
-__all__ = ["Addresses", "RootPort", "end_of", "let_go", "name_of"]
+__all__ = ["Addresses", "RootPort", "classes_in", "end_of", "let_go", "name_of", "types_given"]
 
 WITHIN: Final = (
     "a map, a loop or a flow: collect it, take the loop's result, or make it an output of the flow"
 )
 
 
+_CLASSES: Final[WeakKeyDictionary[FlowPlan, Classes]] = WeakKeyDictionary()
 _INSIDE: Final = re.compile(r"[/\[~]")  # where the path of what is around ends
 
 
@@ -176,3 +180,33 @@ def _reference(port: object) -> Reference:
             raise DataflowError(
                 f"expected a port, a step or text like 'node.port', found {type(port).__name__}"
             )
+
+
+def classes_in(plan: FlowPlan) -> Classes:
+    """Collect the classes whose instances may be stored for a flow: those that its ports lead to."""
+    known = _CLASSES.get(plan)
+    if known is None:
+        from dataflow.values import classes_of  # only for what is stored
+
+        given = (kind for _, kind in types_given(plan))
+        known = _CLASSES[plan] = classes_of([*given, *_types_taken(plan)])
+    return known
+
+
+def types_given(plan: FlowPlan) -> Iterator[tuple[str, object]]:
+    """Go through the types of what is stored: the inputs of a flow and what its nodes give."""
+    for name, given in plan.wiring.inputs.items():
+        yield f"input {name!r}", given.type
+    for scope in scopes_of(plan):
+        for node in scope.plan.nodes:
+            if isinstance(node.action, Call):
+                for port in node.action.type.outputs.values():
+                    yield f"port '{scope.address_of(node)}.{port.name}'", port.type
+
+
+def _types_taken(plan: FlowPlan) -> Iterator[object]:
+    """Go through the types of the input ports of the nodes, which may name what others give as Any."""
+    for scope in scopes_of(plan):
+        for node in scope.plan.nodes:
+            if isinstance(node.action, Call):
+                yield from (port.type for port in node.action.type.inputs.values())

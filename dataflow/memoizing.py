@@ -6,6 +6,7 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from dataflow.addressing import classes_in
 from dataflow.backend import new_event
 from dataflow.digests import NoDigest, digest
 from dataflow.errors import NodeFailed
@@ -20,7 +21,6 @@ from dataflow.reporting import report_start
 from dataflow.seeking import Sought, Unsought
 from dataflow.separation import separate
 from dataflow.states import RUNNING
-from dataflow.storable import classes_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,14 +9,14 @@ from weakref import WeakKeyDictionary
 
 from pydantic import BaseModel
 
+from dataflow.addressing import classes_in, types_given
 from dataflow.errors import FlowInvalid, SecretMissing, ValueRefused
 from dataflow.flow_reads import reads_of
-from dataflow.plan import Call
 from dataflow.ports import MISSING
 from dataflow.scope_tree import scopes_of
 from dataflow.secret import Secret
 from dataflow.shape import shape_of
-from dataflow.values import Writer, classes_of, unstorable
+from dataflow.values import Writer, unstorable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from dataflow.plan import FlowPlan
     from dataflow.values import Classes
 
-__all__ = ["Storable", "classes_in", "make_known", "storable_of", "throwaway_writer"]
+__all__ = ["Storable", "make_known", "storable_of", "throwaway_writer"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +38,13 @@ class Storable:
 
 
 _KNOWN: Final[WeakKeyDictionary[FlowPlan, Storable]] = WeakKeyDictionary()
-_CLASSES: Final[WeakKeyDictionary[FlowPlan, Classes]] = WeakKeyDictionary()
 
 
 def storable_of(plan: FlowPlan) -> Storable:
     """Tell what runs of a plan need to be stored; raises FlowInvalid if a port or a default rules it out."""
     known = _KNOWN.get(plan)
     if known is None:
-        types = list(_types_given(plan))
+        types = list(types_given(plan))
         problems = [
             f"{where} cannot be stored: {reason}"
             for where, kind in types
@@ -58,15 +57,6 @@ def storable_of(plan: FlowPlan) -> Storable:
         known = _KNOWN[plan] = Storable(
             classes, shape_of(plan).write(), reads_of(plan).write(), tuple(_secrets_in(plan))
         )
-    return known
-
-
-def classes_in(plan: FlowPlan) -> Classes:
-    """Collect the classes whose instances may be stored for a flow: those that its ports lead to."""
-    known = _CLASSES.get(plan)
-    if known is None:
-        given = (kind for _, kind in _types_given(plan))
-        known = _CLASSES[plan] = classes_of([*given, *_types_taken(plan)])
     return known
 
 
@@ -89,25 +79,6 @@ def _secrets_in(plan: FlowPlan) -> Iterator[Secret]:
         for constant in scope.plan.initial:
             parts = vars(constant).values() if isinstance(constant, BaseModel) else (constant,)
             yield from (part for part in parts if type(part) is Secret)
-
-
-def _types_given(plan: FlowPlan) -> Iterator[tuple[str, object]]:
-    """Go through the types of what is stored: the inputs of a flow and what its nodes give."""
-    for name, given in plan.wiring.inputs.items():
-        yield f"input {name!r}", given.type
-    for scope in scopes_of(plan):
-        for node in scope.plan.nodes:
-            if isinstance(node.action, Call):
-                for port in node.action.type.outputs.values():
-                    yield f"port '{scope.address_of(node)}.{port.name}'", port.type
-
-
-def _types_taken(plan: FlowPlan) -> Iterator[object]:
-    """Go through the types of the input ports of the nodes, which may name what others give as Any."""
-    for scope in scopes_of(plan):
-        for node in scope.plan.nodes:
-            if isinstance(node.action, Call):
-                yield from (port.type for port in node.action.type.inputs.values())
 
 
 def _defaults_refused(plan: FlowPlan, classes: Classes) -> Iterator[str]:

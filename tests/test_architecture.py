@@ -43,7 +43,7 @@ ROWS: Final[list[set[str]]] = [
     },
     {"result"},
     {"explaining", "task_blocks"},
-    {"addressing", "copying", "engine", "forgetting", "keeping", "owning", "reaching", "unhandled"},
+    {"copying", "engine", "forgetting", "keeping", "owning", "reaching", "unhandled"},
     {"workers"},
     {"attempting", "calling", "inline", "isolation", "pieces", "sleepers", "worker"},
     {
@@ -120,7 +120,7 @@ ROWS: Final[list[set[str]]] = [
         "sureness",
         "together",
     },
-    {"dependents", "edits", "feeding", "flow_reads", "scope_tree", "shape", "telemetry"},
+    {"addressing", "dependents", "edits", "feeding", "flow_reads", "scope_tree", "shape", "telemetry"},
     {"called", "declarations", "graph", "holding", "lookup", "natural_loops", "plan", "tokens", "uses"},
     {"drawing", "loading"},
     {"registry"},
