@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from dataflow.events import EventKind
-from dataflow.failure import Failure
-from dataflow.names import node_of_path
 from dataflow.states import NodeState
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from dataflow.past import Past
 
-__all__ = ["Recalling", "interrupted_in"]
-
-#: What an attempt has failed with whose process ended.
-INTERRUPTED: Final = Failure("", "", 1, "Interrupted", "the process ended while it ran", "")
+__all__ = ["Recalling"]
 
 
 class Recalling:
@@ -64,11 +59,3 @@ class Recalling:
             return False
         self._ends_told.discard(path)
         return True
-
-
-def interrupted_in(past: Past) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Tell which attempts were being made when the process ended, by path, as events tell it."""
-    for path, firing in past.firings.items():
-        if firing.is_running and not firing.is_opener:
-            failure = INTERRUPTED._replace(node=node_of_path(path), path=path, attempt=firing.attempt)
-            yield path, {"attempt": firing.attempt, "error": failure, "delay": None}

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from dataflow.admission import unused_limits
 from dataflow.events import EventKind
-from dataflow.recalling import interrupted_in
+from dataflow.failure import Failure
+from dataflow.names import node_of_path
 from dataflow.separation import separate
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from dataflow.asking import ReadAnswer
     from dataflow.frames import FiringId
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["NewStart", "ResumeWarning", "ResumedStart", "Start", "warn_of_memo", "warn_of_settings"]
 
 LOG: Final = logging.getLogger("dataflow.engine")
+#: What an attempt has failed with whose process ended.
+INTERRUPTED: Final = Failure("", "", 1, "Interrupted", "the process ended while it ran", "")
 
 
 class ResumeWarning(NamedTuple):
@@ -81,7 +84,9 @@ class ResumedStart:
     def announce(self, scheduler: Scheduler) -> None:
         if scheduler.recording is not None:
             restoring = scheduler.restoring
-            scheduler.recording.go_on(self.told, () if restoring is None else interrupted_in(restoring.past))
+            scheduler.recording.go_on(
+                self.told, () if restoring is None else interrupted_in(restoring.past.firings)
+            )
         elif scheduler.reporter.is_listening:
             scheduler.reporter.emit(EventKind.RUN_RESUMED, "", self.told)
         if scheduler.restoring is not None:
@@ -129,3 +134,22 @@ def warn_of_memo(scheduler: Scheduler) -> None:
     )
     LOG.warning("%s", text)
     scheduler.warn("", "memo_without_store", text)
+
+
+class Earlier(Protocol):
+    """What is known of a firing from an earlier sitting of its run."""
+
+    @property
+    def is_running(self) -> bool: ...
+    @property
+    def is_opener(self) -> bool: ...
+    @property
+    def attempt(self) -> int: ...
+
+
+def interrupted_in(firings: Mapping[str, Earlier]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Tell which attempts were being made when the process ended, by path, as events tell it."""
+    for path, firing in firings.items():
+        if firing.is_running and not firing.is_opener:
+            failure = INTERRUPTED._replace(node=node_of_path(path), path=path, attempt=firing.attempt)
+            yield path, {"attempt": firing.attempt, "error": failure, "delay": None}
