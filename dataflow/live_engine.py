@@ -11,10 +11,9 @@ from dataflow.backend import caller, new_event
 from dataflow.errors import DataflowError
 from dataflow.live_ports import LivePorts
 from dataflow.read_digests import digest_of
-from dataflow.reporting import reporter_for
 from dataflow.reusing import Reusing
 from dataflow.scheduler import Scheduler, memoizing_of
-from dataflow.starting import warn_of_memo, warn_of_settings
+from dataflow.starting import reporter_for, warn_of_memo, warn_of_settings
 from dataflow.tokens import UNSETTLED
 from dataflow.workers import Workers
 

@@ -8,10 +8,9 @@ import anyio
 
 from dataflow.backend import caller
 from dataflow.errors import DataflowError
-from dataflow.reporting import reporter_for
 from dataflow.run import Prepared
 from dataflow.scheduler import Scheduler
-from dataflow.starting import NewStart, ResumedStart
+from dataflow.starting import NewStart, ResumedStart, reporter_for
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,24 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.binding import inputs_of
-from dataflow.events import EventKind, Reporter
+from dataflow.events import EventKind
 from dataflow.separation import separate
 from dataflow.states import DONE, FAILED, STATES, TIMED_OUT
 from dataflow.tokens import UNSETTLED, Errored, Skip
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from dataflow.events import Reporter
     from dataflow.frames import Frame
     from dataflow.plan import PlanNode
-    from dataflow.policy import Settings
     from dataflow.scheduler import Scheduler
 
 __all__ = [
     "report_end",
     "report_start",
     "report_value",
-    "reporter_for",
     "told_of_failures",
     "told_of_pause",
     "unsettled_ports",
@@ -33,23 +30,6 @@ FINISHED: Final = EventKind.NODE_FINISHED
 #: What events call the states.
 TEXTS: Final = tuple(state.value for state in STATES)
 DONE_TEXT: Final = TEXTS[DONE]
-
-
-def reporter_for(
-    settings: Settings,
-    flow: str,
-    run: str,
-    call: Callable[[Callable[[], object]], None],
-    seq: int = 0,
-    *,
-    what: str = "run",
-) -> Reporter:
-    """Make the reporter of a run of a flow, as its settings say; `seq` is that of the last event."""
-    if settings.telemetry is None:
-        return Reporter(run, call=call, seq=seq)
-    from dataflow.telemetry import TracedReporter  # few runs are traced
-
-    return TracedReporter(settings.telemetry, what, flow, run, call=call, seq=seq)
 
 
 def report_start(reporter: Reporter, frame: Frame, index: int) -> None:

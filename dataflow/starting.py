@@ -7,19 +7,28 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from dataflow.admission import unused_limits
-from dataflow.events import EventKind
+from dataflow.events import EventKind, Reporter
 from dataflow.failure import Failure
 from dataflow.names import node_of_path
 from dataflow.separation import separate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from dataflow.asking import ReadAnswer
     from dataflow.frames import FiringId
+    from dataflow.policy import Settings
     from dataflow.scheduler import Scheduler
 
-__all__ = ["NewStart", "ResumeWarning", "ResumedStart", "Start", "warn_of_memo", "warn_of_settings"]
+__all__ = [
+    "NewStart",
+    "ResumeWarning",
+    "ResumedStart",
+    "Start",
+    "reporter_for",
+    "warn_of_memo",
+    "warn_of_settings",
+]
 
 LOG: Final = logging.getLogger("dataflow.engine")
 #: What an attempt has failed with whose process ended.
@@ -107,6 +116,23 @@ class ResumedStart:
 
     def let_go(self) -> None:
         self.answers = {}
+
+
+def reporter_for(
+    settings: Settings,
+    flow: str,
+    run: str,
+    call: Callable[[Callable[[], object]], None],
+    seq: int = 0,
+    *,
+    what: str = "run",
+) -> Reporter:
+    """Make the reporter of a run of a flow, as its settings say; `seq` is that of the last event."""
+    if settings.telemetry is None:
+        return Reporter(run, call=call, seq=seq)
+    from dataflow.telemetry import TracedReporter  # few runs are traced
+
+    return TracedReporter(settings.telemetry, what, flow, run, call=call, seq=seq)
 
 
 def warn_of_settings(scheduler: Scheduler) -> None:

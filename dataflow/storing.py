@@ -17,11 +17,10 @@ from dataflow.owning import owned, told_by
 from dataflow.past import began, fold
 from dataflow.recording import Recording
 from dataflow.replaying import replay
-from dataflow.reporting import reporter_for
 from dataflow.restoring import Restoring
 from dataflow.run import Prepared
 from dataflow.scheduler import Scheduler
-from dataflow.starting import NewStart, ResumedStart, ResumeWarning
+from dataflow.starting import NewStart, ResumedStart, ResumeWarning, reporter_for
 from dataflow.states import RunStatus
 from dataflow.storable import make_known, storable_of, throwaway_writer
 from dataflow.stores import StoredRun
