@@ -12,8 +12,8 @@ from dataflow.errors import DataflowError
 from dataflow.live_ports import LivePorts
 from dataflow.read_digests import digest_of
 from dataflow.reusing import Reusing
-from dataflow.scheduler import Scheduler, memoizing_of
-from dataflow.starting import reporter_for, warn_of_memo, warn_of_settings
+from dataflow.scheduler import Scheduler
+from dataflow.starting import memo_for, reporter_for, warn_of_memo, warn_of_settings
 from dataflow.tokens import UNSETTLED
 from dataflow.workers import Workers
 
@@ -34,7 +34,7 @@ class LiveEngine:
 
     def __init__(self, plan: FlowPlan, settings: Settings, inputs: Mapping[str, Any], spawn: Spawn) -> None:
         reporter = reporter_for(settings, plan.name, f"live-{urandom(4).hex()}", caller(), what="session")
-        self.scheduler = scheduler = Scheduler(plan, settings, reporter, anyio.current_time)
+        self.scheduler = scheduler = Scheduler(plan, settings, reporter, anyio.current_time, memo_for(plan))
         self.reusing = scheduler.live = Reusing(scheduler, self._settled)
         self.freshness = self.reusing.freshness
         scheduler.is_plain = False
@@ -87,8 +87,8 @@ class LiveEngine:
             scheduler.plan, root.plan = plan, plan.root
             if scheduler.memoizing is not None:
                 scheduler.memoizing.forget_plan()
-            elif plan.memos:
-                scheduler.memoizing = memoizing_of(scheduler)
+            elif (memo := memo_for(plan)) is not None:
+                scheduler.memoizing = memo(scheduler)
             for slot, constant in enumerate(plan.root.initial):
                 if constant is not UNSETTLED:
                     root.values[slot] = constant

@@ -12,6 +12,7 @@ from dataflow.replaying import replay
 from dataflow.restoring import Restoring
 from dataflow.result import Result
 from dataflow.scheduler import Scheduler
+from dataflow.starting import memo_for
 from dataflow.storable import storable_of
 from dataflow.threads import call_in_thread
 from dataflow.values import Reader
@@ -32,7 +33,7 @@ async def look_at(plan: FlowPlan, settings: Settings, store: Store, run: str) ->
     """
     past = await call_in_thread(_read, (store, run))
     reader = Reader(storable_of(plan).classes, store.blob, str(store))
-    scheduler = Scheduler(plan, settings, Reporter(run), anyio.current_time)
+    scheduler = Scheduler(plan, settings, Reporter(run), anyio.current_time, memo_for(plan))
     restoring = scheduler.restoring = Restoring(scheduler, past, (), reader.read)
     await replay(scheduler, restoring, reader.read(past.told["inputs"], f"the inputs of run {past.run}"))
     asks = scheduler.asking.asks

@@ -10,7 +10,7 @@ from dataflow.backend import caller
 from dataflow.errors import DataflowError
 from dataflow.run import Prepared
 from dataflow.scheduler import Scheduler
-from dataflow.starting import NewStart, ResumedStart, reporter_for
+from dataflow.starting import NewStart, ResumedStart, memo_for, reporter_for
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,7 +25,7 @@ __all__ = ["prepare_again", "prepare_anew"]
 async def prepare_anew(plan: FlowPlan, inputs: dict[str, Any], settings: Settings, run_id: str) -> Prepared:
     """Prepare a new run, which takes the inputs over and empties the dict (S8.5)."""
     reporter = reporter_for(settings, plan.name, run_id, caller())
-    scheduler = Scheduler(plan, settings, reporter, anyio.current_time)
+    scheduler = Scheduler(plan, settings, reporter, anyio.current_time, memo_for(plan))
     return Prepared(scheduler, NewStart(inputs))
 
 

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from dataflow.reusing import Reusing
     from dataflow.timers import Timer
 
-__all__ = ["Scheduler", "memoizing_of"]
+__all__ = ["Scheduler"]
 
 #: How many steps of the work list are done before the event loop is given a chance.
 MOST_STEPS: Final = 1_000
@@ -61,7 +61,12 @@ class Scheduler:
     """
 
     def __init__(
-        self, plan: FlowPlan, settings: Settings, reporter: Reporter, clock: Callable[[], float] = monotonic
+        self,
+        plan: FlowPlan,
+        settings: Settings,
+        reporter: Reporter,
+        clock: Callable[[], float] = monotonic,
+        memo: Callable[[Scheduler], Memoizing] | None = None,
     ) -> None:
         self.plan = plan
         self.reporter = reporter
@@ -93,7 +98,7 @@ class Scheduler:
         self.standing = Standing(self)
         self.timing = Timing(self, self.clock)
         self.settling = Settling(self)
-        self.memoizing = memoizing_of(self) if plan.memos else None
+        self.memoizing = None if memo is None else memo(self)
         self.admission: Admission | RunSlots | None = None
         if plan.has_limits:
             self.admission = Admission(settings, self.timers)
@@ -259,13 +264,6 @@ def _admitted(scheduler: Scheduler, admission: Admission | RunSlots, newly: list
     """Return the firings that may start now, of these and of those that wait for slots (S15.1)."""
     memoizing = scheduler.memoizing
     return admission.admit(newly) if memoizing is None else memoizing.admit(newly, admission)
-
-
-def memoizing_of(scheduler: Scheduler) -> Memoizing:
-    """Make the part by which nodes ask the memo, which those of most flows do not."""
-    from dataflow.memoizing import Memoizing  # loads a lot
-
-    return Memoizing(scheduler)
 
 
 def _declared_order(firing: FiringId) -> tuple[int, int]:

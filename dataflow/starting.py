@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from dataflow.asking import ReadAnswer
     from dataflow.frames import FiringId
+    from dataflow.memoizing import Memoizing
+    from dataflow.plan import FlowPlan
     from dataflow.policy import Settings
     from dataflow.scheduler import Scheduler
 
@@ -25,6 +27,7 @@ __all__ = [
     "ResumeWarning",
     "ResumedStart",
     "Start",
+    "memo_for",
     "reporter_for",
     "warn_of_memo",
     "warn_of_settings",
@@ -116,6 +119,15 @@ class ResumedStart:
 
     def let_go(self) -> None:
         self.answers = {}
+
+
+def memo_for(plan: FlowPlan) -> Callable[[Scheduler], Memoizing] | None:
+    """Return what makes the part of a scheduler that asks the memo; None if no node of the plan asks it."""
+    if not plan.memos:
+        return None
+    from dataflow.memoizing import Memoizing  # loads a lot
+
+    return Memoizing
 
 
 def reporter_for(

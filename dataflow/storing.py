@@ -20,7 +20,7 @@ from dataflow.replaying import replay
 from dataflow.restoring import Restoring
 from dataflow.run import Prepared
 from dataflow.scheduler import Scheduler
-from dataflow.starting import NewStart, ResumedStart, ResumeWarning, reporter_for
+from dataflow.starting import NewStart, ResumedStart, ResumeWarning, memo_for, reporter_for
 from dataflow.states import RunStatus
 from dataflow.storable import make_known, storable_of, throwaway_writer
 from dataflow.stores import StoredRun
@@ -89,7 +89,7 @@ def _scheduler(
         raise
     recording = Recording(reporter, journal, storable.classes)
     reporter.record(recording)
-    scheduler = Scheduler(plan, settings, reporter, anyio.current_time)
+    scheduler = Scheduler(plan, settings, reporter, anyio.current_time, memo_for(plan))
     scheduler.recording, scheduler.is_plain = recording, False
     return scheduler
 
