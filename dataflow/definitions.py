@@ -9,7 +9,7 @@ from dataflow.builder import Builder
 from dataflow.flow_types import flow_type
 from dataflow.functions import import_function
 from dataflow.placing import place_flow
-from dataflow.policy import Policy, Settings, policy_of, telemetry_of
+from dataflow.policy import Policy, Settings, policy_of
 from dataflow.ports import MISSING, in_port
 from dataflow.wiring import flows_within
 
@@ -20,11 +20,9 @@ if TYPE_CHECKING:
     from dataflow.compiling import Compiled, Pulled
     from dataflow.graph import Graph
     from dataflow.lookup import FindFunction, FindType
-    from dataflow.memo_table import ProcessMemo
     from dataflow.nodetype import NodeType
     from dataflow.plan import FlowPlan
-    from dataflow.policy import Errors, Limit, NodeErrors, OnError, Retry, Telemetry
-    from dataflow.stores import Store
+    from dataflow.policy import NodeErrors, OnError, Retry
     from dataflow.wiring import FlowInput, PlacedNode, Version, Wiring
 
 __all__ = ["Definition"]
@@ -37,17 +35,6 @@ def _installed(id: str) -> NodeType:
     from dataflow.registry import find_type
 
     return find_type(id)
-
-
-def _check_places(store: object, memo: object) -> None:
-    """Raise ValueError for what runs cannot live in, or outcomes be remembered in."""
-    from dataflow.memo_table import ProcessMemo  # both only where one is given
-    from dataflow.stores import Store
-
-    if not isinstance(store, Store | None):
-        raise ValueError(f"store must be a Store, such as Store.sqlite(path), found {store!r}")
-    if not isinstance(memo, ProcessMemo | Store | None):
-        raise ValueError(f"memo must be a ProcessMemo or a Store, found {memo!r}")
 
 
 class Definition(Builder):
@@ -139,37 +126,6 @@ class Definition(Builder):
         from dataflow.compiling import compile_flow  # as above
 
         return compile_flow(wiring, self._find_type, self._find_function)
-
-    def using(
-        self,
-        *,
-        max_concurrency: int | None = None,
-        limits: Mapping[str, Limit | int] | None = None,
-        errors: Errors | None = None,
-        timeout: float | None = None,
-        keep: bool = True,
-        store: Store | None = None,
-        memo: ProcessMemo | Store | None = None,
-        telemetry: Telemetry | bool | None = None,
-    ) -> Self:
-        """Return the flow with these settings for its runs, the others by default; this one is not changed.
-
-        `max_concurrency` bounds the node functions that run at once, `limits` those that name a limit: a
-        number for each run, or a `Limit` (S15.1). `timeout` bounds a whole run, in seconds.
-        `errors` is `fail_fast` unless set, or as in the flow around it; `continue` finishes what does not
-        depend on a failure before the run fails (S9.4). With `keep=False` a value is let go when its last
-        reader has come to its end; the result then has the outputs of the flow and no other value (S8.5).
-        With a `store` runs live in it: they are resumed by their id, also after a crash (S12). `memo` is
-        where outcomes are remembered in place of `process_memo`, if it is a `ProcessMemo`, or in place of the
-        store of the runs, if it is a `Store` (S13.1). With `telemetry` runs are told to OpenTelemetry as
-        spans, without content unless a `Telemetry` says so (S19).
-        """
-        if store is not None or memo is not None:
-            _check_places(store, memo)
-        other = self._copied()
-        told = telemetry_of(telemetry)
-        other.settings = Settings(errors, max_concurrency, limits, timeout, keep, store, memo, told)
-        return other
 
     def with_(
         self,
