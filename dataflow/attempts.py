@@ -14,9 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dataflow.policy import Policy, Retry
-    from dataflow.timers import Timer
 
-__all__ = ["Attempts", "Bounds", "bounds_of", "wait_before_next"]
+__all__ = ["Bounds", "bounds_of", "wait_before_next"]
 
 #: No wait is doubled more often than this: it is longer than any run.
 MOST_DOUBLINGS: Final = 60
@@ -28,19 +27,6 @@ LONGEST: Final = 1e8
 STATUSES: Final = {"timeout": (408, 504), "ratelimit": (429,)}
 #: Words of a class or message that tell the kind, as `_plain` gives them.
 SIGNS: Final = {"timeout": ("timedout", "tooslow"), "ratelimit": ("toomanyrequests",)}
-
-
-@dataclass(slots=True)
-class Attempts:
-    """The attempts at one firing so far."""
-
-    number: int = 1  # of the current one
-    earlier: int = 0  # how many of them were in earlier sittings of the run, and count no more
-    begun: float | None = None  # when the first began, on the clock of the run's event loop
-    is_last: bool = False  # whatever it ends with, none follows: the fault is not the call's
-    has_pieces: bool = False  # the current one has given out pieces
-    waits: Timer | None = None  # until the current one begins
-    ends: Timer | None = None  # until the time of all is over, for those that wait then
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from dataflow.attempts import Attempts
 from dataflow.plan import FlowOf
 from dataflow.states import READY, WAITING
 from dataflow.tokens import LET_GO, is_dead
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from dataflow.plan import PlanNode, ScopePlan
     from dataflow.policy import Errors
     from dataflow.states import LoopEnd
+    from dataflow.timers import Timer
     from dataflow.tokens import Errored, Skip
 
 
@@ -37,7 +37,17 @@ _NONE: Final[Any] = _Nothing()
 _NOBODY: Final[Any] = frozenset()
 _NO_VALUES: Final[Any] = ()
 
-__all__ = ["Arriving", "FiringId", "Frame", "Opened", "OpenedFlow", "OpenedLoop", "OpenedMap", "Unhandled"]
+__all__ = [
+    "Arriving",
+    "Attempts",
+    "FiringId",
+    "Frame",
+    "Opened",
+    "OpenedFlow",
+    "OpenedLoop",
+    "OpenedMap",
+    "Unhandled",
+]
 
 
 #: Which firing: the frame it is in and the number of its node.
@@ -54,6 +64,19 @@ class Unhandled:
     index: int  # the node in the frame that the failure has got to
     failure: Failure = field(compare=False)
     error: BaseException | None = field(compare=False)
+
+
+@dataclass(slots=True)
+class Attempts:
+    """The attempts at one firing so far."""
+
+    number: int = 1  # of the current one
+    earlier: int = 0  # how many of them were in earlier sittings of the run, and count no more
+    begun: float | None = None  # when the first began, on the clock of the run's event loop
+    is_last: bool = False  # whatever it ends with, none follows: the fault is not the call's
+    has_pieces: bool = False  # the current one has given out pieces
+    waits: Timer | None = None  # until the current one begins
+    ends: Timer | None = None  # until the time of all is over, for those that wait then
 
 
 class Frame:

@@ -13,8 +13,8 @@ from dataflow.states import READY
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from dataflow.attempts import Attempts, Bounds
-    from dataflow.frames import Frame
+    from dataflow.attempts import Bounds
+    from dataflow.frames import Attempts, Frame
     from dataflow.plan import PlanNode
     from dataflow.scheduler import Scheduler
 

@@ -8,11 +8,10 @@ from types import SimpleNamespace
 from typing import Any
 
 from dataflow import Flow, RunFailed
-from dataflow.attempts import Attempts
 from dataflow.binding import bind
 from dataflow.current import CURRENT, Firing
 from dataflow.events import Reporter
-from dataflow.frames import Frame
+from dataflow.frames import Attempts, Frame
 from dataflow.plan import Call
 from dataflow.ports import MISSING
 from dataflow.reporting import unsettled_ports
