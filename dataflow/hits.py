@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dataflow.context import ExecutionContext
@@ -11,12 +11,31 @@ from dataflow.memo_telling import MemoTold
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import datetime
 
-    from dataflow.memo_table import Outcome
     from dataflow.policy import Reach
     from dataflow.values import Json
 
-__all__ = ["Hit", "begun_by", "hit_of"]
+__all__ = ["Hit", "Origin", "Outcome", "begun_by", "hit_of"]
+
+
+class Origin(NamedTuple):
+    """Which firing an outcome is of, and when it was remembered (UTC)."""
+
+    run: str
+    path: str
+    created: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a firing that succeeded came to; nobody changes what is in it."""
+
+    outputs: Mapping[str, Any]  # by port; those that it left out are not among them
+    metadata: Mapping[str, Any]
+    origin: Origin
+    digests: Mapping[str, bytes] = field(default_factory=dict)  # of outputs, as far as they are known
+    begun: frozenset[str] = frozenset()  # the outputs that are conversations which the firing began
 
 
 class Hit(NamedTuple):

@@ -15,7 +15,7 @@ from dataflow.digests import NoDigest, digest
 from dataflow.errors import SecretMissing, StoreError, ValueRefused
 from dataflow.failure import text_of_error
 from dataflow.flights import Flights
-from dataflow.memo_table import Origin, Outcome
+from dataflow.hits import Origin, Outcome
 from dataflow.memo_telling import MOST_CANDIDATES, Candidate, why_missed
 from dataflow.stores import StoredOutcome
 from dataflow.tokens import Remembered

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass, field
 from itertools import islice
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from dataflow.flights import Flights
 from dataflow.policy import check_whole
@@ -17,29 +16,10 @@ if TYPE_CHECKING:
 
     from dataflow.hits import Hit
 
-__all__ = ["Entry", "MemoStats", "Origin", "Outcome", "ProcessMemo", "process_memo"]
+__all__ = ["Entry", "MemoStats", "ProcessMemo", "process_memo"]
 
 #: How many outcomes a table holds at most unless it is told otherwise.
 MOST: Final = 10_000
-
-
-class Origin(NamedTuple):
-    """Which firing an outcome is of, and when it was remembered (UTC)."""
-
-    run: str
-    path: str
-    created: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What a firing that succeeded came to; nobody changes what is in it."""
-
-    outputs: Mapping[str, Any]  # by port; those that it left out are not among them
-    metadata: Mapping[str, Any]
-    origin: Origin
-    digests: Mapping[str, bytes] = field(default_factory=dict)  # of outputs, as far as they are known
-    begun: frozenset[str] = frozenset()  # the outputs that are conversations which the firing began
 
 
 class Entry(NamedTuple):

@@ -9,9 +9,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dataflow.errors import StoreError
-from dataflow.hits import Hit, begun_by, hit_of
+from dataflow.hits import Hit, Origin, Outcome, begun_by, hit_of
 from dataflow.memo_store import StoredMemo
-from dataflow.memo_table import Entry, Origin, Outcome
+from dataflow.memo_table import Entry
 from dataflow.outcome import outputs_of
 from dataflow.ports import SKIP
 from dataflow.separation import separate

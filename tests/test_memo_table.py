@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from dataflow import EventKind, MemoStats, ProcessMemo
-from dataflow.hits import hit_of
-from dataflow.memo_table import Entry, Origin, Outcome
+from dataflow.hits import Origin, Outcome, hit_of
+from dataflow.memo_table import Entry
 from dataflow.memo_telling import Candidate, told_of_memo, why_missed
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
