@@ -136,8 +136,7 @@ class Flow(Forkable):
                 f"run {run} is given by its id, but the flow has no store to find it in: "
                 "say flow.using(store=...).resume(...)"
             )
-        from dataflow.forking import plan_of_run  # as above
-        from dataflow.storing import prepare_resumed
+        from dataflow.storing import plan_of_run, prepare_resumed  # as above
 
         id, store = run if isinstance(run, str) else run.run_id, self.settings.store
         plan_for = partial(plan_of_run, self, store=store)

@@ -20,15 +20,15 @@ from dataflow.forgetting import forgotten_by
 from dataflow.owning import owned, told_by
 from dataflow.past import began, fold
 from dataflow.reaching import reach_of
-from dataflow.rewiring import configs_of, rewired
+from dataflow.rewiring import rewired
 from dataflow.run import new_run_id
 from dataflow.states import RunStatus
 from dataflow.storable import make_known, storable_of
 from dataflow.stores import Batch, StoredRun
-from dataflow.storing import Taken, go_on, inputs_of
+from dataflow.storing import Taken, configs_told, flow_of_run, go_on, inputs_of, plan_of
 from dataflow.threads import call_in_thread
 from dataflow.unhandled import unhandled_in
-from dataflow.values import Reader, Writer, classes_of
+from dataflow.values import Reader, Writer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from dataflow.storable import Storable
     from dataflow.stores import Record, Store
 
-__all__ = ["FORK", "changeable_of", "plan_of_run", "prepare_forked", "write_fork"]
+__all__ = ["FORK", "changeable_of", "prepare_forked", "write_fork"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,35 +81,10 @@ def write_fork(flow: Definition, run: str, changes: Mapping[str, object], edited
     return taken.past.run
 
 
-def plan_of_run(flow: Definition, past: Past, store: Store) -> FlowPlan:
-    """Return the plan of a flow as a run has it: with what forks have changed, or of one port alone."""
-    return _plan_of(flow, _flow_of_run(flow, past, store), past)
-
-
 def changeable_of(flow: Definition, past: Past, store: Store) -> Changeable:
     """Tell what a fork of a run can change."""
-    changed = _flow_of_run(flow, past, store)
-    return Changeable(changed, _plan_of(flow, changed, past), past)
-
-
-def _flow_of_run(flow: Definition, past: Past, store: Store) -> Definition:
-    """Return a flow with the configs that forks have changed on the way to a run."""
-    changes = _configs_told(past, store)
-    if not changes:
-        return flow
-    return rewired(flow, changed_configs(flow.name, configs_of(flow, flow.compile()), changes))
-
-
-def _plan_of(flow: Definition, changed: Definition, past: Past) -> FlowPlan:
-    pulled = past.told.get("pulled", "")
-    plan = changed.compile_for(pulled) if pulled else changed.compile()
-    return plan if changed is flow else plan.of(flow.wiring)
-
-
-def _configs_told(past: Past, store: Store) -> dict[str, dict[str, object]]:
-    told = past.told.get("configs")
-    reader = Reader(classes_of(()), store.blob, str(store))
-    return {} if told is None else dict(reader.read(told, f"the configs of run {past.run}"))
+    changed = flow_of_run(flow, past, store)
+    return Changeable(changed, plan_of(flow, changed, past), past)
 
 
 def _read(store: Store, run: str) -> tuple[Past, list[Record]]:
@@ -130,13 +105,13 @@ class _Forking:
         self._store = store
         self._past = past
         self._records = records
-        self._base = _flow_of_run(flow, past, store)
+        self._base = flow_of_run(flow, past, store)
         self._blobs: dict[str, bytes] = {}
         self._time = datetime.now(UTC).isoformat()
 
     def fork(self, changes: Mapping[str, object], edited: Edited) -> _Fork:
         past = self._past
-        plan = _plan_of(self._flow, self._base, past)
+        plan = plan_of(self._flow, self._base, past)
         before = storable_of(plan)
         stored = self._reader(before).read(past.told["shape"], f"the flow of run {past.run}")
         past.failures = unhandled_in(plan, past)
@@ -145,7 +120,7 @@ class _Forking:
         wanted = changeable.parted(changes)
         configs = changed_configs(plan.name, changeable.configs, wanted.configs)
         if configs:
-            plan = _plan_of(self._flow, rewired(self._base, configs), past)
+            plan = plan_of(self._flow, rewired(self._base, configs), past)
         storable = storable_of(plan)
         writer = Writer(storable.classes, self._blobs.__setitem__)
         inputs = self._inputs(plan, storable, wanted.inputs)
@@ -172,7 +147,7 @@ class _Forking:
 
     def _configs(self, told: Mapping[tuple[str, str], object]) -> dict[str, dict[str, object]]:
         """Return what forks have changed of configs so far, by address, with what this one does."""
-        changed = _configs_told(self._past, self._store)
+        changed = configs_told(self._past, self._store)
         for (address, name), value in told.items():
             changed.setdefault(address, {})[name] = value
         return changed

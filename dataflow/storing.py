@@ -25,19 +25,30 @@ from dataflow.states import RunStatus
 from dataflow.storable import make_known, storable_of, throwaway_writer
 from dataflow.stores import StoredRun
 from dataflow.unhandled import unhandled_in
-from dataflow.values import Reader
+from dataflow.values import Reader, classes_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from dataflow.asking import ReadAnswer
+    from dataflow.definitions import Definition
     from dataflow.past import Past
     from dataflow.plan import FlowPlan
     from dataflow.policy import Edited, Settings
     from dataflow.storable import Storable
     from dataflow.stores import Answer, Hold, Store
 
-__all__ = ["Taken", "go_on", "inputs_of", "prepare_resumed", "prepare_stored"]
+__all__ = [
+    "Taken",
+    "configs_told",
+    "flow_of_run",
+    "go_on",
+    "inputs_of",
+    "plan_of",
+    "plan_of_run",
+    "prepare_resumed",
+    "prepare_stored",
+]
 
 
 class Taken(NamedTuple):
@@ -110,6 +121,36 @@ async def prepare_resumed(
     assert store is not None, "the flow has a store"
     taken = await owned(partial(_take, store, run), lambda taken: taken.hold.release())
     return await go_on(plan_for, settings, taken, answers, edited)
+
+
+def plan_of_run(flow: Definition, past: Past, store: Store) -> FlowPlan:
+    """Return the plan of a flow as a run has it: with what forks have changed, or of one port alone."""
+    return plan_of(flow, flow_of_run(flow, past, store), past)
+
+
+def flow_of_run(flow: Definition, past: Past, store: Store) -> Definition:
+    """Return a flow with the configs that forks have changed on the way to a run."""
+    changes = configs_told(past, store)
+    if not changes:
+        return flow
+    from dataflow.changes import changed_configs  # most runs are no forks
+    from dataflow.rewiring import configs_of, rewired
+
+    return rewired(flow, changed_configs(flow.name, configs_of(flow, flow.compile()), changes))
+
+
+def plan_of(flow: Definition, changed: Definition, past: Past) -> FlowPlan:
+    """Return the plan of a flow as changed by forks, or of the one port that the run asks for."""
+    pulled = past.told.get("pulled", "")
+    plan = changed.compile_for(pulled) if pulled else changed.compile()
+    return plan if changed is flow else plan.of(flow.wiring)
+
+
+def configs_told(past: Past, store: Store) -> dict[str, dict[str, object]]:
+    """Return the fields of configs that forks have changed on the way to a run, by address."""
+    told = past.told.get("configs")
+    reader = Reader(classes_of(()), store.blob, str(store))
+    return {} if told is None else dict(reader.read(told, f"the configs of run {past.run}"))
 
 
 async def go_on(

@@ -17,11 +17,11 @@ from dataflow.cli.past_reasons import PastReasons
 from dataflow.cli.run_flows import flow_of
 from dataflow.cli.storage import refusing_runs
 from dataflow.cli.streams import tell
-from dataflow.forking import plan_of_run
 from dataflow.looking import look_at
 from dataflow.reasons import ReasonKind
 from dataflow.states import ENDED
 from dataflow.storable import storable_of
+from dataflow.storing import plan_of_run
 from dataflow.wording import choices, nearest
 
 if TYPE_CHECKING:
