@@ -11,7 +11,6 @@ from pydantic import PydanticUserError, TypeAdapter, ValidationError
 from pydantic.json_schema import GenerateJsonSchema
 
 from dataflow.adapters import adapter_of
-from dataflow.context import Tools
 from dataflow.errors import ValueMismatch
 from dataflow.markers import Marker
 from dataflow.mismatches import ABSENT, PREFIX, find_mismatch, requirement, step_into
@@ -72,9 +71,9 @@ def check_value(value: object, expected: object) -> object:
 
 
 def _made_by(expected: object) -> str:
-    """Return what makes a description of tools, if that is what is expected."""
-    plain = bare(expected)
-    return plain.made_by if isinstance(plain, type) and issubclass(plain, Tools) else ""
+    """Return what makes an instance of a class that tells so, as descriptions of tools do."""
+    made_by = getattr(bare(expected), "made_by", "")
+    return made_by if isinstance(made_by, str) else ""
 
 
 def check_json(value: object, expected: object) -> object:
