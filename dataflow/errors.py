@@ -28,7 +28,7 @@ import inspect
 from typing import TYPE_CHECKING, Final, Literal
 
 from dataflow.failure import error_told
-from dataflow.wording import counted, on_one_line, shortened, visible
+from dataflow.wording import conceal, counted, on_one_line, shortened, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,9 +74,7 @@ class DataflowError(Exception):
     """
 
     def __init__(self, text: str) -> None:
-        from dataflow.redaction import redacted  # most runs have no error
-
-        super().__init__(visible(redacted(text)))
+        super().__init__(visible(conceal(text)))
 
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
         parameters = list(inspect.signature(type(self).__init__).parameters)[1:]

@@ -9,6 +9,8 @@ from pathlib import Path
 from types import UnionType
 from typing import TYPE_CHECKING, Final, NamedTuple, Union, get_args, get_origin
 
+from dataflow.wording import conceal
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
@@ -70,10 +72,8 @@ def text_of_error(error: BaseException) -> str:
 
 def _made(make: Callable[[], str]) -> str:
     """Make a text of a user's exception; whatever that raises, the failure is told all the same."""
-    from dataflow.redaction import redacted  # most runs have no failure
-
     try:
-        return redacted(make())
+        return conceal(make())
     except BaseException as broken:  # noqa: BLE001 - as the docstring says
         return f"(its text cannot be made: {type(broken).__name__})"
 

@@ -7,6 +7,8 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
+from dataflow.wording import conceal_with
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
@@ -76,6 +78,8 @@ def know(name: str, value: str) -> bool:
 
     with _changing:
         before = _known
+        if before is None:
+            conceal_with(redacted)
         if before is not None and before.values.get(name) == value:
             return False
         marks = dict(before.marks) if before else {}

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 __all__ = [
     "MOST_CHOICES",
     "choices",
+    "conceal",
+    "conceal_with",
     "counted",
     "listed",
     "nearest",
@@ -37,6 +39,20 @@ _UNSEEN: Final = re.compile(
 )
 
 
+_conceal: Callable[[str], str] | None = None
+
+
+def conceal(text: str) -> str:
+    """Return a text with marks in place of the secrets that the process knows (S12.4)."""
+    return text if _conceal is None else _conceal(text)
+
+
+def conceal_with(function: Callable[[str], str]) -> None:
+    """Set what puts marks in place of secrets; whoever knows the first secret of the process calls it."""
+    global _conceal  # noqa: PLW0603 - most processes know no secret, and import nothing for it
+    _conceal = function
+
+
 def visible(text: str) -> str:
     """Write what cannot be seen as escapes, so that no text of others can steer a terminal; lines stay."""
     return _UNSEEN.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
@@ -54,9 +70,7 @@ def shortened(text: str, most: int, *, in_clear: bool = False) -> str:
     rest counts as well, and is there however few `most` are.
     """
     if not in_clear:
-        from dataflow.redaction import redacted  # most texts are short, of flows without a problem
-
-        text = redacted(text)  # before it is cut, which could leave half of one (S12.4)
+        text = conceal(text)  # before it is cut, which could leave half of one (S12.4)
     if len(text) <= most:
         return text
     kept = max(most - len(_left_out(len(text))), 0)

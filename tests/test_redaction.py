@@ -12,9 +12,10 @@ from typing import Any, Final, NamedTuple
 
 import pytest
 
-from dataflow import DataflowError, FlowInvalid, Secret, ValueMismatch
+from dataflow import DataflowError, FlowInvalid, Secret, ValueMismatch, redaction, wording
 from dataflow.checking import check_value
 from dataflow.redaction import know, known, redacted
+from dataflow.wording import conceal
 from tests.known_secrets import forgetting
 
 VALUE: Final = "tok-9f$&é \"/?x'"
@@ -33,6 +34,25 @@ class Row(NamedTuple):
 
 def b64(text: str) -> str:
     return base64.b64encode(text.encode()).decode()
+
+
+def test_what_conceals_secrets_is_set_once_and_before_the_first_is_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls: list[object] = []
+    monkeypatch.setattr(redaction, "conceal_with", lambda function: calls.append((function, known())))
+    know("TOKEN", VALUE)
+    know("OTHER", "another secret")
+    assert calls == [(redacted, None)]
+
+
+def test_a_text_is_concealed_by_who_imported_that_before_the_first_secret(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(wording, "_conceal", None)
+    assert conceal(f"a {VALUE}") == f"a {VALUE}"
+    know("TOKEN", VALUE)
+    assert conceal(f"a {VALUE}") == "a [secret:TOKEN]"
 
 
 def test_nothing_is_copied_as_long_as_no_secret_is_known() -> None:
