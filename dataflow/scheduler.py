@@ -61,15 +61,10 @@ class Scheduler:
     """
 
     def __init__(
-        self,
-        plan: FlowPlan,
-        settings: Settings,
-        reporter: Reporter,
-        clock: Callable[[], float] = monotonic,
-        memo: Callable[[Scheduler], Memoizing] | None = None,
-    ) -> None:
-        self.plan = plan
-        self.reporter = reporter
+        self, plan: FlowPlan, settings: Settings, reporter: Reporter,
+        clock: Callable[[], float] = monotonic, memo: Callable[[Scheduler], Memoizing] | None = None,
+    ) -> None:  # fmt: skip
+        self.plan, self.reporter = plan, reporter
         self.settings = settings
         self.clock = Clock(clock)  # the time of the run, in seconds; it stands still while the run is paused
         self.keep = settings.keep  # values of the root are kept for the result (S8.5)
