@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 import traceback as traceback_module
-from pathlib import Path
 from types import UnionType
 from typing import TYPE_CHECKING, Final, NamedTuple, Union, get_args, get_origin
 
@@ -25,7 +24,8 @@ __all__ = [
     "text_of_error",
 ]
 
-_ENGINE: Final = f"{Path(__file__).parent}{os.sep}"
+#: Where the files of the engine are: the folders of its top package, wherever in it this module is.
+_ENGINE: Final = tuple(f"{folder}{os.sep}" for folder in sys.modules[__name__.partition(".")[0]].__path__)
 
 
 class Failure(NamedTuple):

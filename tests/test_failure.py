@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, Optional, Union
 
 import pytest
+from anyio.lowlevel import checkpoint
 
 import dataflow
-from dataflow import Failure, Flow, PackError, RunFailed
+from dataflow import Failure, Flow, PackError, RunFailed, node
 from dataflow.failure import failure_of, takes_failure
 from dataflow.functions import import_function
+from dataflow.stores import Store
 
 
 class Wordless(Exception):
@@ -50,6 +53,56 @@ async def test_the_frames_of_the_engine_are_left_out_before_those_of_the_node() 
     text = caught.value.failures[0].traceback
     assert text.startswith(f'Traceback (most recent call last):\n  File "{__file__}"')
     assert "engine.py" not in text
+
+
+@node(timeout=60)
+async def refuse(x: int) -> int:
+    await checkpoint()
+    raise ValueError(f"no {x}")
+
+
+def refusing() -> Flow:
+    """Wire a node that waits, in its time, and then fails."""
+    with Flow("refusing") as flow:
+        x = flow.input("x", int, 1)
+        flow.output("y", flow.add(refuse, x=x).out)
+    return flow
+
+
+async def by_run() -> RunFailed:
+    with pytest.raises(RunFailed) as raised:
+        await refusing().run()
+    return raised.value
+
+
+async def by_run_sync() -> RunFailed:
+    with pytest.raises(RunFailed) as raised:
+        refusing().run_sync()
+    return raised.value
+
+
+async def by_live() -> RunFailed:
+    async with refusing().live() as session:
+        with pytest.raises(RunFailed) as raised:
+            await session.get("y")
+    return raised.value
+
+
+async def by_resume() -> RunFailed:
+    flow = refusing().using(store=Store.memory())
+    with pytest.raises(RunFailed) as first:
+        await flow.run()
+    with pytest.raises(RunFailed) as raised:
+        await flow.resume(first.value.result.run_id)
+    return raised.value
+
+
+@pytest.mark.parametrize("fail", [by_run, by_run_sync, by_live, by_resume])
+async def test_a_traceback_has_the_frame_of_the_node_only(fail: Callable[[], Awaitable[RunFailed]]) -> None:
+    failed = await fail()
+    frames = [line for line in failed.failures[0].traceback.splitlines() if line.startswith("  File ")]
+    assert [frame.partition(", line")[0] for frame in frames] == [f'  File "{__file__}"']
+    assert frames[0].endswith("in refuse")
 
 
 def test_the_frames_of_a_package_beside_the_engine_are_kept() -> None:
