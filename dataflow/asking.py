@@ -18,7 +18,7 @@ from dataflow.states import PAUSED
 from dataflow.wording import choices
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import datetime
 
     from dataflow.asks import Request
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from dataflow.node_output import NodeOutput
     from dataflow.plan import Call, PlanNode
     from dataflow.ports import OutPort
-    from dataflow.recording import Recording
     from dataflow.scheduler import Scheduler
     from dataflow.timers import Timer
 
@@ -79,7 +78,7 @@ class Asking:
         request = read_request(node.id, output.metadata)
         given = outputs_given(node.id, call.type, output)
         if self.scheduler.recording is not None:
-            _check_written(self.scheduler.recording, node.id, request, given)
+            _check_written(self.scheduler.recording.check, node.id, request, given)
         self.open_ask(frame, node, call, request, given, self.scheduler.reporter.now())
 
     def open_ask(
@@ -228,12 +227,14 @@ def _place(one: OpenAsk) -> list[tuple[int, int]]:
     return places[::-1]
 
 
-def _check_written(recording: Recording, node: str, request: Request, given: Mapping[str, Any]) -> None:
+def _check_written(
+    check: Callable[[object, str], None], node: str, request: Request, given: Mapping[str, Any]
+) -> None:
     """Raise ValueRefused for what cannot be written of an ask; its node does not end yet."""
     for port, value in given.items():
         if value is not SKIP:
-            recording.check(value, f"{node}.{port}")
-    recording.check(request.show, f"{node}: what its ask shows")
-    recording.check(request.schema, f"{node}: the schema of its ask")
+            check(value, f"{node}.{port}")
+    check(request.show, f"{node}: what its ask shows")
+    check(request.schema, f"{node}: the schema of its ask")
     if request.default is not MISSING:
-        recording.check(request.default, f"{node}: the default of its ask")
+        check(request.default, f"{node}: the default of its ask")

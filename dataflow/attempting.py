@@ -30,12 +30,11 @@ from dataflow.states import READY, RUNNING
 from dataflow.worker import Worker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Awaitable, Callable, Coroutine
     from contextvars import Context
 
     from dataflow.attempts import Bounds
     from dataflow.frames import FiringId, Frame
-    from dataflow.recording import Recording
     from dataflow.scheduler import Scheduler
     from dataflow.shared import Shared
 
@@ -269,7 +268,7 @@ def _calling(
     """Return what calls the function of a firing, in its time."""
     calling, recording = call(current, action, context), worker.scheduler.recording
     if action.policy.effect is True and recording is not None:
-        calling = _once_committed(recording, current, calling)
+        calling = _once_committed(recording.journal.committed, current, calling)
     return calling if action.bounds is None else _in_time(worker, current, action.bounds, calling)
 
 
@@ -282,12 +281,12 @@ def _traced(
 
 
 async def _once_committed(
-    recording: Recording, current: CurrentFiring, calling: Coroutine[Any, Any, Any]
+    committed: Callable[[], Awaitable[object]], current: CurrentFiring, calling: Coroutine[Any, Any, Any]
 ) -> Any:
     """Await a call that has an effect, which begins when all it depends on is committed (S12.2)."""
     try:
         current.suspends()  # from here on others have their turn, and it can be cancelled
-        await recording.journal.committed()
+        await committed()
     except BaseException:
         calling.close()
         raise

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from dataflow.asking import ReadAnswer
     from dataflow.frames import FiringId
-    from dataflow.recording import Recording
     from dataflow.scheduler import Scheduler
     from dataflow.sleepers import Spawn
     from dataflow.starting import Start
@@ -31,16 +30,14 @@ __all__ = ["Engine"]
 class Engine:
     """Runs what a scheduler says, in the task group that `spawn` starts tasks in."""
 
-    def __init__(
-        self, scheduler: Scheduler, start: Start, spawn: Spawn, recording: Recording | None = None
-    ) -> None:
+    def __init__(self, scheduler: Scheduler, start: Start, spawn: Spawn) -> None:
         self.plan = scheduler.plan
         self.reporter = scheduler.reporter
         self.scheduler = scheduler
         self.workers = Workers(scheduler, spawn, self.look_around)
         self.status = RunStatus.RUNNING
         self.ended = new_event()
-        self.keeping = None if recording is None else Keeping(self, recording)
+        self.keeping = None if scheduler.recording is None else Keeping(self)
         self.spawn = spawn
         self.cancel_reason: str | None = None
         self._start = start

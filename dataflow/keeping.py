@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from dataflow.asking import ReadAnswer
     from dataflow.backend import Event
     from dataflow.engine import Engine
-    from dataflow.recording import Recording
     from dataflow.states import RunStatus
     from dataflow.stores.store import Answer
 
@@ -26,7 +25,9 @@ __all__ = ["Keeping"]
 class Keeping:
     """The part of an engine that sees to the store of its run."""
 
-    def __init__(self, engine: Engine, recording: Recording) -> None:
+    def __init__(self, engine: Engine) -> None:
+        recording = engine.scheduler.recording
+        assert recording is not None, "the run lives in a store"
         self.recording = recording
         self.broken: BaseException | None = None  # what kept the run from being written
         self.is_pausing = False  # it is being found out whether the run may pause

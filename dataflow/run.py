@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Mapping
 
     from dataflow.events import Event
-    from dataflow.recording import Recording
     from dataflow.scheduler import Scheduler
     from dataflow.sleepers import Spawn
     from dataflow.starting import Start
@@ -46,7 +45,6 @@ class Prepared:
 
     scheduler: Scheduler
     start: Start
-    recording: Recording | None = None  # where the run lives in a store
 
 
 #: Prepares a run in the event loop that is to execute it.
@@ -184,7 +182,7 @@ async def executing(prepare: Prepare) -> AsyncIterator[Run]:
     prepared = await prepare()
 
     def begin(spawn: Spawn) -> Engine:
-        engine = Engine(prepared.scheduler, prepared.start, spawn, prepared.recording)
+        engine = Engine(prepared.scheduler, prepared.start, spawn)
         engine.begin()
         return engine
 

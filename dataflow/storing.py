@@ -78,7 +78,7 @@ async def prepare_stored(
     hold = await owned(partial(_begin, store, noted), lambda hold: hold.release())
     scheduler = _scheduler(plan, settings, run_id, hold, storable, 0)
     told = {"target": target, **_told_of_flow(storable), **({"pulled": pulled} if pulled else {})}
-    return Prepared(scheduler, NewStart(inputs, told), scheduler.recording)
+    return Prepared(scheduler, NewStart(inputs, told))
 
 
 def _told_of_flow(storable: Storable) -> dict[str, Any]:
@@ -244,7 +244,7 @@ async def _restored(
     told: dict[str, Any] = {"forgotten": sorted(forgotten)} if forgotten else {}
     if stored != storable.shape:  # what was edited was let in, and is the flow of this run from now on
         told |= _told_of_flow(storable)
-    return Prepared(scheduler, ResumedStart(read, held, told, warnings, past.elapsed), recording)
+    return Prepared(scheduler, ResumedStart(read, held, told, warnings, past.elapsed))
 
 
 def inputs_of(plan: FlowPlan, given: Mapping[str, Any]) -> dict[str, Any]:
