@@ -12,14 +12,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping
     from contextlib import AbstractAsyncContextManager, AbstractContextManager
 
-    from dataflow.shared import Shared
-
 __all__ = [
     "CURRENT",
     "NO_SPAN",
     "Firing",
     "FiringSource",
     "OpenSpan",
+    "Sharing",
     "Span",
     "ThreadSource",
     "no_flow_span",
@@ -90,6 +89,15 @@ def _never() -> bool:
     return False
 
 
+class Sharing(Protocol):
+    """Things that are open for all firings of a sitting, each by its key."""
+
+    def opened(
+        self, key: Hashable, open_it: Callable[[], AbstractAsyncContextManager[T]]
+    ) -> AbstractAsyncContextManager[T]:
+        """Give the thing of a key, which is opened if it is not yet."""
+
+
 class _NoSitting:
     """Stands where a sitting would, outside a run."""
 
@@ -113,7 +121,7 @@ class Firing:
     sitting: object = field(default_factory=_NoSitting, compare=False, repr=False)
     _open_span: OpenSpan = no_span
     _flow_span: Callable[[], Span] = no_flow_span
-    _shared: Shared | None = field(default=None, compare=False, repr=False)
+    _shared: Sharing | None = field(default=None, compare=False, repr=False)
     _warn: Callable[[str, str], None] = field(default=_log, compare=False, repr=False)
 
     @property

@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
     from dataflow.admission import Admission
     from dataflow.backend import Event as Wakeup
-    from dataflow.calling import CurrentFiring
     from dataflow.frames import FiringId, Frame
     from dataflow.hits import Hit
     from dataflow.plan import PlanNode
     from dataflow.policy import Memo, Reach
     from dataflow.run_slots import RunSlots
     from dataflow.scheduler import Scheduler
+    from dataflow.seeking import Seeker
 
 __all__ = ["Memoizing"]
 
@@ -81,7 +81,7 @@ class Memoizing:
             queued.set()
         return queued is not None
 
-    async def begin(self, current: CurrentFiring, frame: Frame, index: int) -> None:
+    async def begin(self, current: Seeker, frame: Frame, index: int) -> None:
         """Wait for the slots of a firing, and tell that it is called now."""
         admission, reporter = self.scheduler.admission, self.scheduler.reporter
         if admission is not None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from dataflow.errors import StoreError
 from dataflow.hits import Hit, Origin, Outcome, begun_by, hit_of
@@ -22,7 +22,6 @@ from dataflow.tokens import Remembered
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-    from dataflow.calling import CurrentFiring
     from dataflow.fingerprints import Fingerprint
     from dataflow.frames import Frame
     from dataflow.memo_table import ProcessMemo
@@ -30,7 +29,16 @@ if TYPE_CHECKING:
     from dataflow.plan import Call, PlanNode
     from dataflow.policy import Memo, Reach
 
-__all__ = ["Sought", "Unsought"]
+__all__ = ["Seeker", "Sought", "Unsought"]
+
+
+class Seeker(Protocol):
+    """An attempt that asks for its outcome before it calls its function."""
+
+    is_seeking: bool
+
+    def suspends(self) -> None:
+        """Note that the attempt waits, if it is for the first time."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,7 +56,7 @@ class Sought:
 
     async def found_or_called(
         self,
-        current: CurrentFiring,
+        current: Seeker,
         calling: Callable[[], Awaitable[Any]],
         has_returned: Callable[[], bool],
     ) -> Any:
@@ -91,7 +99,7 @@ class Unsought:
 
     async def found_or_called(
         self,
-        current: CurrentFiring,
+        current: Seeker,
         calling: Callable[[], Awaitable[Any]],
         has_returned: Callable[[], bool],  # noqa: ARG002 - as of what is sought
     ) -> Any:
@@ -106,7 +114,7 @@ class _Lead:
 
     __slots__ = ("current", "memoizing", "outcome", "reason", "sought")
 
-    def __init__(self, sought: Sought, current: CurrentFiring) -> None:
+    def __init__(self, sought: Sought, current: Seeker) -> None:
         self.memoizing = sought.memoizing
         self.sought = sought
         self.current = current
