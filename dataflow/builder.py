@@ -35,9 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
     from typing import Literal
 
-    from dataflow.compiling import Compiled
     from dataflow.context import ExecutionContext
-    from dataflow.wiring import Version
 
 __all__ = ["Builder"]
 
@@ -61,7 +59,6 @@ class Builder:
         self._open = OpenBlock(self._wiring.block, self._wiring)
         self._open.within.update(ids_within(self._wiring.block))
         self._types: dict[Callable[..., Any], NodeType] = {}
-        self._compiled: dict[Version, Compiled] = {}  # the newest, by the version of the flow
 
     def __repr__(self) -> str:
         return f"<flow {self._name}>"

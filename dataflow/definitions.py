@@ -50,6 +50,10 @@ class Definition(Builder):
     _find_type: FindType = staticmethod(_installed)
     _find_function: FindFunction = staticmethod(import_function)
 
+    def _restart(self, wiring: Wiring | None = None) -> None:
+        super()._restart(wiring)
+        self._compiled: dict[Version, Compiled] = {}  # the newest, by the version of the flow
+
     def __enter__(self) -> Self:
         return self
 

@@ -22,7 +22,7 @@ from dataflow.graph import (
 )
 from dataflow.memo_slots import note_memo_slots
 from dataflow.names import encode
-from dataflow.plan import Call, Feed, FlowOf, FlowPlan, JoinOf, LoopOf, MapOf, PlanNode
+from dataflow.plan import Call, Feed, FlowOf, FlowPlan, JoinOf, LoopOf, MapOf, PlanNode, nested_plan
 from dataflow.policy import Policy
 from dataflow.ports import MISSING, PortKind
 from dataflow.provisions import has_limits, has_settings, memos, named_limits, unused, with_settings
@@ -182,7 +182,7 @@ class _Calling:
         return _call(self.action, positional, keywords, star, has_more=AFTER in feeds)
 
     def flow(self, flow: Nested) -> FlowOf:
-        action, plan, own = self.action, flow.compile(), self.vertex.slots
+        action, plan, own = self.action, nested_plan(flow), self.vertex.slots
         inputs = {
             plan.root.parameters[name]: self.feeds.get(name) or self.constant(name)
             for name in action.type.inputs

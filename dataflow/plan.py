@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from dataflow.nodetype import NodeType
     from dataflow.policy import EachOptions, Memo, Policy, Reach, Settings
     from dataflow.uses import Uses
-    from dataflow.wiring import Wiring
+    from dataflow.wiring import Nested, Wiring
 
 __all__ = [
     "Call", "Feed", "FlowOf", "FlowPlan", "JoinOf", "LoopOf", "MapOf", "MemoSlots", "PlanNode", "QuickCall",
-    "QuickEnd", "ScopePlan",
+    "QuickEnd", "ScopePlan", "nested_plan",
 ]  # fmt: skip
 
 
@@ -264,3 +264,10 @@ class FlowPlan:
     def of(self, wiring: Wiring) -> FlowPlan:
         """Return the plan as that of another wiring, which it differs from in configs alone."""
         return replace(self, wiring=wiring)
+
+
+def nested_plan(flow: Nested) -> FlowPlan:
+    """Return the plan of a flow that is placed in another; raises FlowInvalid."""
+    plan = flow.compile()
+    assert isinstance(plan, FlowPlan), "what can be placed is compiled to a plan"
+    return plan

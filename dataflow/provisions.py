@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from dataflow.graph import CallAction
 from dataflow.markers import MISSING
+from dataflow.plan import nested_plan
 from dataflow.policy import NO_POLICY
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def has_settings(action: Action) -> bool:
 def has_limits(vertices: Iterable[Vertex]) -> bool:
     """Tell whether a node has a limit, or one of a flow in the flow."""
     return any(
-        action.policy.limit not in (MISSING, None) or (flow is not None and flow.compile().has_limits)
+        action.policy.limit not in (MISSING, None) or (flow is not None and nested_plan(flow).has_limits)
         for _, action, flow in _calls(vertices)
     )
 
@@ -43,7 +44,7 @@ def named_limits(vertices: Iterable[Vertex]) -> Iterator[tuple[str, str]]:
             yield node, action.policy.limit
         if flow is not None:
             known = flow.settings.limits or {}
-            inner = flow.compile().named_limits
+            inner = nested_plan(flow).named_limits
             yield from ((f"{node}/{path}", limit) for path, limit in inner if limit not in known)
 
 
@@ -52,7 +53,7 @@ def memos(vertices: Iterable[Vertex]) -> frozenset[Reach]:
     found: set[Reach] = set()
     for _, action, flow in _calls(vertices):
         if flow is not None:
-            found |= flow.compile().memos
+            found |= nested_plan(flow).memos
         elif action.memo is not None:
             found.add(action.memo.reach)
     return frozenset(found)
@@ -62,7 +63,7 @@ def unused(vertices: Iterable[Vertex]) -> Iterator[str]:
     """Name the settings that have no effect where they stand: they count for whole runs."""
     for node, _, flow in _calls(vertices):
         if flow is not None:
-            yield from flow.compile().unused_policies
+            yield from nested_plan(flow).unused_policies
             if flow.settings.max_concurrency is not None:
                 yield f"max_concurrency of the flow of node {node!r}"
             if not flow.settings.keep:

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from dataflow.nodetype import NodeType
-    from dataflow.plan import FlowPlan
     from dataflow.policy import Policy
     from dataflow.remarks import Remark
 
@@ -234,7 +233,8 @@ class Nested(Protocol):
     def opaque(self) -> Sequence[str]:
         """The names in it that were not looked into."""
 
-    def compile(self) -> FlowPlan: ...
+    def compile(self) -> object:
+        """Return the plan of the flow; raises FlowInvalid."""
 
     def find_type(self, id: str) -> NodeType:
         """Return the node type that the flow knows by this name."""
