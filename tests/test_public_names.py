@@ -89,7 +89,9 @@ def test_a_star_import_gives_the_listed_names() -> None:
     assert set(namespace) - {"__builtins__"} == set(dataflow.__all__)
 
 
-@pytest.mark.parametrize("package", ["dataflow", "dataflow_agent", "dataflow_control"])
+@pytest.mark.parametrize(
+    "package", ["dataflow", "dataflow.stores", "dataflow.testing", "dataflow_agent", "dataflow_control"]
+)
 def test_the_stub_of_a_package_has_each_name_where_it_is(package: str) -> None:
     module = importlib.import_module(package)
     assert module.__file__ is not None

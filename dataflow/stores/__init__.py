@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from dataflow.stores.outcomes import MemoUse, OutcomeTable, StoredOutcome, StoredParts
-from dataflow.stores.store import Answer, Batch, Hold, Record, Store, StoredAsk, StoredRun
+from lazy_loader import attach as _attach
 
-__all__ = [
-    "Answer",
-    "Batch",
-    "Hold",
-    "MemoUse",
-    "OutcomeTable",
-    "Record",
-    "Store",
-    "StoredAsk",
-    "StoredOutcome",
-    "StoredParts",
-    "StoredRun",
-]
+__getattr__, __dir__, __all__ = _attach(
+    __name__,
+    submod_attrs={
+        "outcomes": ["MemoUse", "OutcomeTable", "StoredOutcome", "StoredParts"],
+        "store": ["Answer", "Batch", "Hold", "Record", "Store", "StoredAsk", "StoredRun"],
+    },
+)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
-from dataflow.testing.stores import OutcomeConformance, ProcessConformance, StoreConformance
+from lazy_loader import attach as _attach
 
-__all__ = ["OutcomeConformance", "ProcessConformance", "StoreConformance"]
+__getattr__, __dir__, __all__ = _attach(
+    __name__,
+    submod_attrs={"stores": ["OutcomeConformance", "ProcessConformance", "StoreConformance"]},
+)
