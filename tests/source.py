@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from types import ModuleType
+from typing import Any, Final
 
 PACKS: Final = ("dataflow_control", "dataflow_agent", "dataflow_desktop")
 PACKAGES: Final = ("dataflow", *PACKS)
@@ -38,6 +40,11 @@ class Import:
     module: str
     name: str | None
     line: int
+
+
+def home_of(definition: Any) -> ModuleType:
+    """Return the module that defines a class or function."""
+    return sys.modules[definition.__module__]
 
 
 def modules_of(package: str) -> list[Module]:

@@ -8,7 +8,9 @@ import anyio
 import pytest
 
 from dataflow import AnswerRefused, EventKind, Flow, Result, collect, each
+from dataflow.journal import Journal
 from dataflow.stores import Answer, Store
+from tests.source import home_of
 from tests.stored_runs import Gated, add, asking, asking_flow, kinds_of, one_ask, until
 
 
@@ -260,7 +262,7 @@ class TestManyAnswers:
     async def test_each_is_taken_once_and_the_run_ends(
         self, store: Store, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("dataflow.journal.MOST_AT_ONCE", 5)  # many commits find them in the inbox
+        monkeypatch.setattr(home_of(Journal), "MOST_AT_ONCE", 5)  # many commits find them in the inbox
         with Flow("many") as f:
             asked = f.ask(bool, "take it?", show=each(f.input("ns", list[int])), name="q")
             f.output("o", collect(asked.out))

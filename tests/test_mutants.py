@@ -46,14 +46,20 @@ def test_a_copy_without_a_fault_passes(copy: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def seed(mutant: Mutant, package: Path) -> None:
+    """Write a fault into the one file of a package that has its text."""
+    texts = {file: file.read_text(encoding="utf-8") for file in package.rglob("*.py")}
+    found = {
+        str(file.relative_to(package)): count for file in texts if (count := texts[file].count(mutant.old))
+    }
+    assert list(found.values()) == [1], f"renew the mutant: {mutant.old!r} is in {found}"
+    file = package.joinpath(*found)
+    file.write_text(texts[file].replace(mutant.old, mutant.new), encoding="utf-8")
+
+
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 def test_a_fault_is_noticed(mutant: Mutant, copy: Path) -> None:
-    file = copy / mutant.file
-    text = file.read_text(encoding="utf-8")
-    assert text.count(mutant.old) == 1, (
-        f"renew the mutant: dataflow/{mutant.file} has no longer {mutant.old!r}"
-    )
-    file.write_text(text.replace(mutant.old, mutant.new), encoding="utf-8")
+    seed(mutant, copy)
     for test in mutant.tests:
         done = test_with(copy, test)
         assert done.returncode == pytest.ExitCode.TESTS_FAILED, done.stdout + done.stderr

@@ -322,7 +322,7 @@ def test_a_distribution_with_bytes_for_metadata_disables_nothing_else(
 def test_a_search_path_may_hold_what_imports_pass_over(installs: Install, tmp_path: Path) -> None:
     installs("shots", "good = made_up_packs:good")
     program = (
-        "import sys; from dataflow.registry import find_type; "
+        f"import sys; from {find_type.__module__} import find_type; "
         f"sys.path[:] = [{str(tmp_path)!r}, *sys.path, 3, None, b'bytes', 'a\\0b', '/nowhere/at/all']; "
         "print(find_type('good.fetch').id)"
     )

@@ -9,7 +9,9 @@ import pytest
 from anyio import Event
 
 from dataflow import SKIP, EventKind, Flow, Maybe, RunFailed, collect, each, node
+from dataflow.scheduler import Scheduler
 from tests.behaviour.table import states_of
+from tests.source import home_of
 
 LENGTH: Final = 3000
 
@@ -102,7 +104,7 @@ async def test_an_item_that_ends_while_a_long_dead_path_is_told_is_ended_in_its_
     steps: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is still to be told of its frame is told before the frame is let go."""
-    monkeypatch.setattr("dataflow.scheduler.MOST_STEPS", steps)
+    monkeypatch.setattr(home_of(Scheduler), "MOST_STEPS", steps)
     gate = Event()
 
     async def waits(x: int) -> Item:

@@ -10,6 +10,7 @@ from anyio import Event, wait_all_tasks_blocked
 
 from dataflow import Failure, Flow, RunFailed, collect, each, flow, node, race
 from tests.behaviour.table import states_of
+from tests.steady import end_slices_after, let_no_slice_end
 
 
 class Gates:
@@ -292,7 +293,7 @@ async def test_all_items_of_a_long_list_are_in_flight_when_they_wait() -> None:
 async def test_items_of_a_long_list_get_their_turn_beside_a_loop_that_never_waits(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("dataflow.workers.SLICE", -1.0)
+    end_slices_after(monkeypatch, -1.0)
     fired: list[str] = []
 
     async def item(x: int) -> int:
@@ -336,7 +337,7 @@ async def test_items_of_a_long_list_are_fired_in_order_whoever_listens(
     how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A hundred begin at once; further ones only when nothing else is ready."""
-    monkeypatch.setattr("dataflow.workers.SLICE", 3600.0)
+    let_no_slice_end(monkeypatch)
     fired: list[int] = []
 
     @node(timeout=60.0 if how == "bounded" else None)

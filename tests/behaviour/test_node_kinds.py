@@ -7,6 +7,7 @@ from anyio import create_task_group
 from anyio.lowlevel import checkpoint
 
 from dataflow import Flow, RunFailed, collect, each, node, threaded
+from tests.steady import end_slices_after
 
 
 @threaded
@@ -48,7 +49,7 @@ async def test_a_node_is_any_callable_that_gives_an_awaitable() -> None:
 
 async def test_nodes_that_never_wait_do_not_starve_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker looks at the clock every 32 firings; here its slice is always used up."""
-    monkeypatch.setattr("dataflow.workers.SLICE", -1.0)
+    end_slices_after(monkeypatch, -1.0)
     ticks = 0
     done = False
 

@@ -14,8 +14,11 @@ from anyio import create_task_group
 from anyio.lowlevel import checkpoint
 
 from dataflow import EventKind, Flow, Retry, Run, collect, each, node, this_firing
+from dataflow.inline import Inline
+from dataflow.workers import Workers
 from tests.behaviour.rows import inc, one
-from tests.steady import warn_of_blocking
+from tests.source import home_of
+from tests.steady import end_slices_after, warn_of_blocking
 
 
 def wired(f: Flow, names: str, function: Callable[[str], Any], start: Any = 0) -> None:
@@ -43,9 +46,9 @@ class SlowClock:
 @pytest.fixture
 def slow_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = SlowClock()
-    monkeypatch.setattr("dataflow.workers.SLICE", 0.005)
-    for module in ("inline", "workers"):
-        monkeypatch.setattr(f"dataflow.{module}.perf_counter", clock)
+    end_slices_after(monkeypatch, 0.005)
+    for owner in (Inline, Workers):
+        monkeypatch.setattr(home_of(owner), "perf_counter", clock)
 
 
 @pytest.mark.usefixtures("slow_clock")

@@ -11,7 +11,9 @@ import pytest
 
 from dataflow.cli import main
 from dataflow.cli.app import DISTRIBUTION
+from dataflow.targets import find_flow
 from tests.cli.conftest import Cli
+from tests.source import home_of
 
 COMMANDS = ("run", "check", "show", "nodes", "schema")
 
@@ -82,10 +84,10 @@ def test_the_package_runs_as_the_command() -> None:
 def test_a_signal_ends_whatever_is_being_done(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, number: signal.Signals, code: int
 ) -> None:
-    def find_flow(target: str, *, imports: bool) -> None:
+    def interrupted(target: str, *, imports: bool) -> None:
         signal.raise_signal(number)
 
-    monkeypatch.setattr("dataflow.targets.find_flow", find_flow)
+    monkeypatch.setattr(home_of(find_flow), "find_flow", interrupted)
     done = cli("check", ":greet")
     assert (done.code, done.err) == (code, "cancelled\n")
 
@@ -97,7 +99,7 @@ def test_the_streams_are_left_as_they_were(capsys: pytest.CaptureFixture[str]) -
 
 
 def test_a_command_that_returns_is_completed(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dataflow.cli.app._app", lambda: lambda **_: None)
+    monkeypatch.setattr(home_of(main), "_app", lambda: lambda **_: None)
     assert cli().code == 0
 
 
@@ -105,5 +107,5 @@ def test_an_exit_without_a_number_is_a_failure(cli: Cli, monkeypatch: pytest.Mon
     def app() -> Any:
         raise SystemExit("text")
 
-    monkeypatch.setattr("dataflow.cli.app._app", app)
+    monkeypatch.setattr(home_of(main), "_app", app)
     assert cli().code == 1

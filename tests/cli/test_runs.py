@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
+from dataflow.cli.targets import load
 from dataflow.stores import Store
 from tests.cli.conftest import Cli
+from tests.source import home_of
 
 
 def run_of(cli: Cli, flow: str, *arguments: str) -> str:
@@ -114,7 +116,7 @@ def test_a_part_of_an_id_will_do(cli: Cli) -> None:
 
 def test_a_run_is_shown_as_a_tree_without_its_flow(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     run = run_of(cli, ":rounds")
-    monkeypatch.setattr("dataflow.cli.targets.load", None)  # nothing loads it
+    monkeypatch.setattr(home_of(load), "load", None)  # nothing loads it
     shown = cli("runs", "show", run)
     assert shown.code == 0
     nodes = shown.out[shown.out.index("nodes\n") :].splitlines()[1:]

@@ -12,6 +12,7 @@ from dataflow.cli import main
 from dataflow.cli.show import show
 from dataflow.document import json_schema
 from tests.cli.conftest import Cli
+from tests.source import home_of
 
 
 @pytest.mark.parametrize(
@@ -61,7 +62,7 @@ def test_a_drawing_cannot_steer_a_terminal(
 
     window = Window()
     monkeypatch.setattr(sys, "stdout", window)
-    monkeypatch.setattr("dataflow.cli.show.load", lambda *_, **__: Flow("evil\x1b[2J"))
+    monkeypatch.setattr(home_of(show), "load", lambda *_, **__: Flow("evil\x1b[2J"))
     show("any", "text")
     assert window.getvalue() == "flow evil\\x1b[2J\n"
 

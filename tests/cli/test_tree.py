@@ -18,6 +18,7 @@ from dataflow.stores import Store
 from tests.cli import examples
 from tests.cli.processes import EXAMPLES
 from tests.cli.test_board import START, Story
+from tests.source import home_of
 
 
 class Window(io.StringIO):
@@ -122,7 +123,7 @@ def test_of_too_many_nodes_a_tree_gives_only_the_number(
     window: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     window()
-    monkeypatch.setattr("dataflow.cli.tree.MOST_COUNTED", 50)
+    monkeypatch.setattr(home_of(Tree), "MOST_COUNTED", 50)
     tree = Tree("wide", examples.wide.compile(), lambda: False)
     assert tree.draw().plain.splitlines()[-1] == "  and 40 more"
 

@@ -12,7 +12,7 @@ from typing import Final
 import pytest
 
 from tests.docs.pages import PAGES, SEPARATOR, Block, blocks_of, program_of, write_files
-from tests.steady import NO_END
+from tests.steady import STEADY
 
 TEXTS: Final = {name: path.read_text(encoding="utf-8") for name, path in PAGES.items()}
 EACH_PAGE: Final = pytest.mark.parametrize("name", TEXTS)
@@ -21,10 +21,9 @@ EACH_PAGE_WITH_PYTHON: Final = pytest.mark.parametrize(
 )
 #: Runs a program in which no slice of a worker ends: what the pages show is the order on a machine that does
 #: nothing else (S14.2).
-STEADY: Final = f"""
+PROGRAM: Final = f"""
 import runpy, sys
-import dataflow.workers
-dataflow.workers.SLICE = {NO_END}
+{STEADY}
 del sys.argv[0]
 runpy.run_path(sys.argv[0], run_name="__main__")
 """
@@ -39,7 +38,7 @@ def test_the_python_on_a_page_prints_what_the_page_shows(name: str, tmp_path: Pa
     program = tmp_path / f"{PAGES[name].stem}.py"
     program.write_text(program_of(TEXTS[name]), encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", STEADY, program.name],
+        [sys.executable, "-W", "error", "-c", PROGRAM, program.name],
         cwd=tmp_path,
         capture_output=True,
         text=True,

@@ -12,7 +12,7 @@ import pytest
 
 from tests.docs.pages import PAGES, ROOT, blocks_of, script_of
 from tests.docs.scripts import SCRIPTS, TUTORIAL, made_script
-from tests.steady import NO_END
+from tests.steady import STEADY
 
 pytestmark = pytest.mark.timeout(900)  # each command of a page is a process
 
@@ -22,11 +22,7 @@ OTHER_PAGES_WITH_COMMANDS: Final = [
     if path not in (*SCRIPTS.values(), ROOT / "README.md") and "```sh" in path.read_text(encoding="utf-8")
 ]
 #: What is printed is not to depend on how fast the machine is: no slice ends, no step takes too long.
-START: Final = (
-    "import sys, dataflow.inline, dataflow.isolation, dataflow.workers; "
-    f"dataflow.workers.SLICE = dataflow.inline.MOST_BLOCKING = dataflow.isolation.MOST_BLOCKING = {NO_END}; "
-    "from dataflow.cli import main; sys.exit(main())"
-)
+START: Final = f"{STEADY}; import sys; from dataflow.cli import main; sys.exit(main())"
 
 
 @pytest.fixture
