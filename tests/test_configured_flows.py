@@ -212,7 +212,7 @@ def test_a_document_names_it_with_its_config() -> None:
         f.output("n", f.add(counting, n=1, config=Steps(count=2)).out)
     assert f.to_dict()["nodes"] == {
         "counting": {
-            "type": "tests.test_configured_flows:counting",
+            "type": f"{__name__}:counting",
             "config": {"count": 2},
             "values": {"n": 1},
         }
@@ -225,7 +225,7 @@ def test_a_document_that_names_it_has_the_flow_of_the_config(count: int, tmp_pat
     file.write_text(
         f"""
 dataflow: 1
-nodes: {{a: {{type: "tests.test_configured_flows:counting", config: {{count: {count}}}, values: {{n: 0}}}}}}
+nodes: {{a: {{type: "{__name__}:counting", config: {{count: {count}}}, values: {{n: 0}}}}}}
 outputs: {{n: a}}
 """
     )
