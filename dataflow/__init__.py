@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from logging import NullHandler as _NullHandler
 from logging import getLogger as _getLogger
+from typing import Any as _Any
+from warnings import warn as _warn
 
 from lazy_loader import attach as _attach
 
-__getattr__, __dir__, __all__ = _attach(
+_find, __dir__, __all__ = _attach(
     __name__,
     submod_attrs={
         "asks": ["Ask"],
-        "checking": ["check_json", "json_schema"],
         "config": ["Config"],
         "context": ["ExecutionContext", "Tools"],
         "current": ["Firing", "Span", "this_firing"],
@@ -49,7 +50,6 @@ __getattr__, __dir__, __all__ = _attach(
         "expressions": ["Expression", "Template"],
         "failure": ["Failure"],
         "flows": ["Flow"],
-        "formats.files": ["read_data"],
         "joins": ["collect", "each", "fallback", "gather", "merge", "merge_contexts", "race"],
         "looping": ["Carry", "Loop", "When"],
         "memo_table": ["MemoStats", "ProcessMemo", "process_memo"],
@@ -64,14 +64,33 @@ __getattr__, __dir__, __all__ = _attach(
         "run": ["Run"],
         "secret": ["Secret"],
         "session": ["Counts", "Live"],
-        "shared": ["Shared", "sharing"],
+        "shared": ["Shared"],
         "states": ["NodeState"],
         "steps": ["Step"],
         "stores": ["Store"],
-        "type_fields": ["TypeField"],
         "typed_flows": ["TypedFlow", "flow"],
-        "wording": ["choices", "shortened"],
     },
 )
+
+#: Names that have moved to `dataflow.authoring`; the next release has them there alone.
+_MOVED = {
+    "TypeField",
+    "check_json",
+    "choices",
+    "json_schema",
+    "read_data",
+    "sharing",
+    "shortened",
+}
+
+
+def __getattr__(name: str) -> _Any:
+    if name not in _MOVED:
+        return _find(name)
+    from dataflow import authoring
+
+    _warn(f"dataflow.{name} is now dataflow.authoring.{name}", DeprecationWarning, stacklevel=2)
+    return getattr(authoring, name)
+
 
 _getLogger("dataflow").addHandler(_NullHandler())

@@ -1,7 +1,6 @@
 # The public names, and where each of them is; imported when it is first used.
 
 from .asks import Ask
-from .checking import check_json, json_schema
 from .config import Config
 from .context import ExecutionContext, Tools
 from .current import Firing, Span, this_firing
@@ -34,7 +33,6 @@ from .events import Event, EventKind
 from .expressions import Expression, Template
 from .failure import Failure
 from .flows import Flow
-from .formats.files import read_data
 from .joins import collect, each, fallback, gather, merge, merge_contexts, race
 from .looping import Carry, Loop, When
 from .memo_table import MemoStats, ProcessMemo, process_memo
@@ -49,13 +47,11 @@ from .result import Result
 from .run import Run
 from .secret import Secret
 from .session import Counts, Live
-from .shared import Shared, sharing
+from .shared import Shared
 from .states import NodeState
 from .steps import Step
 from .stores import Store
-from .type_fields import TypeField
 from .typed_flows import TypedFlow, flow
-from .wording import choices, shortened
 
 __all__ = [
     "SKIP",
@@ -123,13 +119,10 @@ __all__ = [
     "Template",
     "ToolCall",
     "Tools",
-    "TypeField",
     "TypedFlow",
     "ValueMismatch",
     "ValueRefused",
     "When",
-    "check_json",
-    "choices",
     "collect",
     "diff",
     "digester",
@@ -137,16 +130,21 @@ __all__ = [
     "fallback",
     "flow",
     "gather",
-    "json_schema",
     "merge",
     "merge_contexts",
     "merged_context",
     "node",
     "process_memo",
     "race",
-    "read_data",
-    "sharing",
-    "shortened",
     "this_firing",
     "threaded",
 ]
+
+# Deprecated for one release: import these from `dataflow.authoring`.
+from .authoring import TypeField as TypeField
+from .authoring import check_json as check_json
+from .authoring import choices as choices
+from .authoring import json_schema as json_schema
+from .authoring import read_data as read_data
+from .authoring import sharing as sharing
+from .authoring import shortened as shortened

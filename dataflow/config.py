@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 if TYPE_CHECKING:
     from pydantic import ValidationInfo
 
-__all__ = ["FOLDER", "Config", "beside"]
+__all__ = ["FOLDER", "Config", "resolve_path"]
 
 #: Where the context of a check has the folder of the document that the config stands in.
 FOLDER: Final = "folder"
@@ -25,7 +25,11 @@ class Config(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-def beside(path: str, info: ValidationInfo) -> str:
-    """Return a path that a document names, found from its folder; outside of documents as it is."""
+def resolve_path(path: str, info: ValidationInfo) -> str:
+    """Return a path in a config as absolute, from the folder of the document that has it.
+
+    `info` is what pydantic gives a validator of the config. The path of a config that no document has is
+    returned as it is, and so is an empty one.
+    """
     folder = (info.context or {}).get(FOLDER)
     return str(Path(folder, path).absolute()) if folder and path else path

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from copy import copy
 from functools import cached_property, update_wrapper
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Protocol, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Protocol, Self, TypeVar, overload
 
 from dataflow.checking import object_schema
 from dataflow.errors import PortMisuse
@@ -98,7 +99,7 @@ class Node(Generic[P, R]):
         effect: bool = _UNSET,
         enabled: bool = _UNSET,
         cutoff: Callable[[Any, Any], bool] = _UNSET,
-    ) -> Node[P, R]:
+    ) -> Self:
         """Return the node with another name or other settings; this one is not changed.
 
         The settings are those of `node`, and `enabled=False` leaves the node out: its ports are skips (S4.7).
@@ -108,15 +109,12 @@ class Node(Generic[P, R]):
             retries=retries, timeout=timeout, deadline=deadline, memo=memo, on_error=on_error,
             default=default, limit=limit, effect=effect, enabled=enabled, cutoff=cutoff,
         )  # fmt: skip
-        return Node(
-            self._function,
-            name=self.name if name is _UNSET else name,
-            placed_as=self.placed_as if name is _UNSET else name,
-            version=self._version,
-            policy=policy.over(self._policy),
-            ports=self._ports,
-            in_thread=self._in_thread,
-        )
+        changed = copy(self)
+        vars(changed).pop("type", None)  # made of the settings
+        changed._policy = policy.over(self._policy)  # noqa: SLF001 - of its own class
+        if name is not _UNSET:
+            changed.name = changed.placed_as = name
+        return changed
 
     def redeclared(
         self, name: str, version: str, policy: Policy, ports: Callable[[Any], Ports] | None

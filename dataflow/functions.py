@@ -47,7 +47,7 @@ def module_name(module: str) -> str:
 
 
 def is_function_name(text: str) -> bool:
-    """Tell whether the text has the form `module:qualname`."""
+    """Tell whether a text has the form `module:qualname`, by which documents name functions."""
     return _NAME.fullmatch(text) is not None
 
 

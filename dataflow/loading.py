@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from os import PathLike
     from types import ModuleType
 
-    from dataflow.formats.foreign import Options
+    from dataflow.formats.foreign import FormatOptions
     from dataflow.formats.native import Nest
     from dataflow.formats.tree import Positions
     from dataflow.lookup import FindFunction, FindType
@@ -52,7 +52,7 @@ def read_document(
     make_flow: MakeFlow,
     *,
     format: str | None = None,
-    options: Options = NO_OPTIONS,
+    options: FormatOptions = NO_OPTIONS,
     imports: bool = True,
     around: tuple[Path, ...] = (),
     known: dict[tuple[Path, str], Nested] | None = None,
@@ -84,7 +84,7 @@ def read_document(
     return wiring, uses.find_type, uses.find_function
 
 
-def _native(data: Any, positions: Positions, name: str, options: Options, nest: Nest) -> Wiring:
+def _native(data: Any, positions: Positions, name: str, options: FormatOptions, nest: Nest) -> Wiring:
     if options:
         reason = f"is a native document, which has no option {min(options)!r}"
         raise FormatError(name, reason, *positions.find(()))

@@ -27,7 +27,7 @@ def _decoded(text: str) -> str:
 
 
 def node_of_path(path: str) -> str:
-    """Return the id of the node that a path leads to."""
+    """Return the id of the node at the end of a path, such as that of an event; rounds are left out."""
     return unquote(path.rpartition("/")[2].partition("[")[0])
 
 

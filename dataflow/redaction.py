@@ -130,7 +130,7 @@ def _filled(
 
 
 def redacted(value: T) -> T:
-    """Return the value if it has no known secret, else a copy with marks in place of the secrets (S12.4).
+    """Mask the known secrets in a value: return it if it has none, else a copy with marks for them (S12.4).
 
     Texts, bytes, what lists, tuples, dicts and sets hold, and the fields of other objects are looked through.
     What cannot be copied is told as text.

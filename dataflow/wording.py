@@ -82,8 +82,14 @@ def _left_out(count: int) -> str:
     return f"... {count:,} characters ..."
 
 
-def choices(*names: Collection[str], write: Callable[[str], str] = str) -> str:
-    """Say which names exist, in the order given, shortened when there are many; `write` writes each."""
+def choices(*names: Collection[str], write: Callable[[str], str] = str, near: str | None = None) -> str:
+    """List the names that exist, for a message about one that does not: `choices: a, b`; 12 at most.
+
+    They come in the order given, and sorted by likeness to the name that was meant with `near`. `write`
+    writes each of them.
+    """
+    if near is not None:
+        names = (nearest(chain.from_iterable(names), near),)
     count = sum(map(len, names))
     if not count:
         return "there are none"

@@ -10,7 +10,8 @@ import anyio
 import pytest
 from anyio.lowlevel import checkpoint
 
-from dataflow import DataflowError, Flow, RunFailed, collect, each, sharing, this_firing, threaded
+from dataflow import DataflowError, Flow, RunFailed, collect, each, this_firing, threaded
+from dataflow.authoring import sharing
 
 
 class Things:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dataflow import shortened
+from dataflow.authoring import shortened
 from dataflow.redaction import know
 from tests.known_secrets import forgetting
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dataflow.cli.exits import ExitCode, Problem, Refused
 from dataflow.cli.streams import tell
+from dataflow.errors import FlowInvalid
 from dataflow.events import EventKind
 from dataflow.wording import choices, visible
 
@@ -38,14 +39,21 @@ def spoken(name: str, wiring: Wiring) -> Format:
 
 
 def worded(name: str, wiring: Wiring, *, is_kept: bool) -> Worded:
-    """Return the progress in the words of a format; raises Refused as `spoken`.
+    """Return the progress in the words of a format; raises Refused as `spoken`, and without a document form.
 
     A run that is kept is also kept as the system does, in the current folder like the store.
     """
+    from dataflow.formats.native_dump import dump  # what writes documents
+
     found = spoken(name, wiring)
     assert found.words is not None, "formats without words are left out"
-    records = found.records(wiring, Path()) if is_kept and found.records is not None else None
-    return Worded(found.words(wiring), records)
+    try:
+        document = dump(wiring)
+    except FlowInvalid as error:
+        refusals = [Problem(f"--log-format {name}: {problem}") for problem in error.problems]
+        raise Refused(refusals, ExitCode.USAGE) from error
+    records = found.records(document, Path()) if is_kept and found.records is not None else None
+    return Worded(found.words(document), records)
 
 
 class Worded:

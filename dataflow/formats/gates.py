@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.config import Config
 from dataflow.declare import node
-from dataflow.formats.edge_writing import edge_of
+from dataflow.formats.edge_writing import write_edge
 from dataflow.formats.naming import free_name
 from dataflow.node_output import NodeOutput
 from dataflow.ports import Port, Ports
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dataflow.declare import Node
     from dataflow.formats.foreign import JsonDict
 
-__all__ = ["Gate", "gate_type", "gates", "limit_of", "way_to"]
+__all__ = ["Gate", "entry_port", "find_gates", "gate_type"]
 
 #: The heads that the id of a gate names; others are counted as more.
 MOST_NAMED: Final = 3
@@ -27,7 +27,7 @@ MOST_NAMED: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """The gate of a loop: its id, and the nodes behind it, at which the loop is entered."""
+    """A node in front of a loop that is entered at several nodes, its heads: all rounds begin at the gate."""
 
     id: str
     heads: tuple[str, ...]
@@ -42,13 +42,14 @@ class Gate:
 
     def edges(self, port: str) -> Iterator[JsonDict]:
         """Write the edges to a port of each head."""
-        return (edge_of(self.id, self.port(head), head, port) for head in self.heads)
+        return (write_edge(self.id, self.port(head), head, port) for head in self.heads)
 
 
-def gates(loops: Iterable[frozenset[str]], taken: Collection[str]) -> dict[str, Gate]:
-    """Return by head the gates of loops that have several; each loop is told as its heads.
+def find_gates(loops: Iterable[frozenset[str]], taken: Collection[str]) -> dict[str, Gate]:
+    """Return a gate for each loop with several heads, by head; the loops are given as their heads.
 
-    A node is head of one loop at most: outer loops have no edges to their heads but those that close them.
+    `taken` are the ids that no gate may have. A node is head of one loop at most: outer loops have no edges
+    to their heads but those that close them.
     """
     found: dict[str, Gate] = {}
     names = {*taken}
@@ -67,15 +68,10 @@ def _name(heads: Sequence[str]) -> str:
     return "_or_".join(heads if more <= 0 else (*heads[:MOST_NAMED], f"{more}_more"))
 
 
-def way_to(gates: Mapping[str, Gate], node: str, port: str) -> tuple[str, str]:
-    """Return the port that leads to a node: its own, or that of the gate before it."""
+def entry_port(gates: Mapping[str, Gate], node: str, port: str) -> tuple[str, str]:
+    """Return the node and the input port for an edge to a node: its own `port`, or that of its gate."""
     gate = gates.get(node)
     return (node, port) if gate is None else (gate.id, gate.port(node))
-
-
-def limit_of(rounds: int, heads: Collection[str]) -> int:
-    """Return the limit of a loop that has so many rounds for each head; what comes to any of them counts."""
-    return rounds * len(heads)
 
 
 class Heads(Config):
@@ -86,7 +82,7 @@ class Heads(Config):
 
 
 def gate_type(value: Any) -> Node[Any, Any]:
-    """Return a node type whose nodes are gates, through which values of a type go."""
+    """Return the node type of gates that pass on values of a type, for the pack of a format to list."""
 
     def ports(config: Heads) -> Ports:
         inputs = {head: Port(value | None, default=None) for head in config.heads}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-__all__ = ["with_provider"]
+__all__ = ["qualified_model"]
 
 _NAMED: Final = re.compile(r"([\w.-]+)[/:](\S+)")
 #: What providers are called here, where other systems call them otherwise.
@@ -21,8 +21,8 @@ _KNOWN: Final = {
 }
 
 
-def with_provider(model: str) -> str | None:
-    """Return a model as `provider/name`, `openai/gpt-5` for `gpt-5`; None for one that nobody knows."""
+def qualified_model(model: str) -> str | None:
+    """Return the name of a model as `provider/name`: `openai/gpt-5` for `gpt-5`; None if it is unknown."""
     if named := _NAMED.fullmatch(model):
         return f"{_PROVIDERS.get(named[1], named[1])}/{named[2]}"
     if re.fullmatch(r"[^\s/:]+", model) is None:

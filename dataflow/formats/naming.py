@@ -11,7 +11,7 @@ __all__ = ["free_name"]
 
 
 def free_name(name: str, taken: Container[str], between: str = "_") -> str:
-    """Return a name that is not taken: the given one, or the first with a number behind it, from 2 on."""
+    """Return a name that is not taken: the given one, or the first of `name_2`, `name_3` and so on."""
     number, found = 1, name
     while found in taken:
         number += 1

@@ -27,7 +27,7 @@ from dataflow.expressions import written_function
 from dataflow.formats.native_dump import dump, dump_yaml
 from dataflow.formats.native_policy import read_policy, read_settings
 from dataflow.formats.native_sources import SourceReading, read_options
-from dataflow.formats.problems import Problem, described, problems_of, report
+from dataflow.formats.problems import Problem, describe_value, problems_of, report
 from dataflow.formats.reading import read
 from dataflow.formats.tree import Within
 from dataflow.names import parse_reference
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from dataflow.document.flow import BlockPart, Node
     from dataflow.document.parts import EdgePart, InputPart
     from dataflow.document.sources import Source as SourcePart
-    from dataflow.formats.tree import Path
+    from dataflow.formats.tree import DocumentPath
     from dataflow.wiring import Nested, Placed, Places, Source
 
 __all__ = ["Nest", "checked", "dump", "dump_yaml", "load", "wire"]
@@ -91,11 +91,13 @@ def wire(document: FlowDocument, places: Places, name: str, nest: Nest) -> Wirin
 def checked(data: Any, places: Places, name: str) -> FlowDocument:
     """Check the form of a document that has been read. Raises as `load` does."""
     if not isinstance(data, dict):
-        reason = f"is no flow document: expected a mapping with `dataflow: {FORMAT}`, found {described(data)}"
+        reason = (
+            f"is no flow document: expected a mapping with `dataflow: {FORMAT}`, found {describe_value(data)}"
+        )
         raise FormatError(name, reason, *places.find(()))
     number = data.get("dataflow")
     if type(number) is int and number > FORMAT:
-        reason = f"is written in format {described(number)}; this release reads format {FORMAT}"
+        reason = f"is written in format {describe_value(number)}; this release reads format {FORMAT}"
         raise FormatError(name, reason, *places.find(("dataflow",)))
     try:
         return FlowDocument.model_validate(data)
@@ -113,10 +115,10 @@ class _Reading:
         self.folder = folder
         self.sources = SourceReading(self.problems)
 
-    def problem(self, path: Path, text: str) -> None:
+    def problem(self, path: DocumentPath, text: str) -> None:
         self.problems.append(Problem(path, text))
 
-    def wiring(self, document: FlowDocument, name: str, path: Path) -> Wiring:
+    def wiring(self, document: FlowDocument, name: str, path: DocumentPath) -> Wiring:
         """Read a whole document, or one that is nested at the path."""
         return Wiring(
             name=document.name or name,
@@ -131,12 +133,12 @@ class _Reading:
             folder=self.folder,
         )
 
-    def _uses(self, uses: dict[str, str], path: Path) -> dict[str, str]:
+    def _uses(self, uses: dict[str, str], path: DocumentPath) -> dict[str, str]:
         for prefix in sorted(uses.keys() & set(OWN_PACKS)):
             self.problem((*path, prefix), "is the name of a pack of the engine (S1.2); use another prefix")
         return uses
 
-    def _input(self, part: InputPart, path: Path) -> FlowInput:
+    def _input(self, part: InputPart, path: DocumentPath) -> FlowInput:
         schema = part.type if "type" in part.model_fields_set else None
         try:
             kind = type_of_schema(part.type)
@@ -153,7 +155,7 @@ class _Reading:
 
     # blocks
 
-    def _block(self, part: BlockPart, path: Path) -> Block:
+    def _block(self, part: BlockPart, path: DocumentPath) -> Block:
         """Read nodes and edges: the plain sources that stand with nodes come first, in declared order."""
         block = Block()
         for id, node in part.nodes.items():
@@ -165,7 +167,7 @@ class _Reading:
             block.outputs[name] = read(output, (*path, "outputs", name))
         return block
 
-    def _placed(self, id: str, node: Node, path: Path, block: Block) -> Placed:
+    def _placed(self, id: str, node: Node, path: DocumentPath, block: Block) -> Placed:
         match node:
             case TypeNode():
                 return self._node(id, node, path, block)
@@ -182,7 +184,7 @@ class _Reading:
             case FlowNode():
                 return self._flow(id, node, path, block)
 
-    def _node(self, id: str, node: TypeNode, path: Path, block: Block) -> PlacedNode:
+    def _node(self, id: str, node: TypeNode, path: DocumentPath, block: Block) -> PlacedNode:
         placed = PlacedNode(id, node.after or (), node.meta, type=node.type, policy=read_policy(node.policy))
         if "config" in node.model_fields_set:
             placed.config, placed.config_is_json, placed.folder = node.config, True, self.folder
@@ -191,7 +193,7 @@ class _Reading:
         self._feed(placed, node, path, block)
         return placed
 
-    def _flow(self, id: str, node: FlowNode, path: Path, block: Block) -> PlacedNode:
+    def _flow(self, id: str, node: FlowNode, path: DocumentPath, block: Block) -> PlacedNode:
         placed = PlacedNode(id, node.after or (), node.meta, policy=read_policy(node.policy))
         given = node.flow
         if "limit" in node.policy.model_fields_set:
@@ -209,7 +211,7 @@ class _Reading:
         self._feed(placed, node, path, block)
         return placed
 
-    def _feed(self, placed: PlacedNode, node: TypeNode | FlowNode, path: Path, block: Block) -> None:
+    def _feed(self, placed: PlacedNode, node: TypeNode | FlowNode, path: DocumentPath, block: Block) -> None:
         for port, given in node.inputs.items():
             self._wire(placed, port, given, (*path, "inputs", port), block)
         for port, value in node.values.items():
@@ -218,7 +220,12 @@ class _Reading:
             placed.give(port, Literally(value, is_json=True))
 
     def _wire(
-        self, placed: PlacedNode, port: str, given: SourcePart | list[SourcePart], path: Path, block: Block
+        self,
+        placed: PlacedNode,
+        port: str,
+        given: SourcePart | list[SourcePart],
+        path: DocumentPath,
+        block: Block,
     ) -> None:
         """Wire a port: plain sources become edges, anything else stays with the node."""
         if isinstance(given, str):  # as most are
@@ -234,7 +241,7 @@ class _Reading:
         else:
             placed.give(port, sources[0] if len(sources) == 1 else Many(sources))
 
-    def _loop(self, id: str, node: LoopNode, path: Path) -> LoopBlock:
+    def _loop(self, id: str, node: LoopNode, path: DocumentPath) -> LoopBlock:
         part = node.loop
         return LoopBlock(
             id, node.after or (), node.meta,
@@ -251,7 +258,7 @@ class _Reading:
             body=self._block(part, path),
         )  # fmt: skip
 
-    def _test(self, part: LoopPart, path: Path) -> LoopTest | None:
+    def _test(self, part: LoopPart, path: DocumentPath) -> LoopTest | None:
         kind: Literal["until", "while"] = "until" if part.while_ is None else "while"
         test = part.until if part.while_ is None else part.while_
         if test is None:
@@ -261,7 +268,7 @@ class _Reading:
             return LoopTest(kind, source, written_function(test.test, "value", is_condition=True))
         return LoopTest(kind, self.sources.read(test, (*path, kind)))
 
-    def _named(self, parts: dict[str, SourcePart], path: Path) -> dict[str, Source]:
+    def _named(self, parts: dict[str, SourcePart], path: DocumentPath) -> dict[str, Source]:
         return {name: self.sources.read(part, (*path, name)) for name, part in parts.items()}
 
 

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from dataflow.document.flow import MapPart
     from dataflow.document.sources import Source as SourcePart
-    from dataflow.formats.tree import Path
+    from dataflow.formats.tree import DocumentPath
     from dataflow.wiring import Source
 
 __all__ = ["SourceReading", "SourceWriting"]
@@ -63,7 +63,7 @@ class SourceReading:
         self.problems = problems
         self.mapped: dict[str, Literally] = {}  # constant lists under `each`: equal ones open one map
 
-    def read(self, part: SourcePart, path: Path, mapped: bool = False) -> Source:
+    def read(self, part: SourcePart, path: DocumentPath, mapped: bool = False) -> Source:
         """Read a source; `mapped` says that it stands under an `each`."""
         match part:
             case str():
@@ -91,20 +91,20 @@ class SourceReading:
             case AllSource():
                 return self._refuse((*path, "all"), "`all` is an output of a loop, and nothing else")
 
-    def read_output_of_loop(self, part: SourcePart, path: Path) -> Source:
+    def read_output_of_loop(self, part: SourcePart, path: DocumentPath) -> Source:
         """Read what leaves a loop, which may be `all` values of a port."""
         if isinstance(part, AllSource):
             return All(self.read(part.all, (*path, "all")))
         return self.read(part, path)
 
-    def _all(self, parts: Sequence[SourcePart], path: Path, mapped: bool) -> tuple[Source, ...]:
+    def _all(self, parts: Sequence[SourcePart], path: DocumentPath, mapped: bool) -> tuple[Source, ...]:
         return tuple(self.read(part, (*path, index), mapped) for index, part in enumerate(parts))
 
     def _constant(self, value: object, mapped: bool) -> Literally:
         constant = Literally(value, is_json=True, is_source=True)
         return self.mapped.setdefault(json.dumps(value), constant) if mapped else constant
 
-    def _refuse(self, path: Path, text: str) -> Literally:
+    def _refuse(self, path: DocumentPath, text: str) -> Literally:
         self.problems.append(Problem(path, text))
         return Literally(None, is_json=True)
 

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["Loop", "loops", "reached"]
+__all__ = ["GraphLoop", "find_loops", "reachable"]
 
 
 @dataclass(frozen=True, slots=True)
-class Loop:
-    """A loop: its nodes, those at which it is entered, and by number the edges that begin a new round."""
+class GraphLoop:
+    """A loop of a graph: its nodes, its heads (where it is entered), and the numbers of its back edges."""
 
     nodes: frozenset[str]
     heads: frozenset[str]
     back: frozenset[int]
 
 
-def reached(start: str, edges: Sequence[tuple[str, str]]) -> set[str]:
-    """Return the nodes that can be come to from the start."""
+def reachable(start: str, edges: Sequence[tuple[str, str]]) -> set[str]:
+    """Return the nodes that can be reached from the start, which is among them."""
     following: dict[str, list[str]] = {}
     for source, target in edges:
         following.setdefault(source, []).append(target)
@@ -33,13 +33,13 @@ def reached(start: str, edges: Sequence[tuple[str, str]]) -> set[str]:
     return found
 
 
-def loops(start: str, edges: Sequence[tuple[str, str]]) -> list[Loop]:
-    """Return all loops, outer ones before those in them.
+def find_loops(start: str, edges: Sequence[tuple[str, str]]) -> list[GraphLoop]:
+    """Return all loops of a graph, outer ones before those in them.
 
-    What is a loop of its own once the edges back are taken away is an inner one. All nodes can be reached
-    from the start.
+    An inner loop is one that is left when the back edges of the outer are removed. `edges` are pairs of
+    source and target, numbered from 0; all nodes must be reachable from the start.
     """
-    found: list[Loop] = []
+    found: list[GraphLoop] = []
     waiting = [list(range(len(edges)))]
     while waiting:
         numbers = waiting.pop()
@@ -48,7 +48,7 @@ def loops(start: str, edges: Sequence[tuple[str, str]]) -> list[Loop]:
             entered = {edges[number][1] for number in numbers if edges[number][0] not in nodes}
             heads = frozenset(nodes & (entered | {start})) or nodes
             back = frozenset(number for number in within if edges[number][1] in heads)
-            found.append(Loop(nodes, heads, back))
+            found.append(GraphLoop(nodes, heads, back))
             waiting.append([number for number in within if number not in back])
     return found
 

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from dataflow.formats.problems import described, problems_of
-from dataflow.wording import choices, nearest
+from dataflow.formats.problems import describe_value, problems_of, write_path
+from dataflow.wording import choices
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from dataflow.formats.foreign import JsonDict, Notes
-    from dataflow.formats.tree import Path
+    from dataflow.formats.tree import DocumentPath
 
-__all__ = ["PartReader"]
+__all__ = ["PartReader", "unique_ids"]
 
 M = TypeVar("M", bound=BaseModel)
 #: The keys that have the names of a part.
@@ -27,15 +27,15 @@ NOTHING: Final = MappingProxyType[str, str]({})
 
 @dataclass(frozen=True, slots=True)
 class PartReader:
-    """Reads the mapping that stands at a place of a file; what is wrong with it is noted.
+    """Reads one mapping of a file, key by key, and notes what is wrong with it at its path.
 
-    What it returns for a part that is wrong is empty, and counts only if no problem is noted. `of` says whose
-    part it is, as in `node 'a'`; a part without a name is told by its place alone.
+    For a value that is wrong it returns an empty one, which is of no use once a problem is noted. `of` names
+    the part in messages, as in `node 'a'`; a part without a name is known by its place alone.
     """
 
     notes: Notes
     part: JsonDict
-    path: Path = ()
+    path: DocumentPath = ()
     of: str = ""
 
     def problem(self, text: str, *place: str | int) -> None:
@@ -44,7 +44,7 @@ class PartReader:
 
     def expected(self, what: str, found: object, *place: str | int) -> None:
         """Note that something else was expected at a place."""
-        self.problem(f"expected {what}, found {described(found)}", *place)
+        self.problem(f"expected {what}, found {describe_value(found)}", *place)
 
     def missing(self, key: str) -> bool:
         """Tell whether nothing stands under a key that has to be there, which is noted."""
@@ -78,7 +78,7 @@ class PartReader:
         if found in known or not isinstance(self.part.get(key), str | None):
             return found
         if found:
-            self.problem(f"there is no {key} {found!r}; {choices(nearest(known, found))}", key)
+            self.problem(f"there is no {key} {found!r}; {choices(known, near=found)}", key)
         else:
             self.problem(f"has no `{key}`; {choices(known)}")
         return found
@@ -130,6 +130,21 @@ class PartReader:
         of = f"{noun} {name!r}" if noun and name else self.of
         return PartReader(self.notes, given, (*self.path, *place), of)
 
+    def endpoint(self, keys: Sequence[str], leads: str, nodes: Collection[str]) -> str:
+        """Return the node at one end of an edge, under the first of these keys that is given.
+
+        `leads` is `from` or `to`, for the message; what is none of the nodes is noted.
+        """
+        key = next((one for one in keys if self.part.get(one) not in (None, "")), keys[0])
+        found = "" if self.missing(key) else self.text(key)
+        if found and found not in nodes:
+            self.problem(f"leads {leads} {found!r}, which is no node; {choices(nodes, near=found)}", key)
+        return found
+
+    def repeats_id(self, id: str, first: DocumentPath) -> None:
+        """Note that the part has the id of another, which stands at `first`."""
+        self.problem(f"has the id {id!r} of {write_path(first)}; each id stands once", "id")
+
     def check_keys(self, known: Collection[str]) -> None:
         """Note each key that is not known."""
         for key in self.part:
@@ -144,3 +159,13 @@ class PartReader:
             for problem in problems_of(error, self.part):
                 self.problem(problem.text, *problem.path)
             return None
+
+
+def unique_ids(parts: Iterable[PartReader]) -> set[str]:
+    """Return the ids of parts, and note each part that has the id of one before it."""
+    first: dict[str, PartReader] = {}
+    for part in parts:
+        id = part.part.get("id")
+        if isinstance(id, str) and id and (before := first.setdefault(id, part)) is not part:
+            part.repeats_id(id, before.path)
+    return {*first}

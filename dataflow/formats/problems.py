@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from pydantic import ValidationError
     from pydantic_core import ErrorDetails
 
-    from dataflow.formats.tree import Path
+    from dataflow.formats.tree import DocumentPath
     from dataflow.wiring import Places
 
-__all__ = ["LATER", "Problem", "described", "problems_of", "report", "write_path"]
+__all__ = ["LATER", "Problem", "describe_value", "problems_of", "report", "write_path"]
 
 LATER: Final = "comes with a later release"
 
@@ -58,7 +58,7 @@ FORMAT_HINT: Final = "; for a secret write {type: string, format: secret}"
 class Problem:
     """What is wrong with one part of a document."""
 
-    path: Path
+    path: DocumentPath
     text: str
 
 
@@ -74,7 +74,7 @@ def _told(problem: Problem) -> str:
     return f"{write_path(problem.path)}: {problem.text}" if problem.path else problem.text
 
 
-def write_path(path: Path) -> str:
+def write_path(path: DocumentPath) -> str:
     """Write where a part stands: `nodes.page.inputs.text`, `edges[2].target`."""
     return "".join(map(_write_step, path)).removeprefix(".")
 
@@ -85,8 +85,8 @@ def _write_step(step: str | int) -> str:
     return "." + encode(step).replace("%24", "$")  # which means nothing here
 
 
-def described(value: object) -> str:
-    """Say what stands in a document, shortened."""
+def describe_value(value: object) -> str:
+    """Describe a JSON value for a message, without secrets and shortened: `a list of 3`."""
     if isinstance(value, dict):
         keys = ", ".join(list(value)[:5]) + (", ..." if len(value) > 5 else "")
         return f"a mapping with {shortened(keys, _MOST_CHARACTERS)}" if value else "an empty mapping"
@@ -98,7 +98,7 @@ def described(value: object) -> str:
 def problems_of(error: ValidationError, data: object) -> list[Problem]:
     """Tell what pydantic found; what it says of the branches of a union becomes one problem."""
     problems: list[Problem] = []
-    expected: dict[Path, tuple[object, list[str]]] = {}
+    expected: dict[DocumentPath, tuple[object, list[str]]] = {}
     for fault in error.errors(include_url=False):
         path = _path_of(fault, data)
         if fault["type"] in _EXPECTED:
@@ -108,11 +108,13 @@ def problems_of(error: ValidationError, data: object) -> list[Problem]:
             problems.append(Problem(path, _text_of(fault)))
     for path, (found, options) in expected.items():
         hint = FORMAT_HINT if found == "secret" and path[-1:] == ("type",) else ""
-        problems.append(Problem(path, f"expected {' or '.join(options)}, found {described(found)}{hint}"))
+        problems.append(
+            Problem(path, f"expected {' or '.join(options)}, found {describe_value(found)}{hint}")
+        )
     return problems
 
 
-def _path_of(fault: ErrorDetails, data: Any) -> Path:
+def _path_of(fault: ErrorDetails, data: Any) -> DocumentPath:
     """Keep the steps that lead on in the data; pydantic's others name branches of unions."""
     path: list[str | int] = []
     for step in fault["loc"]:
@@ -137,9 +139,9 @@ def _text_of(fault: ErrorDetails) -> str:
         case "no_source" if isinstance(fault["input"], list) and fault["loc"][-1] == "each":
             return f"`each` over several lists {LATER}; a map block takes them in `over`"
         case "no_source" | "no_node":
-            return f"{fault['msg']}, found {described(fault['input'])}"
+            return f"{fault['msg']}, found {describe_value(fault['input'])}"
         case _:
-            return f"expected {requirement(fault['msg'])}, found {described(fault['input'])}"
+            return f"expected {requirement(fault['msg'])}, found {describe_value(fault['input'])}"
 
 
 def _fields_at(place: tuple[str | int, ...]) -> list[str]:

@@ -21,8 +21,8 @@ __all__ = [
     "MOST_DIGITS",
     "MOST_LEVELS",
     "TOO_LARGE",
+    "DocumentPath",
     "Lines",
-    "Path",
     "Positions",
     "Tree",
     "Within",
@@ -30,7 +30,7 @@ __all__ = [
     "place_of",
 ]
 
-Path: TypeAlias = tuple[str | int, ...]
+DocumentPath: TypeAlias = tuple[str | int, ...]
 
 #: How deeply mappings and lists may stand inside each other.
 MOST_LEVELS: Final = 100
@@ -119,7 +119,7 @@ class Within:
     """Where the parts of a document stand that is a part of another."""
 
     around: Places
-    path: Path
+    path: DocumentPath
 
     def find(self, path: Iterable[str | int]) -> tuple[int, int]:
         """Return line and column, counted from 1, of a part, or of the nearest part around it."""

@@ -9,7 +9,8 @@ from typing import Any, Final, Literal, TypeAlias, assert_never
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from dataflow import NodeOutput, Ports, ToolCall, node, shortened, this_firing
+from dataflow import NodeOutput, Ports, ToolCall, node, this_firing
+from dataflow.authoring import shortened
 from dataflow_agent.agent_configs import AgentConfig
 from dataflow_agent.agent_turns import Grant, Turn
 from dataflow_agent.policies import Verdict

@@ -11,7 +11,8 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter
 
-from dataflow import TypeField, ValueMismatch, check_json, shortened
+from dataflow import ValueMismatch
+from dataflow.authoring import TypeField, check_json, shortened
 from dataflow_agent.schemas import KINDS, referred
 
 __all__ = ["check_fit"]

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
-from dataflow import shortened
+from dataflow.authoring import shortened
 from dataflow_agent.model_errors import (
     ContextWindowExceeded,
     KeyRefused,

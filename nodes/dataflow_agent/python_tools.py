@@ -12,7 +12,8 @@ from typing import Annotated, Any, Final, NamedTuple, TypeVar, get_type_hints
 from pydantic import BaseModel, ConfigDict, Field, PydanticUserError, create_model
 from pydantic.errors import PydanticSchemaGenerationError
 
-from dataflow import FlowInvalid, Node, ValueMismatch, check_json, json_schema, node, threaded
+from dataflow import FlowInvalid, Node, ValueMismatch, node, threaded
+from dataflow.authoring import check_json, json_schema
 from dataflow_agent.requests import ToolSpec
 
 __all__ = ["ArgumentsInvalid", "PythonTool", "arguments_in", "read_arguments", "reference_of", "tool_of"]

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from dataflow import Image, Message, shortened
+from dataflow import Image, Message
+from dataflow.authoring import shortened
 from dataflow_agent.configs import ModelConfig
 
 __all__ = ["sent_of", "with_newest_images"]

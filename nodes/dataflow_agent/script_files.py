@@ -10,7 +10,8 @@ from weakref import WeakKeyDictionary
 from anyio import to_thread
 from pydantic import ValidationError
 
-from dataflow import FormatError, choices, read_data, this_firing
+from dataflow import FormatError, this_firing
+from dataflow.authoring import choices, read_data
 from dataflow_agent.scripts import Script, ScriptedAnswer, ScriptedCall
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from typing import Annotated, Any, Final, TypeAlias, assert_never
 from anyio.lowlevel import checkpoint
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
 
-from dataflow import Message, ToolCall, shortened
+from dataflow import Message, ToolCall
+from dataflow.authoring import shortened
 from dataflow_agent.answering import answered_by
 from dataflow_agent.model_errors import (
     AnswerCut,

@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar
 
 import anyio
 
-from dataflow import shortened
+from dataflow.authoring import shortened
 from dataflow_agent.server_errors import ServerFailed
 
 __all__ = ["Link", "LinkLost", "RequestFailed", "RequestUnauthorized", "cause_of", "innermost", "told_first"]

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from functools import lru_cache
 from typing import Final
 
-from dataflow import choices
+from dataflow.authoring import choices
 from dataflow_agent.policies import Policy, arguments_named, unmet, unmet_arguments
 from dataflow_agent.servers import Server, ServerTool
 

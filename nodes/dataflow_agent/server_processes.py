@@ -15,7 +15,7 @@ import anyio
 from anyio.abc import ByteReceiveStream, Process
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
-from dataflow import shortened
+from dataflow.authoring import shortened
 from dataflow_agent.server_errors import ServerFailed
 
 __all__ = ["ServerProcess"]

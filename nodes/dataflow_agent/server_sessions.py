@@ -12,7 +12,8 @@ from typing import Any, Final, NamedTuple, TypeVar
 import anyio
 from anyio.lowlevel import checkpoint, current_token
 
-from dataflow import DataflowError, Shared, sharing, this_firing
+from dataflow import DataflowError, Shared, this_firing
+from dataflow.authoring import sharing
 from dataflow_agent.server_connections import Connection, connected
 from dataflow_agent.server_errors import ServerFailed, ToolFailed
 from dataflow_agent.server_patterns import UNMET, unmet_of

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 from pydantic_core import PydanticSerializationError, to_json
 
-from dataflow import Image, SecretMissing, ToolCall, choices
+from dataflow import Image, SecretMissing, ToolCall
+from dataflow.authoring import choices
 from dataflow_agent.agent_spans import tool_span
 from dataflow_agent.python_tools import ArgumentsInvalid, arguments_in, tool_of
 from dataflow_agent.server_errors import ServerDied, ServerFailed, ToolFailed

@@ -7,7 +7,8 @@ from typing import Any, Final
 
 from pydantic import Field
 
-from dataflow import FlowInvalid, Image, NodeOutput, Ports, Tools, choices, node
+from dataflow import FlowInvalid, Image, NodeOutput, Ports, Tools, node
+from dataflow.authoring import choices
 from dataflow_agent.configs import StrictConfig
 from dataflow_agent.policies import Verdict
 from dataflow_agent.server_errors import ToolFailed

@@ -12,7 +12,8 @@ from typing import Any, ClassVar, Final, NamedTuple, TypeAlias, assert_never
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from dataflow import FlowInvalid, Tools, choices, json_schema
+from dataflow import FlowInvalid, Tools
+from dataflow.authoring import choices, json_schema
 from dataflow_agent.policies import Policy, Verdict, is_hidden, policy_of, unmet, unmet_arguments, verdict
 from dataflow_agent.python_tools import read_arguments, reference_of, tool_of
 from dataflow_agent.requests import ToolSpec

@@ -9,7 +9,8 @@ from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, PlainSerializer, TypeAdapter, WithJsonSchema
 
-from dataflow import TypeField, ValueMismatch, check_json, json_schema, shortened
+from dataflow import ValueMismatch
+from dataflow.authoring import TypeField, check_json, json_schema, shortened
 from dataflow_agent.fitting import check_fit
 from dataflow_agent.model_errors import AnswerUnfit
 from dataflow_agent.schemas import DEFINITIONS, check_schema

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
-from dataflow import Flow, FlowInvalid, ValueMismatch, json_schema
+from dataflow import Flow, FlowInvalid, ValueMismatch
+from dataflow.authoring import json_schema
 from dataflow_agent import AnswerUnfit, Chat
 from dataflow_agent.fitting import check_fit
 from dataflow_agent.schemas import check_schema

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from dataflow import ExecutionContext, Flow, RunFailed, ValueMismatch, check_json, json_schema
+from dataflow import ExecutionContext, Flow, RunFailed, ValueMismatch
+from dataflow.authoring import check_json, json_schema
 from dataflow_agent import AnswerUnfit, Chat, ModelAnswer, chat, scripted
 from dataflow_agent.typed_answers import AnswerType
 

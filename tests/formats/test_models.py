@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dataflow.formats.models import with_provider
+from dataflow.formats.models import qualified_model
 
 
 @pytest.mark.parametrize(
@@ -34,4 +34,4 @@ from dataflow.formats.models import with_provider
     ],
 )
 def test_a_model_is_named_with_its_provider(written: str, model: str | None) -> None:
-    assert with_provider(written) == model
+    assert qualified_model(written) == model

@@ -7,7 +7,7 @@ from typing import Annotated
 import pytest
 from pydantic import Field, TypeAdapter, ValidationError
 
-from dataflow.formats.problems import Problem, described, problems_of, write_path
+from dataflow.formats.problems import Problem, describe_value, problems_of, write_path
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_a_path_is_written_as_references_are(path: tuple[str | int, ...], writte
     ],
 )
 def test_what_stands_in_a_document_is_described_shortly(value: object, text: str) -> None:
-    assert described(value) == text
+    assert describe_value(value) == text
 
 
 def test_what_pydantic_says_in_its_own_words_is_passed_on() -> None:

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from dataflow import Event, EventKind
-from dataflow.formats.foreign import Format, JsonDict, Notes, Options
-from dataflow.wiring import Wiring
+from dataflow.formats.foreign import Format, FormatOptions, JsonDict, Notes
 
 __all__ = ["FORMAT", "TWIN"]
 
@@ -16,7 +15,7 @@ def recognises(data: Any) -> bool:
     return isinstance(data, dict) and "toy" in data
 
 
-def translate(data: Any, options: Options, notes: Notes) -> JsonDict:
+def translate(data: Any, options: FormatOptions, notes: Notes) -> JsonDict:
     nodes: JsonDict = {}
     for index, word in enumerate(data["toy"]):
         if not isinstance(word, str):
@@ -36,8 +35,8 @@ def translate(data: Any, options: Options, notes: Notes) -> JsonDict:
 class ToyWords:
     """Tells each node, and how many there were."""
 
-    def __init__(self, wiring: Wiring) -> None:
-        self._name = wiring.name
+    def __init__(self, document: JsonDict) -> None:
+        self._name = document["name"]
 
     def see(self, event: Event) -> Iterable[str]:
         if event.kind is EventKind.NODE_FINISHED:

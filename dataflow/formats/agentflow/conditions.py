@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
-from dataflow.config import Config
+from dataflow import Config
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

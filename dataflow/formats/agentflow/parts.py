@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from dataflow.formats.tree import Path
+    from dataflow.authoring import DocumentPath
 
 __all__ = [
     "AGENT",
@@ -41,7 +41,7 @@ class NodePart:
 
     id: str
     kind: str
-    path: Path
+    path: DocumentPath
     settings: Mapping[str, Any] = field(default_factory=dict)
     exits: tuple[str, ...] = (OUTPUT,)
     meta: Mapping[str, Any] = field(default_factory=dict)
@@ -58,7 +58,7 @@ class EdgePart:
 
     source: str
     target: str
-    path: Path
+    path: DocumentPath
     handle: str = ""
     target_handle: str = ""
     port: str = OUTPUT

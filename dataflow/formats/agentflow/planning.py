@@ -7,8 +7,7 @@ from graphlib import TopologicalSorter
 from itertools import combinations, product
 from typing import TYPE_CHECKING, Final
 
-from dataflow.formats.gates import Gate, gates
-from dataflow.formats.nesting import Loop, loops, reached
+from dataflow.authoring import Gate, GraphLoop, find_gates, find_loops, reachable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -52,7 +51,7 @@ class Plan:
 
     edges: Sequence[EdgePart]
     unreached: frozenset[str]
-    loops: Sequence[Loop]
+    loops: Sequence[GraphLoop]
     back: frozenset[int]
     gates: Mapping[str, Gate]
     at_once: frozenset[Gate] = frozenset()
@@ -79,13 +78,13 @@ class Plan:
 def planned(workflow: Workflow, *, each: bool) -> Plan:
     """Plan a workflow; `each` says that a node at which several arrive runs once for each of them."""
     start = workflow.start.id
-    come_to = reached(start, [(edge.source, edge.target) for edge in workflow.edges])
+    come_to = reachable(start, [(edge.source, edge.target) for edge in workflow.edges])
     edges = [edge for edge in workflow.edges if edge.source in come_to]
     below = {edge.target for edge in workflow.below}
-    found = loops(start, [(edge.source, edge.target) for edge in edges])
+    found = find_loops(start, [(edge.source, edge.target) for edge in edges])
     back = frozenset(number for loop in found for number in loop.back)
     unreached = frozenset(workflow.nodes) - come_to - below
-    before = gates((loop.heads for loop in found), workflow.nodes)
+    before = find_gates((loop.heads for loop in found), workflow.nodes)
     at_once: frozenset[Gate] = frozenset()
     while True:  # until what was taken for alternatives are some
         planning = _Planning(workflow, Plan(edges, unreached, found, back, before, at_once), each)

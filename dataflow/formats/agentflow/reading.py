@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from dataflow.authoring import PartReader, unique_ids
 from dataflow.formats.agentflow.parts import (
     APPROVAL,
     IF,
@@ -17,13 +18,11 @@ from dataflow.formats.agentflow.parts import (
     Workflow,
 )
 from dataflow.formats.agentflow.settings import read_settings
-from dataflow.formats.graph_reading import check_ids, end_of
-from dataflow.formats.part_reading import PartReader
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from dataflow.formats.foreign import JsonDict, Notes
+    from dataflow.authoring import JsonDict, Notes
 
 __all__ = ["read_workflow"]
 
@@ -40,7 +39,7 @@ def read_workflow(data: JsonDict, notes: Notes) -> Workflow:
     """Read the nodes and edges of a file."""
     file = PartReader(notes, data)
     parts = file.entries("nodes", "node", needed=True)
-    check_ids(parts)
+    unique_ids(parts)
     read = [_node(part) for part in parts]
     _check_starts(read, notes)
     nodes = {node.id: node for node in read}
@@ -70,7 +69,7 @@ def _check_starts(nodes: list[NodePart], notes: Notes) -> None:
 
 
 def _edge(part: PartReader, nodes: Collection[str]) -> EdgePart:
-    source, target = end_of(part, ("source",), "from", nodes), end_of(part, ("target",), "to", nodes)
+    source, target = part.endpoint(("source",), "from", nodes), part.endpoint(("target",), "to", nodes)
     return EdgePart(source, target, part.path, part.text("sourceHandle"), part.text("targetHandle"))
 
 

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 from dataflow.formats.agentflow.parts import APPROVAL
 from dataflow.formats.agentflow.writing import LIMIT
-from dataflow.formats.gates import limit_of
 
 if TYPE_CHECKING:
+    from dataflow.authoring import Notes
     from dataflow.formats.agentflow.parts import Workflow
     from dataflow.formats.agentflow.planning import Plan
-    from dataflow.formats.foreign import Notes
 
 __all__ = ["remark"]
 
@@ -26,7 +25,7 @@ def remark(workflow: Workflow, plan: Plan, notes: Notes, *, each: bool) -> None:
     for loop in plan.loops:
         first = next(id for id in workflow.nodes if id in loop.heads)
         original = "the loop that begins here has no limit"
-        notes.remark(first, original, f"the run fails after {limit_of(LIMIT, loop.heads)} rounds")
+        notes.remark(first, original, f"the run fails after {LIMIT * len(loop.heads)} rounds")
         if plan.gates.get(first) in plan.at_once:
             others = ", ".join(repr(id) for id in workflow.nodes if id in loop.heads - {first})
             original = f"what comes to {others} goes round this loop on its own"

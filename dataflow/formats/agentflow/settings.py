@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from dataflow.authoring import qualified_model
 from dataflow.formats.agentflow.conditions import OPERATORS
 from dataflow.formats.agentflow.parts import AGENT, APPROVAL, IF, START
-from dataflow.formats.models import with_provider
 
 if TYPE_CHECKING:
-    from dataflow.formats.foreign import JsonDict
-    from dataflow.formats.part_reading import PartReader
+    from dataflow.authoring import JsonDict, PartReader
 
 __all__ = ["SYSTEM", "read_settings"]
 
@@ -36,7 +35,7 @@ def read_settings(kind: str, data: PartReader) -> JsonDict:
 def _agent(data: PartReader) -> JsonDict:
     tools = data.mapping("tools", "a mapping with `web_search` and `subagents`")
     written = data.text("model").strip() or MODEL
-    model = with_provider(written)
+    model = qualified_model(written)
     if model is None:
         data.expected("a model as provider/name", written, "model")
     return {

@@ -10,8 +10,8 @@ from dataflow.formats.agentflow.parts import AGENT, SUBAGENT
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from dataflow.authoring import JsonDict, Notes
     from dataflow.formats.agentflow.parts import EdgePart, NodePart, Workflow
-    from dataflow.formats.foreign import JsonDict, Notes
 
 __all__ = ["agent_config", "check_subagents", "tool_name"]
 

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from dataflow.authoring import Format, choices, describe_value, get_mappings
 from dataflow.formats.agentflow.planning import planned
 from dataflow.formats.agentflow.reading import read_workflow
 from dataflow.formats.agentflow.remarking import remark
 from dataflow.formats.agentflow.subagents import check_subagents, tool_name
 from dataflow.formats.agentflow.words import META, AgentFlowWords
 from dataflow.formats.agentflow.writing import document
-from dataflow.formats.foreign import Format
-from dataflow.formats.problems import described
-from dataflow.formats.shapes import entries_of
-from dataflow.wording import choices
 
 if TYPE_CHECKING:
+    from dataflow.authoring import FormatOptions, JsonDict, Notes
     from dataflow.formats.agentflow.parts import Workflow
     from dataflow.formats.agentflow.planning import Plan
-    from dataflow.formats.foreign import JsonDict, Notes, Options
 
 __all__ = ["FORMAT"]
 
@@ -30,13 +27,13 @@ USED: Final = {"nodes", "connections", "name"}
 
 def recognises(data: Any) -> bool:
     """Tell whether what a file holds is a workflow of AgentFlow."""
-    return bool(entries_of(data, "nodes")) and "connections" in data
+    return bool(get_mappings(data, "nodes")) and "connections" in data
 
 
-def translate(data: Any, options: Options, notes: Notes) -> JsonDict:
+def translate(data: Any, options: FormatOptions, notes: Notes) -> JsonDict:
     """Translate a file that has been read into a native document."""
     if not isinstance(data, dict):
-        found = described(data)
+        found = describe_value(data)
         notes.problem((), f"is no workflow: expected a mapping with `nodes` and `connections`, found {found}")
         return {}
     joins = options.get("joins", JOINS[0])

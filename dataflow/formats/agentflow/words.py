@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
-from dataflow.events import EventKind
-from dataflow.names import node_of_path
+from dataflow import EventKind
+from dataflow.authoring import node_of_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from dataflow.events import Event
-    from dataflow.wiring import Wiring
+    from dataflow import Event
+    from dataflow.authoring import JsonDict
 
 __all__ = ["META", "AgentFlowWords"]
 
@@ -33,8 +33,8 @@ class AgentFlowWords:
     Of a run that goes on they are those since then.
     """
 
-    def __init__(self, wiring: Wiring) -> None:
-        kept = wiring.meta.get(META)
+    def __init__(self, document: JsonDict) -> None:
+        kept = document.get("meta", {}).get(META)
         about: Mapping[str, Any] = kept if isinstance(kept, dict) else {}
         self._subagents: Mapping[str, Any] = about.get("subagents") or {}
         self._shown: dict[str, Any] = {}  # by the node that asks

@@ -6,20 +6,16 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from dataflow.authoring import entry_port, free_name, write_edge, write_source
 from dataflow.formats.agentflow.parts import AGENT, OUTPUT, START
 from dataflow.formats.agentflow.subagents import agent_config
-from dataflow.formats.edge_writing import edge_of
-from dataflow.formats.gates import limit_of, way_to
-from dataflow.formats.naming import free_name
-from dataflow.names import write_reference
-from dataflow.wiring import Reference
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from dataflow.authoring import JsonDict
     from dataflow.formats.agentflow.parts import NodePart, Workflow
     from dataflow.formats.agentflow.planning import Plan
-    from dataflow.formats.foreign import JsonDict
 
 __all__ = ["LIMIT", "document"]
 
@@ -41,7 +37,7 @@ def document(workflow: Workflow, plan: Plan, *, each: bool) -> JsonDict:
             nodes[node.id] = writing.node(node)
             writing.lead_to(nodes[node.id], node.id)
     outputs = {
-        id: write_reference(Reference(id, VALUES[workflow.nodes[id].kind]))
+        id: write_source(id, VALUES[workflow.nodes[id].kind])
         for id in nodes
         if workflow.nodes[id].kind in VALUES and id not in plan.unreached
     }
@@ -73,7 +69,7 @@ class _Writing:
                 written["flow"] = _approval(node, self._passing(node))
         if node.id in self.plan.unreached:
             written["policy"] = {"enabled": False}
-            written["inputs"] = {INPUT: write_reference(Reference(self.workflow.start.id, OUTPUT))}
+            written["inputs"] = {INPUT: write_source(self.workflow.start.id, OUTPUT)}
         return written
 
     def lead_to(self, written: JsonDict, node: str) -> None:
@@ -85,7 +81,7 @@ class _Writing:
             self._join(node, into, {})
         else:
             self.edges.extend(self._edge(number, *self._way_to(node)) for number in into)
-        limit = limit_of(LIMIT, self.plan.heads_beside(node))
+        limit = LIMIT * len(self.plan.heads_beside(node))
         closing = {"feedback": True, "limit": limit, "on_limit": "fail"}
         if node in self.plan.again:
             self._join(node, back, closing)
@@ -100,22 +96,22 @@ class _Writing:
             self.edges.extend(gate.edges(INPUT))
 
     def _way_to(self, node: str) -> tuple[str, str]:
-        return way_to(self.plan.gates, node, INPUT)
+        return entry_port(self.plan.gates, node, INPUT)
 
     def _join(self, node: str, numbers: Sequence[int], more: JsonDict) -> None:
         join = free_name(f"{node}_join", {*self.workflow.nodes, *self.between})
         self.between[join] = {"type": "agentflow.join"}
         self.edges.extend(self._edge(number, join, "arrivals") for number in numbers)
-        self.edges.append(edge_of(join, "out", *self._way_to(node), **more))
+        self.edges.append(write_edge(join, "out", *self._way_to(node), **more))
 
     def _edge(self, number: int, target: str, port: str) -> JsonDict:
         edge = self.plan.edges[number]
-        written = edge_of(edge.source, edge.port, target, port)
+        written = write_edge(edge.source, edge.port, target, port)
         return {**written, "each_round": True} if number in self.plan.each_round else written
 
     def _reference(self, number: int) -> str:
         edge = self.plan.edges[number]
-        return write_reference(Reference(edge.source, edge.port))
+        return write_source(edge.source, edge.port)
 
     def _passing(self, node: NodePart) -> JsonDict:
         """Say which ports of a node several connections leave."""

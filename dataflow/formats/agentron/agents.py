@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from dataflow.errors import FormatError
-from dataflow.formats.files import read_file
-from dataflow.formats.foreign import Notes
-from dataflow.formats.models import with_provider
-from dataflow.formats.part_reading import PartReader
-from dataflow.formats.problems import report
-from dataflow.formats.reading import decode, read
-from dataflow.functions import is_function_name
+from dataflow.authoring import PartReader, is_function_name, qualified_model
 
 if TYPE_CHECKING:
+    from dataflow.authoring import FormatOptions, JsonDict, Notes
     from dataflow.formats.agentron.parts import NodePart
-    from dataflow.formats.foreign import JsonDict, Options
 
 __all__ = ["HELP", "Agent", "Agents", "read_agents"]
 
@@ -64,31 +57,25 @@ class Agents:
         return replace(agent, model=self.model) if self.model else None
 
 
-def read_agents(data: JsonDict, options: Options, notes: Notes) -> Agents:
+def read_agents(data: JsonDict, options: FormatOptions, notes: Notes) -> Agents:
     """Read the agents of the file, and those of the file that is given besides, which count before them."""
     before = len(notes.problems)
     own = _listed(PartReader(notes, data), needed=False)
     given = _given(options["agents"], notes) if "agents" in options else []
     model = None
-    if "model" in options and (model := with_provider(options["model"])) is None:
+    if "model" in options and (model := qualified_model(options["model"])) is None:
         notes.problem((), f"option model: expected provider/name, found {options['model']!r}")
     return Agents((*given, *own), model, is_whole=len(notes.problems) == before)
 
 
 def _given(written: str, notes: Notes) -> list[Agent]:
     """Read the agents of a file beside the workflow; its name and places stand before its problems."""
-    path = notes.folder / written
-    try:
-        data, places = read(decode(read_file(path), str(path)), str(path))
-    except FormatError as error:
-        notes.problem((), f"option agents: {error}")
-        return []
-    beside = Notes(path.parent)
-    part = data if isinstance(data, dict) else {AGENTS: data}
-    agents = _listed(PartReader(beside, part), needed=True)
-    for problem in report(beside.problems, places):
-        notes.problem((), f"option agents: {written}:{problem}")
-    return agents
+
+    def read(data: Any, beside: Notes) -> list[Agent]:
+        part = data if isinstance(data, dict) else {AGENTS: data}
+        return _listed(PartReader(beside, part), needed=True)
+
+    return notes.read_other(written, "option agents", read) or []
 
 
 def _listed(file: PartReader, *, needed: bool) -> list[Agent]:
@@ -107,7 +94,7 @@ def _agent(part: PartReader) -> Agent:
 
 def _model(part: PartReader) -> str:
     written = part.text("model")
-    model = with_provider(written) if written else ""
+    model = qualified_model(written) if written else ""
     if model is None:
         part.expected("a model as provider/name", written, "model")
     return model or ""

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from dataflow.wording import shortened
+from dataflow.authoring import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from dataflow.context import ExecutionContext
-    from dataflow.messages import Message, ToolCall
+    from dataflow import ExecutionContext, Message, ToolCall
 
 __all__ = ["made_in", "summaries"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from dataflow.config import Config
+from dataflow import Config
 
 __all__ = ["KINDS", "Condition", "first_that_holds", "holds"]
 

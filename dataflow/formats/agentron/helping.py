@@ -7,13 +7,9 @@ from typing import Annotated, Any, Final
 
 from pydantic import ConfigDict, Field, RootModel, StringConstraints
 
-from dataflow.checking import json_schema
-from dataflow.config import Config
-from dataflow.context import ExecutionContext
-from dataflow.declare import node
+from dataflow import Config, ExecutionContext, NodeOutput, Ports, node
+from dataflow.authoring import json_schema
 from dataflow.formats.agentron.calls import made_in
-from dataflow.node_output import NodeOutput
-from dataflow.ports import Ports
 
 __all__ = ["Reply", "Wait", "request_user_help", "wait"]
 

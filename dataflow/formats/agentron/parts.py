@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from dataflow.authoring import DocumentPath
 from dataflow.formats.agentron.conditions import Condition
-from dataflow.formats.tree import Path
 
 __all__ = ["EdgePart", "Graph", "NodePart"]
 
@@ -18,7 +18,7 @@ class NodePart:
 
     id: str
     kind: str
-    path: Path
+    path: DocumentPath
     agent_id: str = ""
     agent_name: str = ""
     parameters: Mapping[str, Any] = field(default_factory=dict)  # the other ones
@@ -32,7 +32,7 @@ class EdgePart:
     id: str
     source: str
     target: str
-    path: Path
+    path: DocumentPath
     condition: Condition | None = None
 
 
@@ -40,7 +40,7 @@ class EdgePart:
 class Graph:
     """The main graph of a workflow, or a branch of it. `max_rounds` is None for no limit."""
 
-    path: Path
+    path: DocumentPath
     id: str = ""
     name: str = ""
     nodes: tuple[NodePart, ...] = ()

@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from dataflow.authoring import PartReader, unique_ids
 from dataflow.formats.agentron.conditions import Condition
 from dataflow.formats.agentron.parts import EdgePart, Graph, NodePart
 from dataflow.formats.agentron.schedules import MODES, fault_in
-from dataflow.formats.graph_reading import check_ids, end_of, named_ids
-from dataflow.formats.part_reading import PartReader
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from dataflow.formats.foreign import JsonDict, Notes
+    from dataflow.authoring import JsonDict, Notes
 
 __all__ = ["AGENT", "WAIT", "read_branches", "read_graph"]
 
@@ -40,7 +39,7 @@ def read_branches(data: JsonDict, main: Graph, notes: Notes) -> list[Graph]:
     """Read the branches, which have mode and turn instruction of the workflow unless they have their own."""
     inherited = Graph((), turn_instruction=main.turn_instruction, mode=main.mode)
     parts = PartReader(notes, data).entries("branches", "branch")
-    check_ids(parts)
+    unique_ids(parts)
     for part in parts:
         part.missing("id")
     return [_graph(replace(part, of=""), replace(inherited, path=part.path)) for part in parts]
@@ -48,9 +47,8 @@ def read_branches(data: JsonDict, main: Graph, notes: Notes) -> list[Graph]:
 
 def _graph(part: PartReader, inherited: Graph) -> Graph:
     nodes, edges = part.entries("nodes", "node"), part.entries("edges", "edge")
-    check_ids(nodes)
-    check_ids(edges)
-    known = named_ids(nodes)
+    known = unique_ids(nodes)
+    unique_ids(edges)
     rounds = part.whole("maxRounds")
     mode = part.word("executionMode", MODES, inherited.mode)
     schedule = part.text("schedule") or None
@@ -85,7 +83,7 @@ def _node(part: PartReader) -> NodePart:
 
 
 def _edge(part: PartReader, nodes: Collection[str]) -> EdgePart:
-    source, target = end_of(part, SOURCE, "from", nodes), end_of(part, TARGET, "to", nodes)
+    source, target = part.endpoint(SOURCE, "from", nodes), part.endpoint(TARGET, "to", nodes)
     condition = None
     if part.part.get("condition") is not None:
         given = part.mapping("condition", "a mapping with `type` and `value`")

@@ -10,9 +10,9 @@ from dataflow.formats.agentron.writing import DEFAULT_ROUNDS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from dataflow.authoring import JsonDict, Notes
     from dataflow.formats.agentron.parts import EdgePart, Graph
     from dataflow.formats.agentron.writing import Laid
-    from dataflow.formats.foreign import JsonDict, Notes
 
 __all__ = ["remark"]
 

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from dataflow.authoring import Format, choices, describe_value, get_mappings
 from dataflow.formats.agentron.agents import WRITE, read_agents
 from dataflow.formats.agentron.reading import AGENT, read_branches, read_graph
 from dataflow.formats.agentron.remarking import remark
 from dataflow.formats.agentron.words import META, AgentronWords
 from dataflow.formats.agentron.writing import document, laid_out
-from dataflow.formats.foreign import Format
-from dataflow.formats.problems import described
-from dataflow.formats.shapes import entries_of
-from dataflow.wording import choices
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from dataflow.authoring import FormatOptions, JsonDict, Notes
     from dataflow.formats.agentron.agents import Agent, Agents
     from dataflow.formats.agentron.parts import Graph
-    from dataflow.formats.foreign import JsonDict, Notes, Options
 
 __all__ = ["FORMAT"]
 
@@ -32,13 +29,15 @@ def recognises(data: Any) -> bool:
     if not isinstance(data, dict) or "connections" in data:
         return False
     marks = {"executionMode", "maxRounds", "turnInstruction", "branches", "executionOrder"}
-    return bool(marks & data.keys()) or any(node.get("type") == "agent" for node in entries_of(data, "nodes"))
+    return bool(marks & data.keys()) or any(
+        node.get("type") == "agent" for node in get_mappings(data, "nodes")
+    )
 
 
-def translate(data: Any, options: Options, notes: Notes) -> JsonDict:
+def translate(data: Any, options: FormatOptions, notes: Notes) -> JsonDict:
     """Translate a file that has been read into a native document."""
     if not isinstance(data, dict):
-        notes.problem((), f"is no workflow: expected a mapping with `nodes`, found {described(data)}")
+        notes.problem((), f"is no workflow: expected a mapping with `nodes`, found {describe_value(data)}")
         return {}
     main = read_graph(data, notes)
     branches = read_branches(data, main, notes)
@@ -60,7 +59,7 @@ def translate(data: Any, options: Options, notes: Notes) -> JsonDict:
     }
 
 
-def _picked(main: Graph, branches: Sequence[Graph], options: Options, notes: Notes) -> Graph:
+def _picked(main: Graph, branches: Sequence[Graph], options: FormatOptions, notes: Notes) -> Graph:
     """Return the branch that is asked for, else the main graph."""
     if "branch" not in options:
         return main

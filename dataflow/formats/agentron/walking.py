@@ -7,18 +7,13 @@ from typing import Any, Final
 
 from pydantic import Field
 
-from dataflow.config import Config
-from dataflow.context import ExecutionContext
-from dataflow.current import this_firing
-from dataflow.declare import node
+from dataflow import Config, ExecutionContext, NodeOutput, Port, Ports, node, this_firing
+from dataflow.authoring import gate_type
 from dataflow.formats.agentron.calls import summaries
 from dataflow.formats.agentron.conditions import Condition, first_that_holds
 from dataflow.formats.agentron.helping import Reply
 from dataflow.formats.agentron.telling import filled, told
 from dataflow.formats.agentron.walks import Turn, Walk
-from dataflow.formats.gates import gate_type
-from dataflow.node_output import NodeOutput
-from dataflow.ports import Port, Ports
 
 __all__ = ["WALK", "Exit", "Next", "Tell", "loop", "next_node", "result", "start", "tell"]
 

@@ -6,16 +6,14 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from dataflow.events import EventKind
-from dataflow.names import node_of_path
-from dataflow.nodetype import NodeType
-from dataflow.wiring import PlacedNode
+from dataflow import EventKind
+from dataflow.authoring import node_of_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from dataflow.events import Event
-    from dataflow.wiring import Wiring
+    from dataflow import Event
+    from dataflow.authoring import JsonDict
 
 __all__ = ["META", "AgentronWords"]
 
@@ -53,12 +51,12 @@ class AgentronWords:
     Of a run that goes on the trail has the steps since then.
     """
 
-    def __init__(self, wiring: Wiring) -> None:
-        kept = wiring.meta.get(META)
+    def __init__(self, document: JsonDict) -> None:
+        kept = document.get("meta", {}).get(META)
         about: Mapping[str, Any] = kept if isinstance(kept, dict) else {}
-        self._target = about.get("id") or wiring.name
+        self._target = about.get("id") or document["name"]
         self._branch = about.get("branch")
-        self._speakers = _speakers(wiring)
+        self._speakers = _speakers(document)
         self._turns: dict[str, Mapping[str, Any]] = {}  # how the steps of open turns begin, by path
         self._trail: list[dict[str, Any]] = []
         self._record: dict[str, Any] = {}
@@ -133,15 +131,14 @@ class AgentronWords:
         self._trail.append(told)
 
 
-def _speakers(wiring: Wiring) -> dict[str, dict[str, Any]]:
+def _speakers(document: JsonDict) -> dict[str, dict[str, Any]]:
     """Return whose turn each node of a flow is, by id."""
     found = {}
-    for id, placed in wiring.block.nodes.items():
-        if isinstance(placed, PlacedNode) and not isinstance(placed.type, NodeType | str):
-            inner = placed.type.wiring.block.nodes.get(NEXT)
-            config = inner.config if isinstance(inner, PlacedNode) else None
-            if isinstance(config, dict):
-                found[id] = {name: config[name] for name in SPEAKER if name in config}
+    for id, node in document["nodes"].items():
+        flow = node.get("flow")
+        inner = flow.get("nodes", {}).get(NEXT, {}) if isinstance(flow, dict) else {}
+        if config := inner.get("config"):
+            found[id] = {name: config[name] for name in SPEAKER if name in config}
     return found
 
 

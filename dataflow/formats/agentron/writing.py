@@ -7,23 +7,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from dataflow.authoring import (
+    entry_port,
+    find_gates,
+    find_loops,
+    free_name,
+    reachable,
+    write_edge,
+    write_source,
+)
 from dataflow.formats.agentron.agents import HELP
 from dataflow.formats.agentron.parts import EdgePart
 from dataflow.formats.agentron.reading import WAIT
-from dataflow.formats.edge_writing import edge_of
-from dataflow.formats.gates import gates, limit_of, way_to
-from dataflow.formats.naming import free_name
-from dataflow.formats.nesting import loops, reached
-from dataflow.names import write_reference
-from dataflow.wiring import Reference
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from dataflow.authoring import Gate, JsonDict
     from dataflow.formats.agentron.agents import Agent
     from dataflow.formats.agentron.parts import Graph, NodePart
-    from dataflow.formats.foreign import JsonDict
-    from dataflow.formats.gates import Gate
 
 __all__ = ["DEFAULT_ROUNDS", "USER", "Laid", "document", "laid_out"]
 
@@ -58,9 +60,9 @@ def laid_out(graph: Graph) -> Laid:
         return Laid((), {}, frozenset())
     first = graph.nodes[0].id
     ends = [(edge.source, edge.target) for edge in edges]
-    come_to = reached(first, ends)
+    come_to = reachable(first, ends)
     numbers = [number for number, (source, _) in enumerate(ends) if source in come_to]
-    found = loops(first, [ends[number] for number in numbers])
+    found = find_loops(first, [ends[number] for number in numbers])
     heads = {numbers[number]: loop.heads for loop in found for number in loop.back}
     unreached = frozenset(node.id for node in graph.nodes) - come_to
     return Laid(edges, heads, unreached)
@@ -71,16 +73,16 @@ def document(graph: Graph, agents: Mapping[str, Agent], laid: Laid) -> JsonDict:
     taken = {node.id for node in graph.nodes}
     start, result = free_name("start", taken), free_name("result", taken)
     ports = _ports(laid.edges)
-    behind = gates(laid.heads.values(), taken | {start, result})
+    behind = find_gates(laid.heads.values(), taken | {start, result})
     before = dict.fromkeys(behind.values())
     writing = _Writing(graph, agents, laid, ports, behind)
     nodes = {node.id: writing.node(node, start) for node in graph.nodes}
-    edges = [edge_of(start, "out", *writing.way_to(graph.nodes[0].id))] if graph.nodes else []
+    edges = [write_edge(start, "out", *writing.way_to(graph.nodes[0].id))] if graph.nodes else []
     walked = [node.id for node in graph.nodes if node.id not in laid.unreached]
     edges += [writing.edge(number) for number, edge in enumerate(laid.edges) if edge.source in walked]
     edges += [edge for gate in before for edge in gate.edges(WALK)]
-    edges.append(edge_of(start, "out", result, "walks"))
-    edges += [edge_of(node, WALK, result, "walks") for node in walked]
+    edges.append(write_edge(start, "out", result, "walks"))
+    edges += [write_edge(node, WALK, result, "walks") for node in walked]
     return {
         "inputs": {"inputs": {"type": "object", "default": {}}},
         "nodes": {
@@ -90,7 +92,7 @@ def document(graph: Graph, agents: Mapping[str, Agent], laid: Laid) -> JsonDict:
             result: {"type": "agentron.result"},
         },
         "edges": edges,
-        "outputs": {"output": write_reference(Reference(result, "output"))},
+        "outputs": {"output": write_source(result, "output")},
     }
 
 
@@ -106,15 +108,15 @@ class _Writing:
 
     def way_to(self, node: str) -> tuple[str, str]:
         """Return the port that leads to a node."""
-        return way_to(self.gates, node, WALK)
+        return entry_port(self.gates, node, WALK)
 
     def edge(self, number: int) -> JsonDict:
         edge = self.laid.edges[number]
-        written = edge_of(edge.source, self.ports[number], *self.way_to(edge.target))
+        written = write_edge(edge.source, self.ports[number], *self.way_to(edge.target))
         if edge.id:
             written["id"] = edge.id
         if heads := self.laid.heads.get(number):
-            limit = limit_of(self.graph.max_rounds or DEFAULT_ROUNDS, heads)
+            limit = (self.graph.max_rounds or DEFAULT_ROUNDS) * len(heads)
             written |= {"feedback": True, "limit": limit, "on_limit": "exit"}
         return written
 
@@ -127,13 +129,13 @@ class _Writing:
             "inputs": {"walk": "$in.walk", "told": "tell.prompt", **comes},
         }
         ports = [WALK, *(self.ports[number] for number in exits)]
-        outputs = {port: write_reference(Reference("next", port)) for port in ports}
+        outputs = {port: write_source("next", port) for port in ports}
         flow = {"dataflow": 1, "inputs": {WALK: {}}, "nodes": inner, "outputs": outputs}
         written: JsonDict = {"flow": flow, "meta": dict(node.meta)}
         if node.id in self.laid.unreached:
             written |= {
                 "policy": {"enabled": False},
-                "inputs": {WALK: write_reference(Reference(start, "out"))},
+                "inputs": {WALK: write_source(start, "out")},
             }
         return written
 

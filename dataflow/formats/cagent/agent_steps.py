@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from dataflow.authoring import free_name
 from dataflow.formats.cagent.conditions import placeholders
 from dataflow.formats.cagent.retries import policy_of
-from dataflow.formats.naming import free_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from dataflow.authoring import JsonDict
     from dataflow.formats.cagent.parts import AgentDefinition, AgentStep
     from dataflow.formats.cagent.priors import Ran
-    from dataflow.formats.foreign import JsonDict
 
 __all__ = ["agent_node", "flow_of"]
 

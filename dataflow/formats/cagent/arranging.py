@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from dataflow.authoring import choices
 from dataflow.formats.cagent.parts import AgentStep, Back, ConditionStep, ParallelStep, Step, steps_in
 from dataflow.formats.cagent.references import Unresolved, find, read_reference
-from dataflow.wording import choices
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from dataflow.authoring import Notes
     from dataflow.formats.cagent.parts import Workflow
-    from dataflow.formats.foreign import Notes
 
 __all__ = ["arranged", "ends", "shape_of"]
 

@@ -6,9 +6,9 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from dataflow.errors import ExpressionError
+from dataflow import ExpressionError
+from dataflow.authoring import shortened
 from dataflow.formats.cagent.references import Unresolved, find, part_of, read_reference
-from dataflow.wording import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,17 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from dataflow.authoring import PartReader, choices, describe_value, get_mapping, qualified_model
 from dataflow.formats.cagent.parts import AgentDefinition
-from dataflow.formats.models import with_provider
-from dataflow.formats.part_reading import PartReader
-from dataflow.formats.problems import described
-from dataflow.formats.shapes import within
-from dataflow.wording import choices, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from dataflow.formats.foreign import JsonDict, Notes
+    from dataflow.authoring import JsonDict, Notes
 
 __all__ = ["read_agents"]
 
@@ -47,7 +43,7 @@ _SETTINGS: Final[dict[str, tuple[str, Callable[[object], bool], str]]] = {
 
 def read_agents(data: JsonDict, used: Iterable[str], notes: Notes) -> dict[str, AgentDefinition]:
     """Read all agents of a file; of those that are not used only what is wrong is told."""
-    agents, models = within(data, "agents"), _Models(within(data, "models"), {})
+    agents, models = get_mapping(data, "agents"), _Models(get_mapping(data, "models"), {})
     ran = dict.fromkeys(name for name in used if name in agents)
     aside = replace(notes, remarks=[])
     found = {}
@@ -66,7 +62,7 @@ def _agent(name: str, part: PartReader, agents: JsonDict, models: _Models) -> Ag
     keys = None
     if part.part.get("structured_output") is not None:
         schema = _schema(part)
-        keys = frozenset(within(schema, "properties"))
+        keys = frozenset(get_mapping(schema, "properties"))
         config["answer"] = schema
     return AgentDefinition(_instruction(part), config.pop("model", ""), config, keys)
 
@@ -89,7 +85,7 @@ def _check_below(agent: PartReader, agents: JsonDict) -> None:
         if not isinstance(below, str):
             agent.expected("the name of an agent", below, "sub_agents", index)
         elif below not in agents and "/" not in below and ":" not in below:
-            told = f"there is no agent {below!r}; {choices(nearest(agents, below))}"
+            told = f"there is no agent {below!r}; {choices(agents, near=below)}"
             agent.problem(told, "sub_agents", index)
 
 
@@ -114,14 +110,14 @@ def _model(agent: PartReader, models: _Models) -> JsonDict:
     named = given.strip()
     if named in models.given:
         return models.config(named, agent.notes)
-    model = with_provider(named)
+    model = qualified_model(named)
     if model is None:
-        agent.problem(f"{described(named)} is no model; {_expected(named, models.given)}", "model")
+        agent.problem(f"{describe_value(named)} is no model; {_expected(named, models.given)}", "model")
     return {"model": model or named}
 
 
 def _expected(meant: str, models: JsonDict) -> str:
-    own = f" or a name under `models`, {choices(nearest(models, meant))}" if models else ""
+    own = f" or a name under `models`, {choices(models, near=meant)}" if models else ""
     return f"expected provider/model{own}"
 
 
@@ -163,7 +159,7 @@ def _named(part: PartReader) -> JsonDict:
         part.problem("expected `provider` and `model`, each a text")
         return {}
     written = f"{provider}/{model}" if "provider" in part.part else model
-    found = with_provider(written)
+    found = qualified_model(written)
     if found is None:
-        part.problem(f"{described(written)} is no model; expected `provider` and `model`")
+        part.problem(f"{describe_value(written)} is no model; expected `provider` and `model`")
     return {"model": found or written}

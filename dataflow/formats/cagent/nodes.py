@@ -7,13 +7,9 @@ from typing import Any, Final, NamedTuple
 
 from pydantic import ConfigDict, Field
 
-from dataflow.config import Config
-from dataflow.declare import node
-from dataflow.errors import DataflowError
+from dataflow import Config, DataflowError, NodeOutput, Port, Ports, node
 from dataflow.formats.cagent.conditions import filled, holds
 from dataflow.formats.cagent.state import State, finished, gathered, gone_back, output_at, recorded
-from dataflow.node_output import NodeOutput
-from dataflow.ports import Port, Ports
 
 __all__ = [
     "Finished", "LoopsExceeded", "back", "condition", "finish", "gather", "instruction", "outputs", "record",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from dataflow.formats.tree import Path
+    from dataflow.authoring import DocumentPath
 
 __all__ = [
     "BACK",
@@ -40,7 +40,7 @@ class AgentStep:
     """A step that runs an agent."""
 
     id: str
-    path: Path
+    path: DocumentPath
     agent: str
     retry: Retry | None = None
     is_named: bool = True  # whether the file gives the id
@@ -51,7 +51,7 @@ class ConditionStep:
     """A step that chooses one of two lists of steps."""
 
     id: str
-    path: Path
+    path: DocumentPath
     condition: str
     yes: tuple[Step, ...] = ()
     no: tuple[Step, ...] = ()
@@ -63,7 +63,7 @@ class ParallelStep:
     """A step whose children run side by side."""
 
     id: str
-    path: Path
+    path: DocumentPath
     steps: tuple[Step, ...] = ()
     retry: Retry | None = None
     is_named: bool = True
@@ -74,7 +74,7 @@ class Back:
     """An entry of a branch that leads back to an earlier step: by its id, or its index in the workflow."""
 
     id: str
-    path: Path
+    path: DocumentPath
     target: str | int
     written: str = ""  # how the file has it, where it is no agent step
     agent: str = ""  # that the file names, where it is written as an agent step

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from dataflow.authoring import PartReader, choices, get_mapping
 from dataflow.formats.cagent.definitions import read_agents
 from dataflow.formats.cagent.parts import DEFAULT_LIMIT, Step, Workflow
 from dataflow.formats.cagent.steps import StepReader
-from dataflow.formats.part_reading import PartReader
-from dataflow.formats.shapes import within
-from dataflow.wording import choices
 
 if TYPE_CHECKING:
-    from dataflow.formats.foreign import JsonDict, Notes
+    from dataflow.authoring import JsonDict, Notes
 
 __all__ = ["read_workflow"]
 
@@ -25,7 +23,7 @@ OPTIONS: Final = ("steps", LIMIT, "overrides")
 def read_workflow(data: JsonDict, notes: Notes) -> Workflow:
     """Read a file; what is returned counts only if no problem is noted."""
     file = PartReader(notes, data)
-    reader = StepReader(within(data, "agents"))
+    reader = StepReader(get_mapping(data, "agents"))
     _note_other_form(file)
     steps, limit = _workflow(file, reader) if "workflow" in data else ((), DEFAULT_LIMIT)
     if not notes.problems and not steps:
@@ -36,7 +34,7 @@ def read_workflow(data: JsonDict, notes: Notes) -> Workflow:
 def _note_other_form(file: PartReader) -> None:
     """Note which form the workflow has, if it is not the one that is read here."""
     if not {"workflow", "workflows"} & file.part.keys():
-        agents = choices([*map(str, within(file.part, "agents"))])
+        agents = choices([*map(str, get_mapping(file.part, "agents"))])
         besides = "of files without one an agent is named besides, as in FILE#agent=NAME"
         file.problem(f"has no `workflow`; {besides}; {agents}")
     elif "workflow" not in file.part:

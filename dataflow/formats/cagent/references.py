@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
-from dataflow.wording import choices
+from dataflow.authoring import choices
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -12,9 +12,9 @@ from dataflow.formats.cagent.references import Unresolved, find, read_reference
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from dataflow.authoring import Notes
     from dataflow.formats.cagent.parts import Workflow
     from dataflow.formats.cagent.priors import Order
-    from dataflow.formats.foreign import Notes
 
 __all__ = ["check_instructions", "remark_on"]
 

@@ -9,8 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from dataflow.formats.cagent.parts import Retry
 
 if TYPE_CHECKING:
-    from dataflow.formats.foreign import JsonDict
-    from dataflow.formats.part_reading import PartReader
+    from dataflow.authoring import JsonDict, PartReader
 
 __all__ = ["policy_of", "read_retry"]
 

@@ -9,7 +9,7 @@ from dataflow.formats.cagent.parts import BACK
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from dataflow.formats.tree import Path
+    from dataflow.authoring import DocumentPath
 
 __all__ = ["StepNames"]
 
@@ -22,13 +22,13 @@ class StepNames:
 
     def __init__(self, steps: Sequence[Any]) -> None:
         self.given = {id for id in _given_ids(steps) if isinstance(id, str)}
-        self.seen: dict[str, Path] = {}
+        self.seen: dict[str, DocumentPath] = {}
 
     def leads_back(self, id: str) -> bool:
         """Tell whether an agent step of this id leads back to a step."""
         return id.startswith(BACK) and id[len(BACK) :] in self.given
 
-    def unique(self, name: str, path: Path, *, is_own: bool = False) -> str:
+    def unique(self, name: str, path: DocumentPath, *, is_own: bool = False) -> str:
         """Return a name, or the next of it, that no step has; `is_own` says that the file gives it."""
         found, number = name, 1
         while found in self.seen or (found in self.given and not (is_own and found == name)):

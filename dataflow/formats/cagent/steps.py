@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from dataflow.authoring import choices
 from dataflow.formats.cagent.parts import BACK, AgentStep, Back, ConditionStep, ParallelStep, Step
 from dataflow.formats.cagent.retries import read_retry
 from dataflow.formats.cagent.step_names import StepNames
-from dataflow.formats.graph_reading import note_twin
-from dataflow.wording import choices, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from dataflow.formats.part_reading import PartReader
+    from dataflow.authoring import PartReader
 
 __all__ = ["StepReader"]
 
@@ -79,7 +78,7 @@ class StepReader:
             return None
         part.check_keys(TYPES[kind])
         if id in names.seen and not (kind == "agent" and names.leads_back(id)):
-            note_twin(part, id, names.seen[id])
+            part.repeats_id(id, names.seen[id])
         match kind:
             case "agent":
                 return self._agent(entry)
@@ -92,7 +91,7 @@ class StepReader:
         part, id = entry.part, entry.id
         name = "" if part.missing("name") else part.text("name")
         if name and name not in self.agents:
-            known = choices(nearest(map(str, self.agents), name))
+            known = choices([*map(str, self.agents)], near=name)
             part.problem(f"there is no agent {name!r}; {known}", "name")
         if name not in self.agents:
             return None

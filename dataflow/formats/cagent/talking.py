@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from dataflow.authoring import choices, free_name, get_mapping, write_edge
 from dataflow.formats.cagent.definitions import read_agents
 from dataflow.formats.cagent.parts import META
-from dataflow.formats.edge_writing import edge_of
-from dataflow.formats.naming import free_name
-from dataflow.formats.shapes import within
-from dataflow.wording import choices, nearest
 
 if TYPE_CHECKING:
-    from dataflow.formats.foreign import JsonDict, Notes
+    from dataflow.authoring import JsonDict, Notes
 
 __all__ = ["AGENT", "conversation"]
 
@@ -22,13 +19,13 @@ AGENT: Final = "agent"
 
 def conversation(data: JsonDict, name: str, prompt: JsonDict, notes: Notes) -> JsonDict:
     """Make a document in which an agent answers a prompt, and then each reply to what it has said."""
-    agents = within(data, "agents")
+    agents = get_mapping(data, "agents")
     if not name:
         named = [str(agent) for agent in agents if agent]
         notes.problem(("agents",), f"which agent? write FILE#agent=NAME; {choices(named)}")
         return {}
     if name not in agents:
-        notes.problem(("agents",), f"there is no agent {name!r}; {choices(nearest(map(str, agents), name))}")
+        notes.problem(("agents",), f"there is no agent {name!r}; {choices([*map(str, agents)], near=name)}")
         return {}
     definition = read_agents(data, (name,), notes)[name]
     begin, reply = (free_name(word, {name}) for word in ("begin", "reply"))
@@ -43,12 +40,12 @@ def conversation(data: JsonDict, name: str, prompt: JsonDict, notes: Notes) -> J
             reply: {"type": "control.user_input"},
         },
         "edges": [
-            edge_of("$in", "prompt", name, "prompt"),
-            edge_of(begin, "out", name, "context"),
-            edge_of(name, "text", reply, "show"),
-            edge_of(name, "context", reply, "context"),
-            edge_of(reply, "out", name, "prompt", feedback=True, limit=None),
-            edge_of(reply, "context", name, "context", feedback=True, limit=None),
+            write_edge("$in", "prompt", name, "prompt"),
+            write_edge(begin, "out", name, "context"),
+            write_edge(name, "text", reply, "show"),
+            write_edge(name, "context", reply, "context"),
+            write_edge(reply, "out", name, "prompt", feedback=True, limit=None),
+            write_edge(reply, "context", name, "context", feedback=True, limit=None),
         ],
         "meta": {META: {AGENT: name}},
     }

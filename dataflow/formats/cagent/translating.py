@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from dataflow.authoring import Format, free_name, write_edge
 from dataflow.formats.cagent.agent_steps import agent_node, flow_of
 from dataflow.formats.cagent.arranging import arranged
 from dataflow.formats.cagent.parts import META, AgentStep, Back, ConditionStep, ParallelStep, Step, Workflow
@@ -13,12 +14,9 @@ from dataflow.formats.cagent.remarking import check_instructions, remark_on
 from dataflow.formats.cagent.retries import policy_of
 from dataflow.formats.cagent.talking import AGENT, conversation
 from dataflow.formats.cagent.words import StepContext
-from dataflow.formats.edge_writing import edge_of
-from dataflow.formats.foreign import Format
-from dataflow.formats.naming import free_name
 
 if TYPE_CHECKING:
-    from dataflow.formats.foreign import JsonDict, Notes, Options
+    from dataflow.authoring import FormatOptions, JsonDict, Notes
 
 __all__ = ["FORMAT"]
 
@@ -46,7 +44,7 @@ def _has_agents(data: dict[Any, Any]) -> bool:
     return isinstance(agents, dict) and bool(agents) and all(isinstance(one, dict) for one in agents.values())
 
 
-def translate(data: Any, options: Options, notes: Notes) -> JsonDict:
+def translate(data: Any, options: FormatOptions, notes: Notes) -> JsonDict:
     """Translate a file that has been read into a native document."""
     if not isinstance(data, dict):
         notes.problem((), "is no file of cagent; expected a mapping with `agents` and `workflow`")
@@ -108,7 +106,7 @@ class _Block:
         self.connect(sources, id, port)
 
     def connect(self, sources: list[Source], id: str, port: str, **more: Any) -> None:
-        self.edges += [edge_of(*source, id, port, **more) for source in sources]
+        self.edges += [write_edge(*source, id, port, **more) for source in sources]
 
     def walk(self, steps: tuple[Step, ...], sources: list[Source]) -> list[Source]:
         """Place steps one behind the other, and return where their state comes from in the end."""

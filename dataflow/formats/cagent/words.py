@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
-from dataflow.events import EventKind
+from dataflow import EventKind
 from dataflow.formats.cagent.parts import META
 from dataflow.formats.cagent.state import State, finished
 from dataflow.formats.cagent.talking import AGENT
@@ -13,8 +13,8 @@ from dataflow.formats.cagent.talking import AGENT
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from dataflow.events import Event
-    from dataflow.wiring import Wiring
+    from dataflow import Event
+    from dataflow.authoring import JsonDict
 
 __all__ = ["StepContext"]
 
@@ -24,8 +24,8 @@ HEADING: Final = "--- Step Context ---"
 class StepContext:
     """Writes what the steps have given, also when the workflow has failed."""
 
-    def __init__(self, wiring: Wiring) -> None:
-        kept = wiring.meta.get(META)
+    def __init__(self, document: JsonDict) -> None:
+        kept = document.get("meta", {}).get(META)
         self._is_talk = isinstance(kept, dict) and AGENT in kept
         self._steps: Mapping[str, Any] = {}
 

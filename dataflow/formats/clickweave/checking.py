@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
+from dataflow.authoring import choices
 from dataflow.formats.clickweave.calls import invocation_of
 from dataflow.formats.clickweave.exits import Exit, case_exit
 from dataflow.formats.clickweave.files import CONTROL, CaseLabel, EndLoop, If, Loop, Switch
 from dataflow.formats.clickweave.naming import prefix_of
-from dataflow.wording import choices
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from dataflow.authoring import Notes
     from dataflow.formats.clickweave.files import FileNode, Output
     from dataflow.formats.clickweave.reading import Placed, Workflow
-    from dataflow.formats.foreign import Notes
 
 __all__ = ["check_workflow", "entries_of", "label_of"]
 

@@ -15,9 +15,9 @@ from dataflow.formats.clickweave.tracing import Trace
 from dataflow.formats.clickweave.words import line_of
 
 if TYPE_CHECKING:
-    from dataflow.events import Event
+    from dataflow import Event
+    from dataflow.authoring import JsonDict
     from dataflow.formats.clickweave.tracing import Known, Traced
-    from dataflow.wiring import Wiring
 
 __all__ = ["RunFolder"]
 
@@ -103,7 +103,7 @@ class RunFolder:
     had.
     """
 
-    wiring: Wiring
+    document: JsonDict
     project: Path
     trace: Trace = field(init=False)
     execution: Path | None = None
@@ -111,7 +111,7 @@ class RunFolder:
     _names: dict[str, str] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.trace = Trace.of(self.wiring)
+        self.trace = Trace.of(self.document)
         self._names = folder_names({id: known.name for id, known in self.trace.nodes.items()})
 
     def see(self, event: Event) -> None:
@@ -127,7 +127,7 @@ class RunFolder:
 
     def _execution(self, event: Event) -> Path:
         """Return the folder of a run: that which it has, else one of the time of its first event."""
-        runs = self.project / ROOT / folder_name(self.wiring.name)
+        runs = self.project / ROOT / folder_name(self.document["name"])
         own = str(uuid5(NAMESPACE_URL, event.run))[:CHARACTERS]
         return next(runs.glob(f"*_{own}"), runs / f"{event.time:%Y-%m-%d_%H-%M-%S}_{own}")
 

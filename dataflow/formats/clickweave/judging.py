@@ -10,11 +10,11 @@ from dataflow.formats.clickweave.sources import port
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from dataflow.authoring import JsonDict
     from dataflow.formats.clickweave.files import FileNode
     from dataflow.formats.clickweave.layouts import Layout
     from dataflow.formats.clickweave.reading import Workflow
     from dataflow.formats.clickweave.sources import Sources
-    from dataflow.formats.foreign import JsonDict
 
 __all__ = ["acting_in", "failures_of", "is_judged", "judging"]
 

@@ -12,9 +12,9 @@ from dataflow.formats.clickweave.files import EndLoop, If, Loop, Switch
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from dataflow.authoring import Notes
     from dataflow.formats.clickweave.files import FileNode
     from dataflow.formats.clickweave.reading import Workflow
-    from dataflow.formats.foreign import Notes
 
 __all__ = ["ON", "Layout", "layout_of"]
 

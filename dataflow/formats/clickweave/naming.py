@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from dataflow.formats.naming import free_name
+from dataflow.authoring import free_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from dataflow.authoring import PartReader, describe_value, unique_ids
 from dataflow.formats.clickweave.files import NODE_TYPES, Edge, FileNode
-from dataflow.formats.graph_reading import check_ids, end_of, named_ids
-from dataflow.formats.part_reading import PartReader
-from dataflow.formats.problems import described
 
 if TYPE_CHECKING:
-    from dataflow.formats.foreign import Notes
+    from dataflow.authoring import Notes
 
 __all__ = ["Placed", "Workflow", "is_older", "read_workflow"]
 
@@ -60,7 +58,7 @@ def is_older(data: Any) -> bool:
 def read_workflow(data: Any, notes: Notes) -> Workflow | None:
     """Read a file; every problem is noted, and None returned if nothing can be made of it."""
     if not isinstance(data, dict):
-        notes.problem((), f"expected a workflow of Clickweave, found {described(data)}")
+        notes.problem((), f"expected a workflow of Clickweave, found {describe_value(data)}")
         return None
     if is_older(data):
         notes.problem((), OLDER)
@@ -71,8 +69,7 @@ def read_workflow(data: Any, notes: Notes) -> Workflow | None:
     edges = file.entries("edges", needed=True)
     if data.get("nodes") == []:
         notes.problem(("nodes",), "the workflow is empty; expected one node or more")
-    check_ids(nodes)
-    workflow.known = named_ids(nodes)
+    workflow.known = unique_ids(nodes)
     for node in nodes:
         _add_node(workflow, node)
     for edge in edges:
@@ -113,6 +110,6 @@ def _add_edge(workflow: Workflow, part: PartReader) -> None:
     if edge is None:
         return
     for key, leads in (("from", "from"), ("to", "to")):
-        end_of(part, (key,), leads, workflow.known)
+        part.endpoint((key,), leads, workflow.known)
     if edge.source in workflow.leaving:
         workflow.leaving[edge.source].append(Placed(_index(part), edge))

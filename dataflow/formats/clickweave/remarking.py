@@ -11,12 +11,12 @@ from dataflow.formats.clickweave.naming import prefix_of
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from dataflow.authoring import Notes
     from dataflow.formats.clickweave.conditions import Condition
     from dataflow.formats.clickweave.files import FileNode
     from dataflow.formats.clickweave.layouts import Layout
     from dataflow.formats.clickweave.reading import Workflow
     from dataflow.formats.clickweave.settings import Settings
-    from dataflow.formats.foreign import Notes
 
 __all__ = ["remark_on"]
 

@@ -6,12 +6,12 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from dataflow.formats.models import with_provider
+from dataflow.authoring import qualified_model
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from dataflow.formats.foreign import Notes, Options
+    from dataflow.authoring import FormatOptions, Notes
 
 __all__ = ["OPTIONS", "Settings", "settings_of"]
 
@@ -46,7 +46,7 @@ class Settings:
         return {"servers": [{"command": list(self.command)}]}
 
 
-def settings_of(options: Options, notes: Notes) -> Settings:
+def settings_of(options: FormatOptions, notes: Notes) -> Settings:
     """Read what was said besides the file."""
     given = options.get("server", SERVER)
     try:
@@ -60,11 +60,11 @@ def settings_of(options: Options, notes: Notes) -> Settings:
     return Settings((*command,), *models)
 
 
-def _model(options: Options, name: str, notes: Notes) -> str:
+def _model(options: FormatOptions, name: str, notes: Notes) -> str:
     """Return a model with its provider; empty if none is given."""
     if name not in options:
         return ""
-    model = with_provider(options[name])
+    model = qualified_model(options[name])
     if model is None:
         notes.problem((), f"option {name}: expected provider/name, found {options[name]!r}")
     return model or ""

@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from dataflow.authoring import write_source
 from dataflow.formats.clickweave.exits import Exit, port_of
 from dataflow.formats.clickweave.layouts import ON
-from dataflow.names import write_reference
-from dataflow.wiring import CARRY, Reference
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from dataflow.authoring import JsonDict
     from dataflow.formats.clickweave.layouts import Layout
-    from dataflow.formats.foreign import JsonDict
 
 __all__ = ["WALK", "Sources", "carry", "port"]
 
@@ -60,7 +59,7 @@ class Sources:
 
     def _source(self, id: str, output: str, home: str | None) -> str:
         if output == Exit.LOOP_BODY:
-            return port(CARRY, carry(WALK, self.layout.depth(id)))
+            return port("$carry", carry(WALK, self.layout.depth(id)))
         return self.lifted(id, WALK if output == ON else port_of(output), home)
 
     def _left(self, loop: str, node: str, port_name: str) -> str:
@@ -79,4 +78,4 @@ def carry(name: str, depth: int) -> str:
 
 def port(node: str, name: str) -> str:
     """Write a port of a node as a source."""
-    return write_reference(Reference(node, name))
+    return write_source(node, name)

@@ -9,18 +9,16 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
 
-from dataflow.events import EventKind
+from dataflow import EventKind, Image, Message, ToolCall
 from dataflow.formats.clickweave.exits import exit_of
 from dataflow.formats.clickweave.files import CONTROL
 from dataflow.formats.clickweave.resolved import App, Element, Target
-from dataflow.messages import Image, Message, ToolCall
-from dataflow.wiring import LoopBlock, MapBlock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from dataflow.events import Event
-    from dataflow.wiring import Wiring
+    from dataflow import Event
+    from dataflow.authoring import JsonDict
 
 __all__ = ["Known", "Trace", "Traced"]
 
@@ -75,18 +73,17 @@ class Trace:
     asked: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, wiring: Wiring) -> Trace:
+    def of(cls, document: JsonDict) -> Trace:
         """Begin the trace of a flow; nodes that are not of the file are left out."""
         nodes: dict[str, Known] = {}
-        blocks = [wiring.block]
+        blocks = [document]
         for block in blocks:  # grows while it is walked
-            for id, placed in block.nodes.items():
-                if isinstance(placed, LoopBlock | MapBlock):
-                    blocks.append(placed.body)
-                if "node_type" in placed.meta:
-                    meta = placed.meta
+            for id, node in block.get("nodes", {}).items():
+                blocks += [node[kind] for kind in ("loop", "map") if kind in node]
+                meta = node.get("meta", {})
+                if "node_type" in meta:
                     nodes[id] = Known(id, meta["name"], meta["node_type"], meta.get("trace_level", ""))
-        return cls(nodes, wiring.meta.get("models", {}))
+        return cls(nodes, document.get("meta", {}).get("models", {}))
 
     def see(self, event: Event) -> Iterator[Traced]:
         """Tell what an event comes to."""

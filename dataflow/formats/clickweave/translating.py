@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from dataflow.authoring import Format, get_mappings
 from dataflow.formats.clickweave.checking import check_workflow
 from dataflow.formats.clickweave.folders import RunFolder
 from dataflow.formats.clickweave.layouts import layout_of
@@ -12,21 +13,19 @@ from dataflow.formats.clickweave.remarking import remark_on
 from dataflow.formats.clickweave.settings import OPTIONS, settings_of
 from dataflow.formats.clickweave.words import ClickweaveWords
 from dataflow.formats.clickweave.writing import write_document
-from dataflow.formats.foreign import Format
-from dataflow.formats.shapes import entries_of
 
 if TYPE_CHECKING:
-    from dataflow.formats.foreign import JsonDict, Notes, Options
+    from dataflow.authoring import FormatOptions, JsonDict, Notes
 
 __all__ = ["FORMAT"]
 
 
 def recognises(data: Any) -> bool:
     """Tell whether what a file holds is a workflow of Clickweave, of the present form or the older one."""
-    return any("node_type" in node for node in entries_of(data, "nodes")) or is_older(data)
+    return any("node_type" in node for node in get_mappings(data, "nodes")) or is_older(data)
 
 
-def translate(data: Any, options: Options, notes: Notes) -> JsonDict:
+def translate(data: Any, options: FormatOptions, notes: Notes) -> JsonDict:
     """Translate a file that has been read into a native document."""
     settings = settings_of(options, notes)
     workflow = read_workflow(data, notes)

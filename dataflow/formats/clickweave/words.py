@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from dataflow.authoring import redacted
 from dataflow.formats.clickweave.tracing import Trace
-from dataflow.redaction import redacted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from dataflow.events import Event
-    from dataflow.wiring import Wiring
+    from dataflow import Event
+    from dataflow.authoring import JsonDict
 
 __all__ = ["ClickweaveWords", "line_of"]
 
@@ -20,8 +20,8 @@ __all__ = ["ClickweaveWords", "line_of"]
 class ClickweaveWords:
     """Tells each event of the trace; events of a node have its name."""
 
-    def __init__(self, wiring: Wiring) -> None:
-        self._trace = Trace.of(wiring)
+    def __init__(self, document: JsonDict) -> None:
+        self._trace = Trace.of(document)
 
     def see(self, event: Event) -> Iterable[str]:
         """Return the lines that an event comes to."""

@@ -5,22 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dataflow.authoring import free_name
 from dataflow.formats.clickweave.actions import action_of
 from dataflow.formats.clickweave.exits import Exit
 from dataflow.formats.clickweave.files import EndLoop, If, Loop, Switch
 from dataflow.formats.clickweave.judging import acting_in, failures_of, is_judged, judging
 from dataflow.formats.clickweave.sources import WALK, Sources, carry, port
-from dataflow.formats.naming import free_name
-from dataflow.wiring import CARRY
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping
 
+    from dataflow.authoring import JsonDict, Notes
     from dataflow.formats.clickweave.files import FileNode
     from dataflow.formats.clickweave.layouts import Layout
     from dataflow.formats.clickweave.reading import Workflow
     from dataflow.formats.clickweave.settings import Settings
-    from dataflow.formats.foreign import JsonDict, Notes
 
 __all__ = ["write_document"]
 
@@ -139,7 +138,7 @@ class _NodeWriter:
             "exit_condition": loop.node_type.exit_condition.model_dump(mode="json"),
             "max_iterations": loop.node_type.max_iterations,
         }
-        rounds = port(CARRY, carry("round", self.layout.depth(kind.loop_id)))
+        rounds = port("$carry", carry("round", self.layout.depth(kind.loop_id)))
         inputs = {WALK: self.sources.of(self.layout.ends[kind.loop_id]), "round": rounds}
         return {"type": "clickweave.end_loop", "config": config, "inputs": inputs}
 

@@ -9,13 +9,10 @@ from typing import Any, Final
 
 from pydantic import Field
 
-from dataflow.context import ExecutionContext
-from dataflow.declare import Node, node
+from dataflow import ExecutionContext, Node, NodeOutput, Port, Ports, node
 from dataflow.formats.hifide.caching import Entry, is_fresh
 from dataflow.formats.hifide.kinds import MISSING
 from dataflow.formats.hifide.nodes import CONVERSATION, Inputs, context_of
-from dataflow.node_output import NodeOutput
-from dataflow.ports import Port, Ports
 
 __all__ = ["Cache", "Keep", "cache", "cache_by", "keep", "keep_by"]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from dataflow.formats.hifide.kinds import CACHE, MISSING
 
 if TYPE_CHECKING:
-    from dataflow.formats.foreign import JsonDict, Notes
+    from dataflow.authoring import JsonDict, Notes
     from dataflow.formats.hifide.parts import HifideFlow, Node
     from dataflow.formats.hifide.wiring import Wired
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from dataflow.formats.part_reading import PartReader
+from dataflow.authoring import PartReader
 
 if TYPE_CHECKING:
-    from dataflow.formats.foreign import Notes
+    from dataflow.authoring import Notes
     from dataflow.formats.hifide.parts import Node
 
 __all__ = [

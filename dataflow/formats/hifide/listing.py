@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from dataflow.packs import Pack
+from dataflow import Pack
 
 __all__ = ["pack"]
 

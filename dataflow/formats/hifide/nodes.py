@@ -9,14 +9,17 @@ from typing import Any, Final, Literal
 
 from pydantic import ConfigDict, Field
 
-from dataflow.config import Config
-from dataflow.context import ExecutionContext
-from dataflow.current import this_firing
-from dataflow.declare import node
-from dataflow.errors import DataflowError
-from dataflow.messages import Message
-from dataflow.node_output import NodeOutput
-from dataflow.ports import Port, Ports
+from dataflow import (
+    Config,
+    DataflowError,
+    ExecutionContext,
+    Message,
+    NodeOutput,
+    Port,
+    Ports,
+    node,
+    this_firing,
+)
 
 __all__ = [
     "CONVERSATION",

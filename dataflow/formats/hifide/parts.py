@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from dataflow.formats.naming import free_name
+from dataflow.authoring import free_name
 
 __all__ = ["Edge", "HifideFlow", "Node", "Wire"]
 

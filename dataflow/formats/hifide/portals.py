@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from dataflow.formats.hifide.kinds import PORTALS
 
 if TYPE_CHECKING:
-    from dataflow.formats.foreign import Notes
+    from dataflow.authoring import Notes
     from dataflow.formats.hifide.parts import HifideFlow, Node
 
 __all__ = ["bridge"]

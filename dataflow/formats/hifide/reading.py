@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from dataflow.formats.graph_reading import check_ids, end_of, named_ids
+from dataflow.authoring import PartReader, choices, describe_value, get_mapping, unique_ids
 from dataflow.formats.hifide.kinds import KINDS
 from dataflow.formats.hifide.parts import Edge, HifideFlow, Node
 from dataflow.formats.hifide.spellings import kind_of_node, port_name, spelled_type
-from dataflow.formats.part_reading import PartReader
-from dataflow.formats.problems import described
-from dataflow.formats.shapes import within
-from dataflow.wording import choices, nearest
 
 if TYPE_CHECKING:
-    from dataflow.formats.foreign import JsonDict, Notes
+    from dataflow.authoring import JsonDict, Notes
 
 __all__ = ["read_flow"]
 
@@ -28,16 +24,15 @@ def read_flow(data: Any, notes: Notes) -> HifideFlow:
     """Read a file that may hold anything; every problem is noted."""
     flow = HifideFlow()
     if not isinstance(data, dict):
-        notes.problem((), f"expected a flow of HiFide, found {described(data)}")
+        notes.problem((), f"expected a flow of HiFide, found {describe_value(data)}")
         return flow
     file = PartReader(notes, data)
     nodes, edges = file.entries("nodes", "node", needed=True), file.entries("edges")
     if data.get("nodes") == []:
         notes.problem(("nodes",), "the flow has no nodes")
-    check_ids(nodes)
+    known = unique_ids(nodes)
     for node in nodes:
         _add_node(flow, node)
-    known = named_ids(nodes)
     for edge in edges:
         _add_edge(flow, known, edge)
     return flow
@@ -52,16 +47,16 @@ def _add_node(flow: HifideFlow, part: PartReader) -> None:
     kind = None if spelled is None else kind_of_node(spelled)
     if kind is None:
         told = "has no node type" if spelled is None else f"unknown node type {spelled!r}"
-        part.problem(f"{told}; {choices(nearest(KINDS, spelled or ''))}")
+        part.problem(f"{told}; {choices(KINDS, near=spelled or '')}")
         return
-    inner = "config" not in given and "config" in within(given, "data")
+    inner = "config" not in given and "config" in get_mapping(given, "data")
     config = (part.mapping("data") if inner else part).mapping("config")
     drawn: JsonDict = {key: given[key] for key in _DRAWN if key in given}
     flow.nodes[id] = Node(id, kind, config.part, part.path, config.path, drawn)
 
 
 def _add_edge(flow: HifideFlow, known: set[str], part: PartReader) -> None:
-    source, target = end_of(part, ("source",), "from", known), end_of(part, ("target",), "to", known)
+    source, target = part.endpoint(("source",), "from", known), part.endpoint(("target",), "to", known)
     output, port = _port(part, _OUTPUTS), _port(part, _INPUTS)
     if source not in flow.nodes or target not in flow.nodes:
         return
@@ -86,7 +81,7 @@ def _ends(edge: Edge) -> tuple[str, str, str, str]:
 
 
 def _check_kind(edge: Edge, given: dict[str, Any], notes: Notes) -> None:
-    said = within(given, "metadata").get("isContextEdge")
+    said = get_mapping(given, "metadata").get("isContextEdge")
     carries = edge.input == "context"
     if isinstance(said, bool) and said != carries:
         notes.remark(

@@ -7,12 +7,12 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from dataflow.functions import is_function_name
+from dataflow.authoring import is_function_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from dataflow.formats.foreign import JsonDict, Notes, Options
+    from dataflow.authoring import FormatOptions, JsonDict, Notes
     from dataflow.formats.hifide.configs import Selected
 
 __all__ = ["OPTIONS", "Available", "available", "offered", "selected"]
@@ -31,7 +31,7 @@ class Available:
     servers: tuple[tuple[str, str], ...] = ()
 
 
-def available(options: Options, notes: Notes) -> Available:
+def available(options: FormatOptions, notes: Notes) -> Available:
     """Read what was said besides the file: `tools` with commas between, `servers` with semicolons."""
     functions = [one.strip() for one in options.get("tools", "").split(",") if one.strip()]
     for name in functions:

@@ -5,18 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from dataflow.authoring import write_source
 from dataflow.formats.hifide.cycles import looping
 from dataflow.formats.hifide.kinds import CHAT
 from dataflow.formats.hifide.parts import Wire
-from dataflow.names import write_reference
-from dataflow.wiring import Reference
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from networkx import DiGraph
 
-    from dataflow.formats.foreign import JsonDict, Notes
+    from dataflow.authoring import JsonDict, Notes
     from dataflow.formats.hifide.parts import HifideFlow
     from dataflow.formats.hifide.wiring import Wired
 
@@ -166,7 +165,7 @@ class _Sharing:
 
 def _first_of(sources: Sequence[Source]) -> str | JsonDict:
     """Write the first of several sources that has a value; a fallback is of two."""
-    *others, last = [write_reference(Reference(*source)) for source in sources]
+    *others, last = [write_source(*source) for source in sources]
     found: str | JsonDict = last
     for other in reversed(others):
         found = {"fallback": [other, found]}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from dataflow.formats.shapes import within
+from dataflow.authoring import get_mapping
 
 __all__ = ["is_of_a_kind", "kind_of_node", "port_name", "spelled_type"]
 
@@ -46,7 +46,7 @@ def spelled_type(node: dict[str, Any]) -> str | None:
     """
     for found in (
         node.get("nodeType"),
-        within(node, "data").get("nodeType"),
+        get_mapping(node, "data").get("nodeType"),
         node.get("type"),
         node.get("kind"),
     ):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from dataflow.formats.edge_writing import edge_of
-from dataflow.formats.foreign import Format
+from dataflow.authoring import Format, get_mapping, get_mappings, write_edge, write_source
 from dataflow.formats.hifide.begun import settle_sampling
 from dataflow.formats.hifide.caches import read_lazily
 from dataflow.formats.hifide.cycles import closed, looping
@@ -17,14 +16,11 @@ from dataflow.formats.hifide.sharing import in_line
 from dataflow.formats.hifide.spellings import is_of_a_kind
 from dataflow.formats.hifide.wiring import pass_contexts_by, wired
 from dataflow.formats.hifide.writing import node_of
-from dataflow.formats.shapes import entries_of, within
-from dataflow.names import write_reference
-from dataflow.wiring import Reference
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dataflow.formats.foreign import JsonDict, Notes, Options
+    from dataflow.authoring import FormatOptions, JsonDict, Notes
     from dataflow.formats.hifide.parts import HifideFlow, Wire
 
 __all__ = ["FORMAT"]
@@ -37,15 +33,15 @@ def recognises(data: Any) -> bool:
     """Tell whether what a file holds is a flow of HiFide."""
     if not isinstance(data, dict) or "connections" in data:
         return False
-    nodes, edges = entries_of(data, "nodes"), entries_of(data, "edges")
+    nodes, edges = get_mappings(data, "nodes"), get_mappings(data, "edges")
     return (
-        any("nodeType" in node or "nodeType" in within(node, "data") for node in nodes)
+        any("nodeType" in node or "nodeType" in get_mapping(node, "data") for node in nodes)
         or any("sourceHandle" in edge or "sourceOutput" in edge for edge in edges)
         or any(is_of_a_kind(node) for node in nodes)
     )
 
 
-def translate(data: Any, options: Options, notes: Notes) -> JsonDict:
+def translate(data: Any, options: FormatOptions, notes: Notes) -> JsonDict:
     """Translate a file that has been read into a native document."""
     tools = available(options, notes)
     flow = read_flow(data, notes)
@@ -98,7 +94,7 @@ def _document(data: JsonDict, flow: HifideFlow, nodes: JsonDict, wires: Sequence
     inputs = {} if start is None else {HISTORY: {"type": "array", "default": []}}
     edges = [_edge(wire) for wire in wires]
     if start is not None:
-        edges.insert(0, edge_of("$in", HISTORY, start, "messages"))
+        edges.insert(0, write_edge("$in", HISTORY, start, "messages"))
     kept = {key: data[key] for key in ("description", "version") if key in data}
     name = data.get("name")
     return {
@@ -116,7 +112,9 @@ def _document(data: JsonDict, flow: HifideFlow, nodes: JsonDict, wires: Sequence
 def _edge(wire: Wire) -> JsonDict:
     going_round = {"feedback": True, "limit": None} if wire.feedback else {}
     each_round = {"each_round": True} if wire.each_round else {}
-    return edge_of(wire.source, wire.source_port, wire.target, wire.target_port, **going_round, **each_round)
+    return write_edge(
+        wire.source, wire.source_port, wire.target, wire.target_port, **going_round, **each_round
+    )
 
 
 def _outputs(flow: HifideFlow, wires: Sequence[Wire]) -> JsonDict:
@@ -128,7 +126,7 @@ def _outputs(flow: HifideFlow, wires: Sequence[Wire]) -> JsonDict:
         kind = KINDS.get(node.kind)
         port = "out" if kind is None else kind.outputs.get("data")
         if id not in read and id not in endless and port:
-            found[id] = write_reference(Reference(id, port))
+            found[id] = write_source(id, port)
     return found
 
 

@@ -6,14 +6,14 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
+from dataflow.authoring import choices
 from dataflow.formats.hifide.kinds import CHAT, KINDS, ROUTER, TOOLS, WAITING, Kind
 from dataflow.formats.hifide.parts import Edge, HifideFlow, Wire
-from dataflow.wording import choices
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from dataflow.formats.foreign import JsonDict, Notes
+    from dataflow.authoring import JsonDict, Notes
     from dataflow.formats.hifide.parts import Node, Path
 
 __all__ = ["Wired", "pass_contexts_by", "route_name", "wired"]

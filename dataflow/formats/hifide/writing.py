@@ -5,16 +5,16 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
+from dataflow.authoring import qualified_model
 from dataflow.formats.hifide import configs
 from dataflow.formats.hifide.kinds import CACHE, CHAT, KINDS, NEW, ROUTER, START, TOOLS
 from dataflow.formats.hifide.selecting import offered, selected
 from dataflow.formats.hifide.wiring import route_name
-from dataflow.formats.models import with_provider
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dataflow.formats.foreign import JsonDict, Notes
+    from dataflow.authoring import JsonDict, Notes
     from dataflow.formats.hifide.parts import Node, Wire
     from dataflow.formats.hifide.selecting import Available
 
@@ -82,7 +82,7 @@ def _model(node: Node, given: configs.Model, notes: Notes) -> str:
     if not given.model:
         return ""
     name = given.model if not given.provider or "/" in given.model else f"{given.provider}/{given.model}"
-    found = with_provider(name)
+    found = qualified_model(name)
     if found is None:
         told = f"node {node.id!r}: {given.model!r} is no model that is known without a provider"
         notes.problem((*node.config_path, "model"), f"{told}; expected `provider` as well")

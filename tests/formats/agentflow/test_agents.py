@@ -76,7 +76,7 @@ async def test_the_note_of_an_approval_has_a_port_and_stands_in_prompts() -> Non
 async def test_an_agent_below_is_called_as_a_tool_and_told_of() -> None:
     flow = flow_of(TEAM)
     with scripted(CALLING, "seen", "done") as script:
-        entries, record, _ = await told(flow.start(), AgentFlowWords(flow.wiring))
+        entries, record, _ = await told(flow.start(), AgentFlowWords(flow.to_dict()))
     assert record["state"]["a"] == "done"
     assert "b" not in record["state"]
     assert [str(request.messages[-1].content) for request in script.requests][1] == "look"
@@ -95,7 +95,7 @@ async def test_an_agent_below_is_called_as_a_tool_and_told_of() -> None:
 async def test_an_agent_below_that_fails_is_told_of() -> None:
     flow = flow_of(TEAM)
     with scripted(CALLING, ModelFailed("openai/gpt-5", "boom"), "done"):
-        entries, _, _ = await told(flow.start(), AgentFlowWords(flow.wiring))
+        entries, _, _ = await told(flow.start(), AgentFlowWords(flow.to_dict()))
     kinds = [kind for _, kind, _ in entries]
     assert "subagent_call_error" in kinds
 
@@ -103,7 +103,7 @@ async def test_an_agent_below_that_fails_is_told_of() -> None:
 async def test_a_failing_model_is_told_once() -> None:
     flow = flow_of(workflow([start(), "a", "b"], "s>a a>b"))
     with scripted(ModelFailed("openai/gpt-5", "boom")):
-        entries, record, _ = await told(flow.start(), AgentFlowWords(flow.wiring))
+        entries, record, _ = await told(flow.start(), AgentFlowWords(flow.to_dict()))
     assert [entry for entry in entries if "error" in entry[1]] == [
         ("a", "llm_error", "model 'openai/gpt-5': boom")
     ]
@@ -113,9 +113,9 @@ async def test_a_failing_model_is_told_once() -> None:
 async def test_an_answer_is_told_in_the_sitting_that_it_is_given_to() -> None:
     flow = flow_of(workflow([start("draft"), approval("p"), "a"], "s>p p.approve>a"))
     with scripted(repeated):
-        first, paused_record, paused = await told(flow.start(), AgentFlowWords(flow.wiring))
+        first, paused_record, paused = await told(flow.start(), AgentFlowWords(flow.to_dict()))
         answer = {"p/ask": {"decision": "approve", "note": " ok "}}
-        second, record, _ = await told(flow.resuming(paused, answer), AgentFlowWords(flow.wiring))
+        second, record, _ = await told(flow.resuming(paused, answer), AgentFlowWords(flow.to_dict()))
     assert first[-2:] == [("p", "step_start", "approval"), ("p", "wait_input", "p?")]
     assert paused_record["waitingForInput"] is True
     assert second[0] == ("p", "input_received", "Approved: ok")

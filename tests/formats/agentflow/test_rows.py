@@ -53,7 +53,7 @@ async def logged(data: Any, *answers: Any) -> tuple[list[Any], dict[str, Any]]:
     """Run a workflow, and return its log entries and its record without its id."""
     flow = flow_of(data)
     with scripted(*(answers or (repeated,))):
-        entries, record, _ = await told(flow.start(), AgentFlowWords(flow.wiring))
+        entries, record, _ = await told(flow.start(), AgentFlowWords(flow.to_dict()))
     record.pop("runId")
     return entries, record
 

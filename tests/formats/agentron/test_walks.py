@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from dataflow import EventKind, Flow, NodeState
-from dataflow.formats.nesting import loops
+from dataflow.formats.nesting import find_loops
 from dataflow_agent import ScriptedAnswer, ScriptedCall, scripted
 from tests.agent.serving import SERVER
 from tests.formats.agentron.walking import MODEL, agent, edge, flow_of, ran, steps, workflow
@@ -150,7 +150,7 @@ def test_a_node_may_wait_for_somebody_by_itself() -> None:
 
 def test_heads_are_where_a_loop_is_entered() -> None:
     edges = [("a", "b"), ("b", "c"), ("c", "b"), ("c", "d"), ("d", "a"), ("d", "d")]
-    found = {number: loop.heads for loop in loops("a", edges) for number in loop.back}
+    found = {number: loop.heads for loop in find_loops("a", edges) for number in loop.back}
     assert found == {2: frozenset("b"), 4: frozenset("a"), 5: frozenset("d")}
 
 

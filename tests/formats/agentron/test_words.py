@@ -28,12 +28,12 @@ async def told(running: Any, words: AgentronWords) -> tuple[list[str], Result]:
 async def test_what_was_replied_is_told_and_the_trail_begins_anew() -> None:
     flow = flow_of(workflow(["a", WAITING, "b"], "aw", "wb"))
     with scripted("roses", "red"):
-        lines, paused = await told(flow.start(), AgentronWords(flow.wiring))
+        lines, paused = await told(flow.start(), AgentronWords(flow.to_dict()))
         record = json.loads(lines[-1])
         assert record["status"] == "waiting_for_user"
         assert "finishedAt" not in record
         assert record["output"]["question"] == "Which one?"
-        lines, _ = await told(flow.resuming(paused, {"w/wait": "this"}), AgentronWords(flow.wiring))
+        lines, _ = await told(flow.resuming(paused, {"w/wait": "this"}), AgentronWords(flow.to_dict()))
     assert lines[:-1] == [
         'RunStarted {"workflowId": "small"}',
         'UserResponded {"content": "this"}',
@@ -51,7 +51,7 @@ async def test_the_trail_has_the_calls_of_tools() -> None:
     flow = flow_of(workflow("ab", "ab", agents=agents))
     calls = (ScriptedCall(name="add", arguments={"a": 1, "b": 2}), ScriptedCall(name="subtract"))
     with scripted(ScriptedAnswer(tool_calls=calls), "three", "so it is"):
-        lines, _ = await told(flow.start(), AgentronWords(flow.wiring))
+        lines, _ = await told(flow.start(), AgentronWords(flow.to_dict()))
     first, second = json.loads(lines[-1])["output"]["trail"]
     added, unknown = first["toolCalls"]
     assert added == {"name": "add", "argsSummary": '{"a": 1, "b": 2}', "resultSummary": "3"}
@@ -63,7 +63,7 @@ async def test_the_trail_has_the_calls_of_tools() -> None:
 async def test_the_trail_has_the_round_of_the_loop_that_a_step_is_in() -> None:
     flow = flow_of(workflow("abc", "ab", edge("b", "b", "again"), edge("b", "c", "stop"), "ba", maxRounds=3))
     with scripted("1", "again", "on", "4", "stop", "6"):
-        lines, _ = await told(flow.start(), AgentronWords(flow.wiring))
+        lines, _ = await told(flow.start(), AgentronWords(flow.to_dict()))
     trail = json.loads(lines[-1])["output"]["trail"]
     assert [(step["nodeId"], step.get("round")) for step in trail] == [
         ("a", 0),
@@ -80,7 +80,7 @@ async def test_the_step_that_failed_has_its_round_and_the_error_of_its_own_turn(
     flow = flow_of(workflow("ab", "ab", "ba", maxRounds=3))
     with scripted("1", "2", ModelFailed("openai/gpt-5", "boom")):
         async with flow.start() as run:
-            words = AgentronWords(flow.wiring)
+            words = AgentronWords(flow.to_dict())
             lines = [line async for event in run.events() for line in words.see(event)]
             with pytest.raises(RunFailed):
                 await run

@@ -52,7 +52,7 @@ def test_the_step_context_is_told_after_a_failure_too(file: str, capsys: pytest.
 
 
 def test_a_run_that_gave_nothing_has_an_empty_step_context() -> None:
-    words = StepContext(flow_of("workflow: [{type: agent, name: x}]").wiring)
+    words = StepContext(flow_of("workflow: [{type: agent, name: x}]").to_dict())
     assert [*words.end({})] == ["--- Step Context ---", "{}"]
     assert [*words.end({"steps": {"é": 1}})][1] == '{\n  "é": 1\n}'
 

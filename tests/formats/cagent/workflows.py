@@ -112,7 +112,7 @@ async def play(flow: Flow, prompt: str = "P", **answers: Answers) -> Played:
 
 def told_at_the_end(flow: Flow, events: Sequence[Event]) -> dict[str, Any]:
     """Return what the words of cagent tell at the end of a run that has failed."""
-    words = StepContext(flow.wiring)
+    words = StepContext(flow.to_dict())
     for event in events:
         assert [*words.see(event)] == []
     heading, told = words.end({})

@@ -37,7 +37,7 @@ from tests.formats.clickweave.workflows import (
 def told(folder: Path, data: dict[str, Any], *says: Any, **answers: list[Any]) -> list[dict[str, Any]]:
     """Run a workflow, and return what its words are."""
     done = run(folder, data, *says, **answers)
-    words = ClickweaveWords(Flow.load(saved(folder, data)).wiring)
+    words = ClickweaveWords(Flow.load(saved(folder, data)).to_dict())
     return [json.loads(line) for event in done.events for line in words.see(event)]
 
 
@@ -132,7 +132,7 @@ def test_the_command_line_tells_a_run_in_these_words(
 def kept(folder: Path, data: dict[str, Any], **answers: list[Any]) -> tuple[Path, Done]:
     """Run a workflow, and return the folder of the execution."""
     done = run(folder, data, **answers)
-    writer = RunFolder(Flow.load(saved(folder, data)).wiring, folder)
+    writer = RunFolder(Flow.load(saved(folder, data)).to_dict(), folder)
     for event in done.events:
         writer.see(event)
     assert writer.execution is not None
@@ -182,7 +182,7 @@ def test_the_description_of_an_image_is_told(tmp_path: Path) -> None:
         model="openai/gpt-5",
         vision_model="openai/eyes",
     )
-    words = ClickweaveWords(flow.wiring)
+    words = ClickweaveWords(flow.to_dict())
     with scripted(pressing, "a red square", "seen") as script:
         events, _ = anyio.run(listened, flow)
     lines = [json.loads(line) for event in events for line in words.see(event)]
@@ -231,7 +231,7 @@ def test_two_nodes_of_one_folder_name_have_folders_of_their_own(tmp_path: Path) 
 def test_a_node_that_ends_without_a_start_has_a_record(tmp_path: Path) -> None:
     data = workflow([typing("a")])
     done = run(tmp_path, data)
-    writer = RunFolder(Flow.load(saved(tmp_path, data)).wiring, tmp_path)
+    writer = RunFolder(Flow.load(saved(tmp_path, data)).to_dict(), tmp_path)
     for event in done.events:
         if (event.path, event.kind.name) != ("a", "NODE_STARTED"):
             writer.see(event)

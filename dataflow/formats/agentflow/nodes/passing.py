@@ -8,16 +8,10 @@ from typing import Any, Final, TypeAlias
 
 from pydantic import Field
 
-from dataflow.checking import json_schema
-from dataflow.config import Config
-from dataflow.context import ExecutionContext
-from dataflow.current import this_firing
-from dataflow.declare import node
+from dataflow import Config, ExecutionContext, NodeOutput, Port, Ports, node, this_firing
+from dataflow.authoring import gate_type, json_schema
 from dataflow.formats.agentflow.answers import normalised
 from dataflow.formats.agentflow.conditions import Condition, checks, text_of
-from dataflow.formats.gates import gate_type
-from dataflow.node_output import NodeOutput
-from dataflow.ports import Port, Ports
 
 __all__ = [
     "If",

@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, TypeAlias
 import anyio
 from pydantic import AfterValidator, Field, ValidationInfo
 
-from dataflow.config import Config, beside
-from dataflow.context import ExecutionContext
+from dataflow import SKIP, Config, ExecutionContext, Maybe
+from dataflow.authoring import InstalledNode, resolve_path
 from dataflow.formats.clickweave.naming import prefix_of
-from dataflow.formats.clickweave.nodes.named import Named
 from dataflow.formats.clickweave.nodes.state import with_variables
 from dataflow.formats.clickweave.results import variables_of
-from dataflow.ports import SKIP, Maybe
 
 if TYPE_CHECKING:
-    from dataflow.flows import Flow
+    from dataflow import Flow
 
 __all__ = ["Action", "Arguments", "Noted", "call_tool", "noted"]
 
@@ -28,7 +26,7 @@ PATHS: Final = frozenset({"image_path", "imagePath", "path", "file", "template_p
 def _found(arguments: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
     """Make paths absolute: a server of tools has a folder of its own."""
     paths = {key: arguments[key] for key in PATHS & arguments.keys()}
-    found = {key: beside(path, info) for key, path in paths.items() if isinstance(path, str)}
+    found = {key: resolve_path(path, info) for key, path in paths.items() if isinstance(path, str)}
     return {**arguments, **found}
 
 
@@ -55,7 +53,7 @@ class Noted(NamedTuple):
 
 def call_tool(f: Flow, placed_as: str, tool: str, arguments: Any, tools: Any, **policy: Any) -> Any:
     """Place a call of a tool; its ports are `text` and `images`."""
-    calling = Named("agent.call_tool", placed_as, **policy)
+    calling = InstalledNode("agent.call_tool").with_(name=placed_as, **policy)
     return f.add(calling, arguments=arguments, tools=tools, config=calling.config(tool=tool)).out
 
 

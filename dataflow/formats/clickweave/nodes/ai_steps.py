@@ -7,14 +7,10 @@ from typing import Any, Final
 
 from pydantic import Field
 
-from dataflow.context import ExecutionContext
-from dataflow.declare import node
-from dataflow.flows import Flow
+from dataflow import ExecutionContext, Flow, TypedFlow, flow, node
+from dataflow.authoring import InstalledNode
 from dataflow.formats.clickweave.nodes.action import Action, Noted, noted
 from dataflow.formats.clickweave.nodes.evidence import watched
-from dataflow.formats.clickweave.nodes.named import Named
-from dataflow.registry import find_type
-from dataflow.typed_flows import TypedFlow, flow
 
 __all__ = ["AiStep"]
 
@@ -40,7 +36,7 @@ class AiStep(Action):
 
 def _wired(f: Flow, walk: ExecutionContext, tools: Any, *, config: AiStep) -> Noted:
     """Have a model work with the tools, and set a variable of its last text."""
-    agent = Named(AGENT, "agent")
+    agent = InstalledNode(AGENT)
     settings = agent.config(
         name=config.name, system=SYSTEM, max_tool_calls=config.max_tool_calls, time_limit=config.time_limit,
         allowed_tools=config.allowed_tools, vision_summary=config.vision_model,
@@ -54,7 +50,7 @@ def _wired(f: Flow, walk: ExecutionContext, tools: Any, *, config: AiStep) -> No
 @cache
 def _ai_step() -> TypedFlow[..., Noted]:
     """Make the node type; its tools are of the type that agents take, which only the pack knows."""
-    _wired.__annotations__["tools"] = find_type(AGENT).inputs["tools"].type
+    _wired.__annotations__["tools"] = InstalledNode(AGENT).type.inputs["tools"].type
     return flow(_wired)
 
 

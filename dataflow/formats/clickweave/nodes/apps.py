@@ -7,21 +7,15 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import Field
 
-from dataflow.context import ExecutionContext, Tools
-from dataflow.declare import node
-from dataflow.flows import Flow
+from dataflow import SKIP, ExecutionContext, Flow, Maybe, Tools, flow, merge, node
+from dataflow.authoring import InstalledNode, choices, shortened
 from dataflow.formats.clickweave.nodes.action import Action, Arguments, Noted, call_tool, noted
 from dataflow.formats.clickweave.nodes.answers import object_in
 from dataflow.formats.clickweave.nodes.errors import MOST_CHARACTERS, AppNotFound
 from dataflow.formats.clickweave.nodes.evidence import watched
-from dataflow.formats.clickweave.nodes.named import Named
 from dataflow.formats.clickweave.nodes.state import is_repeated, lookups_of, with_lookups
 from dataflow.formats.clickweave.resolved import App
 from dataflow.formats.clickweave.results import value_of
-from dataflow.joins import merge
-from dataflow.ports import SKIP, Maybe
-from dataflow.typed_flows import flow
-from dataflow.wording import choices, shortened
 
 __all__ = ["AppCall", "app_call"]
 
@@ -55,7 +49,8 @@ def app_call(f: Flow, walk: ExecutionContext, tools: Tools, *, config: AppCall) 
     apps = call_tool(f, "apps", "list_apps", looked.apps, tools)
     windows = call_tool(f, "windows", "list_windows", looked.windows, tools)
     prompt = f.add(ask_for_app, apps=apps.text, windows=windows.text, config=config).out
-    answer = f.add(Named("agent.chat", "model"), prompt=prompt, context=looked.walk).out.text
+    chat = InstalledNode("agent.chat").with_(name="model")
+    answer = f.add(chat, prompt=prompt, context=looked.walk).out.text
     chosen = f.add(choose_app, answer=answer, apps=apps.text, config=config).out
     app = merge(looked.known, chosen)
     asked = f.add(address, app=app, config=config).out

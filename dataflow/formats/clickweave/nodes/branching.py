@@ -7,13 +7,9 @@ from typing import Any, Final
 
 from pydantic import Field
 
-from dataflow.config import Config
-from dataflow.context import ExecutionContext
-from dataflow.declare import node
+from dataflow import Config, ExecutionContext, NodeOutput, Port, Ports, node
 from dataflow.formats.clickweave.conditions import Condition, holds, side_of
 from dataflow.formats.clickweave.exits import Exit, case_port
-from dataflow.node_output import NodeOutput
-from dataflow.ports import Port, Ports
 
 __all__ = ["EndLoop", "If", "Switch", "end_loop", "if_", "switch"]
 

@@ -7,14 +7,11 @@ from typing import Any
 
 from pydantic import Field
 
-from dataflow.context import ExecutionContext, Tools
-from dataflow.declare import node
-from dataflow.flows import Flow
+from dataflow import ExecutionContext, Flow, Tools, flow, node
 from dataflow.formats.clickweave.nodes.action import Action, Arguments, Noted, call_tool, noted
 from dataflow.formats.clickweave.nodes.evidence import watched
 from dataflow.formats.clickweave.nodes.state import is_repeated, lookups_of, with_lookups
 from dataflow.formats.clickweave.results import value_of
-from dataflow.typed_flows import flow
 
 __all__ = ["Call", "call"]
 

@@ -7,18 +7,11 @@ from typing import Any, NamedTuple
 
 from pydantic import Field
 
-from dataflow.config import Config
-from dataflow.context import ExecutionContext
-from dataflow.declare import node
-from dataflow.failure import Failure
-from dataflow.flows import Flow
+from dataflow import SKIP, Config, ExecutionContext, Failure, Flow, Image, Maybe, Message, flow, node
+from dataflow.authoring import InstalledNode
 from dataflow.formats.clickweave.nodes.answers import object_in
 from dataflow.formats.clickweave.nodes.evidence import Evidence
-from dataflow.formats.clickweave.nodes.named import Named
 from dataflow.formats.clickweave.verdicts import CheckedNode, failed, judged, question_of
-from dataflow.messages import Image, Message
-from dataflow.ports import SKIP, Maybe
-from dataflow.typed_flows import flow
 
 __all__ = ["Checks", "checks"]
 
@@ -68,9 +61,8 @@ def checks(
     for number, one in enumerate(config.nodes, 1):
         judging = Judging(node=one)
         asked = f.add(ask, context=context, seen=seen, verdicts=verdicts, config=judging).out
-        answer: Any = f.add(
-            Named("agent.chat", f"model_{number}"), prompt=asked.question, context=asked.context
-        )
+        chat = InstalledNode("agent.chat").with_(name=f"model_{number}")
+        answer: Any = f.add(chat, prompt=asked.question, context=asked.context)
         verdicts = f.add(
             judge, verdicts=verdicts, answer=answer.out.text, failure=answer.error, config=judging
         ).out

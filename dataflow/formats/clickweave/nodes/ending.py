@@ -5,13 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from dataflow.context import ExecutionContext
-from dataflow.declare import node
-from dataflow.failure import Failure
+from dataflow import ExecutionContext, Failure, NodeOutput, Port, Ports, node
 from dataflow.formats.clickweave.nodes.errors import WalkFailed
 from dataflow.formats.clickweave.nodes.state import public_variables
-from dataflow.node_output import NodeOutput
-from dataflow.ports import Port, Ports
 
 __all__ = ["end", "unused"]
 

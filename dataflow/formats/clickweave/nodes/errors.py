@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from dataflow.errors import DataflowError
-from dataflow.failure import error_told
-from dataflow.wording import shortened
+from dataflow import DataflowError
+from dataflow.authoring import shortened
 
 if TYPE_CHECKING:
-    from dataflow.failure import Failure
+    from dataflow import Failure
 
 __all__ = ["AppNotFound", "ElementNotFound", "WalkFailed"]
 
@@ -39,4 +38,5 @@ class WalkFailed(DataflowError):
 
     def __init__(self, failure: Failure) -> None:
         self.failure = failure
-        super().__init__(f"the walk has failed at {failure.path}: {error_told(failure)}")
+        error = ": ".join(filter(None, (failure.type, failure.message)))
+        super().__init__(f"the walk has failed at {failure.path}: {error}")

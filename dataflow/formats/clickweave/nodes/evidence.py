@@ -7,12 +7,9 @@ from base64 import b64encode
 from dataclasses import asdict, dataclass
 from typing import Any, Final, NamedTuple
 
-from dataflow.context import ExecutionContext
-from dataflow.declare import node
-from dataflow.flows import Flow
+from dataflow import ExecutionContext, Flow, gather, node
 from dataflow.formats.clickweave.nodes.action import Action, Noted, call_tool
 from dataflow.formats.clickweave.nodes.state import lookups_of
-from dataflow.joins import gather
 
 __all__ = ["Evidence", "watched"]
 

@@ -7,20 +7,15 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import Field
 
-from dataflow.context import ExecutionContext, Tools
-from dataflow.declare import node
-from dataflow.flows import Flow
+from dataflow import SKIP, ExecutionContext, Flow, Maybe, Tools, flow, merge, node
+from dataflow.authoring import InstalledNode
 from dataflow.formats.clickweave.nodes.action import Action, Noted, call_tool, noted
 from dataflow.formats.clickweave.nodes.answers import object_in
 from dataflow.formats.clickweave.nodes.errors import ElementNotFound
 from dataflow.formats.clickweave.nodes.evidence import watched
-from dataflow.formats.clickweave.nodes.named import Named
 from dataflow.formats.clickweave.nodes.state import is_repeated, lookups_of, with_lookups
 from dataflow.formats.clickweave.resolved import Element, Target
 from dataflow.formats.clickweave.results import matches_in, value_of
-from dataflow.joins import merge
-from dataflow.ports import SKIP, Maybe
-from dataflow.typed_flows import flow
 
 __all__ = ["Click", "FindText", "click", "find_text"]
 
@@ -86,7 +81,8 @@ def wire_search(f: Flow, walk: ExecutionContext, tools: Any, config: FindText) -
     asked = f.add(look_up, walk=walk, config=config).out
     first = call_tool(f, "find", "find_text", asked, tools)
     searched = f.add(read_search, walk=walk, text=first.text, asked=asked, config=config).out
-    answer = f.add(Named("agent.chat", "model"), prompt=searched.question, context=searched.walk).out.text
+    chat = InstalledNode("agent.chat").with_(name="model")
+    answer = f.add(chat, prompt=searched.question, context=searched.walk).out.text
     chosen = f.add(choose, answer=answer, choice=searched.choice).out
     second = call_tool(f, "find_again", "find_text", chosen.again, tools)
     return Found(merge(searched.answer, second.text, chosen.answer), chosen.element)

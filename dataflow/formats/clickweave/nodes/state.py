@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from dataflow.context import ExecutionContext
-from dataflow.current import this_firing
+from dataflow import ExecutionContext, this_firing
 from dataflow.formats.clickweave.resolved import App
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Node types of packs, by their ids: this package imports no pack."""
+"""Node types of installed packs as nodes that Python code places by their ids, without importing the pack."""
 
 from __future__ import annotations
 
@@ -8,21 +8,24 @@ from typing import TYPE_CHECKING, Any
 
 from dataflow.declare import Node
 from dataflow.nodetype import never_called
-from dataflow.policy import policy_of
 from dataflow.registry import find_type
 
 if TYPE_CHECKING:
     from dataflow.config import Config
     from dataflow.nodetype import NodeType
 
-__all__ = ["Named"]
+__all__ = ["InstalledNode"]
 
 
-class Named(Node[..., Any]):
-    """A node type by its id, found when it is placed, under the id that the node has in its flow."""
+class InstalledNode(Node[..., Any]):
+    """A node type of an installed pack by its id, such as `agent.chat`, placed with `Flow.add`.
 
-    def __init__(self, id: str, placed_as: str, **policy: Any) -> None:
-        super().__init__(never_called, name=placed_as, placed_as=placed_as, policy=policy_of(**policy))
+    `with_` gives it a name and settings as it does any node. The pack is loaded on first use; `type`,
+    `config` and placing raise PackError where no installed pack has the type.
+    """
+
+    def __init__(self, id: str) -> None:
+        super().__init__(never_called, name=id.rpartition(".")[2])
         self._id = id
 
     @cached_property
@@ -32,7 +35,7 @@ class Named(Node[..., Any]):
         return replace(found, policy=self._policy.over(found.policy))
 
     def config(self, **settings: Any) -> Config:
-        """Make a config of the type; raises ValidationError."""
+        """Make a config of the type; raises ValidationError for settings that it refuses."""
         config = self.type.parameters.config
         assert config is not None, "types without a config are given none"
         return config(**settings)
