@@ -123,7 +123,7 @@ def test_the_stub_of_a_package_has_each_name_where_it_is(package: str) -> None:
     "name", ["TypeField", "check_json", "choices", "json_schema", "read_data", "sharing", "shortened"]
 )
 def test_a_name_that_has_moved_works_and_warns_of_its_new_place(name: str) -> None:
-    with pytest.warns(DeprecationWarning) as warned:
+    with pytest.warns(DeprecationWarning, match="is now") as warned:
         moved = getattr(dataflow, name)
     assert moved is getattr(authoring, name)
     assert name not in dataflow.__all__

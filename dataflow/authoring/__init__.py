@@ -6,30 +6,44 @@ is imported when it is first used; the stub beside this file tells type checkers
 
 from __future__ import annotations
 
-from lazy_loader import attach as _attach
+from importlib import import_module as _import_module
+from typing import Any as _Any
 
-__getattr__, __dir__, __all__ = _attach(
-    "dataflow",
-    submod_attrs={
-        "checking": ["check_json", "json_schema"],
-        "config": ["resolve_path"],
-        "formats.edge_writing": ["write_edge", "write_source"],
-        "formats.files": ["read_data"],
-        "formats.foreign": ["Format", "FormatOptions", "JsonDict", "Notes", "Records", "Words"],
-        "formats.gates": ["Gate", "entry_port", "find_gates", "gate_type"],
-        "formats.models": ["qualified_model"],
-        "formats.naming": ["free_name"],
-        "formats.nesting": ["GraphLoop", "find_loops", "reachable"],
-        "formats.part_reading": ["PartReader", "unique_ids"],
-        "formats.problems": ["describe_value"],
-        "formats.shapes": ["get_mapping", "get_mappings"],
-        "formats.tree": ["DocumentPath"],
-        "functions": ["is_function_name"],
-        "installed_node": ["InstalledNode"],
-        "names": ["node_of_path"],
-        "redaction": ["redacted"],
-        "shared": ["sharing"],
-        "type_fields": ["TypeField"],
-        "wording": ["choices", "shortened"],
-    },
-)
+# By module of `dataflow`; lazy_loader takes names from modules of the package itself alone.
+_NAMES = {
+    "checking": ["check_json", "json_schema"],
+    "config": ["resolve_path"],
+    "formats.edge_writing": ["write_edge", "write_source"],
+    "formats.files": ["read_data"],
+    "formats.foreign": ["Format", "FormatOptions", "JsonDict", "Notes", "Records", "Words"],
+    "formats.gates": ["Gate", "entry_port", "find_gates", "gate_type"],
+    "formats.models": ["qualified_model"],
+    "formats.naming": ["free_name"],
+    "formats.nesting": ["GraphLoop", "find_loops", "reachable"],
+    "formats.part_reading": ["PartReader", "unique_ids"],
+    "formats.problems": ["describe_value"],
+    "formats.shapes": ["get_mapping", "get_mappings"],
+    "formats.tree": ["DocumentPath"],
+    "functions": ["is_function_name"],
+    "installed_node": ["InstalledNode"],
+    "names": ["node_of_path"],
+    "redaction": ["redacted"],
+    "shared": ["sharing"],
+    "type_fields": ["TypeField"],
+    "wording": ["choices", "shortened"],
+}
+_HOMES = {name: module for module, names in _NAMES.items() for name in names}
+
+__all__ = sorted(_HOMES)  # noqa: PLE0605 - as type checkers read it in the stub
+
+
+def __getattr__(name: str) -> _Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(_import_module(f"dataflow.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__]
