@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dataflow.authoring import shortened
+from dataflow.authoring import choices, shortened
 from dataflow.redaction import know
 from tests.known_secrets import forgetting
 
@@ -41,3 +41,7 @@ def test_no_half_of_a_secret_is_left_unless_nobody_is_told(in_clear: bool, is_th
         know("TOKEN", "s" * 100)
         short = shortened("s" * 100 + "x" * 100, 80, in_clear=in_clear)
     assert ("ss" in short) is is_there
+
+
+def test_choices_near_a_name_begin_with_those_that_are_like_it() -> None:
+    assert choices(["zebra", "open", "close"], near="opne") == "choices: open, close, zebra"

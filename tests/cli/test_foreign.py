@@ -144,6 +144,15 @@ def test_progress_is_told_in_the_words_of_a_system(cli: Cli, file: Path) -> None
     )
 
 
+def test_the_words_of_a_system_are_refused_to_a_flow_without_a_document_form(cli: Cli) -> None:
+    code = (
+        "from dataflow import Flow\nflow = Flow()\nasync def one() -> int: return 1\nstep = flow.add(one)\n"
+    )
+    Path("own.py").write_text(f"{code}flow.output('x', flow.when(step.out, lambda x: True).then)\n", "utf-8")
+    done = cli("run", "own.py:flow", "--log-format", "cagent")
+    assert (done.code, done.err.partition("cagent:")[0]) == (2, "error: --log-format ")
+
+
 def test_the_words_of_another_system_are_refused(cli: Cli, file: Path) -> None:
     expected = (
         "error: --log-format cagent: the flow is of the format toy; write --log-format toy, or leave it out"

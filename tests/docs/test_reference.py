@@ -11,6 +11,7 @@ import yaml
 
 import dataflow
 import dataflow_agent
+from dataflow import authoring
 from tests.docs.pages import DOCS
 
 PAGES: Final = {
@@ -55,7 +56,7 @@ def methods_of(name: str) -> set[str]:
 
 def test_every_public_name_is_on_one_page_once() -> None:
     names = [name for entries in ENTRIES.values() for name, _ in entries]
-    assert sorted(names) == sorted(dataflow.__all__)
+    assert sorted(names) == sorted([*dataflow.__all__, *(f"authoring.{name}" for name in authoring.__all__)])
 
 
 def test_every_name_of_the_agent_pack_is_on_the_page_of_models_or_on_its_own() -> None:
@@ -68,7 +69,11 @@ def test_every_name_of_the_agent_pack_is_on_the_page_of_models_or_on_its_own() -
 def test_the_list_of_pages_names_what_each_has() -> None:
     rows = re.findall(r"^\| \[.+\]\((\w+\.md)\) \| (.+) \|$", PAGES["index.md"], re.MULTILINE)
     listed = {page: sorted(re.findall(r"`(\w+)`", names)) for page, names in rows}
-    found = {page: sorted(name for name, _ in entries) for page, entries in ENTRIES.items() if entries}
+    found = {
+        page: sorted(name.removeprefix("authoring.") for name, _ in entries)
+        for page, entries in ENTRIES.items()
+        if entries
+    }
     found["models.md"] = sorted(
         name
         for name in AGENT_ENTRY.findall(PAGES["models.md"])
