@@ -145,10 +145,9 @@ def test_progress_is_told_in_the_words_of_a_system(cli: Cli, file: Path) -> None
 
 
 def test_the_words_of_a_system_are_refused_to_a_flow_without_a_document_form(cli: Cli) -> None:
-    code = (
-        "from dataflow import Flow\nflow = Flow()\nasync def one() -> int: return 1\nstep = flow.add(one)\n"
-    )
-    Path("own.py").write_text(f"{code}flow.output('x', flow.when(step.out, lambda x: True).then)\n", "utf-8")
+    made = "def made():\n    async def one() -> int:\n        return 1\n    return one\n"
+    code = f"from dataflow import Flow\n{made}flow = Flow()\nflow.output('x', flow.add(made()).out)\n"
+    Path("own.py").write_text(code, encoding="utf-8")
     done = cli("run", "own.py:flow", "--log-format", "cagent")
     assert (done.code, done.err.partition("cagent:")[0]) == (2, "error: --log-format ")
 
