@@ -8,6 +8,7 @@ from dataflow.plan import JoinOf
 from dataflow.reasons import Explanation, Finding, ReasonKind, explain
 from dataflow.states import STATES, NodeState
 from dataflow.tokens import LET_GO, UNSETTLED, Errored, Skip
+from dataflow.wording import moment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -113,7 +114,7 @@ class _Looking:
 
     def _of_ask(self, id: str) -> Finding:
         ask = self._asks[id]
-        until = "" if ask.expires is None else f"{ask.expires:%Y-%m-%d %H:%M:%SZ}"
+        until = "" if ask.expires is None else moment(ask.expires)
         return Finding(ReasonKind.ASK, id, ask_text(id, ask.prompt, until=until))
 
     def _of_firing(self, frame: Frame, node: PlanNode) -> Finding:

@@ -1,14 +1,16 @@
-"""How messages are written: what cannot be seen, lists of choices, counts, and places in a document."""
+"""How messages are written: what cannot be seen, choices, counts, times, and places in a document."""
 
 from __future__ import annotations
 
 import difflib
 import re
+from datetime import UTC
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
+    from datetime import datetime
 
 __all__ = [
     "MOST_CHOICES",
@@ -17,6 +19,7 @@ __all__ = [
     "conceal_with",
     "counted",
     "listed",
+    "moment",
     "nearest",
     "on_one_line",
     "read_place",
@@ -116,6 +119,11 @@ def counted(count: int, noun: str) -> str:
 
 
 _PLACE: Final = re.compile(r"(\d+):(\d+) ")
+
+
+def moment(time: datetime) -> str:
+    """Write a time in UTC, as ids of runs have it."""
+    return time.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%SZ")
 
 
 def write_place(text: str, line: int, column: int) -> str:

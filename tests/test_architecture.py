@@ -20,6 +20,7 @@ from tests.source import PACKS, Import, Module, imports_of, modules_of
 # name is dataflow/__init__.py, which re-exports.
 ROWS: Final[list[set[str]]] = [
     {"__main__", "cli", "testing"},
+    {"json_values", "open_asks", "stored_nodes", "stored_reasons", "stored_run"},
     {"targets"},
     {"formats.agentflow", "formats.agentron", "formats.cagent", "formats.clickweave", "formats.hifide"},
     {"", "authoring"},

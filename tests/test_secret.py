@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from dataflow import Config, Flow, RunFailed, Secret, SecretMissing, ValueMismatch, node
 from dataflow.checking import check_json, json_schema
-from dataflow.cli.carrying import carried
+from dataflow.json_values import json_value
 from tests.known_secrets import forgetting
 
 VALUE = 'tok-9f$&é"x'
@@ -172,7 +172,7 @@ def test_a_document_gives_the_secrets_back(monkeypatch: pytest.MonkeyPatch, tmp_
 def test_json_is_the_name() -> None:
     assert check_json("TOKEN", Secret) == Secret("TOKEN")
     assert json_schema(Secret) == {"type": "string", "format": "secret"}
-    assert carried({"a": Secret("TOKEN", VALUE)}) == {"a": "TOKEN"}
+    assert json_value({"a": Secret("TOKEN", VALUE)}) == {"a": "TOKEN"}
     with pytest.raises(ValueMismatch, match="should match pattern"):
         check_json("no name", Secret)
 

@@ -16,12 +16,12 @@ from dataflow.wording import choices
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from dataflow.cli.ask_texts import ToldAsk
+    from dataflow.open_asks import OpenAsk
 
 __all__ = ["check_answer", "read_answers"]
 
 
-def read_answers(run: str, asks: Sequence[ToldAsk], given: Sequence[str]) -> dict[str, Any]:
+def read_answers(run: str, asks: Sequence[OpenAsk], given: Sequence[str]) -> dict[str, Any]:
     """Read answers to the open asks of a run as JSON values; raises Refused with everything that is wrong."""
     open_asks = {ask.id: ask for ask in asks if not ask.is_answered}
     answered = {ask.id for ask in asks if ask.is_answered}
@@ -72,7 +72,7 @@ def _named(asks: Mapping[str, object]) -> str:
     return ", ".join(asks) or "none"
 
 
-def _value(ask: ToldAsk, given: Given, problems: list[str]) -> Any:
+def _value(ask: OpenAsk, given: Given, problems: list[str]) -> Any:
     try:
         value = json_of(given.read(), _type_of(ask.schema))
         check_answer(value, ask.schema)

@@ -1,39 +1,25 @@
-"""Open asks as they are told: a line or two for people, an object of JSON for programs."""
+"""Open asks as text: a line or two for people, and the types of their answers."""
 
 from __future__ import annotations
 
 import json
 import shlex
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
-from dataflow.cli.carrying import carried
-from dataflow.cli.storage import refusing_runs
-from dataflow.cli.stored import Stored
 from dataflow.cli.streams import tell
-from dataflow.cli.texts import moment, one_line
-from dataflow.redaction import redacted
+from dataflow.cli.texts import one_line
 from dataflow.schema_types import field_schemas, type_of_schema
 from dataflow.type_names import type_name
-from dataflow.wording import visible
+from dataflow.wording import moment, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from dataflow.asks import Ask
-    from dataflow.events import Event
-    from dataflow.stores import Store, StoredAsk
+    from dataflow.open_asks import OpenAsk
 
 __all__ = [
-    "ToldAsk",
     "answers_needed",
     "ask_lines",
-    "ask_object",
-    "asks_of",
-    "of_event",
-    "of_result",
-    "of_store",
     "tell_ask",
     "type_text",
 ]
@@ -43,67 +29,7 @@ MOST_FIELDS: Final = 6
 MOST_WORDS: Final = 10
 
 
-@dataclass(frozen=True, slots=True)
-class ToldAsk:
-    """An open ask. `show` is what JSON carries in its place."""
-
-    run: str
-    id: str
-    prompt: str
-    schema: Mapping[str, Any]
-    show: Any
-    expires: datetime | None
-    is_answered: bool = False
-
-    @property
-    def has_expired(self) -> bool:
-        """Whether it takes no answer any more, as its time is over (S11.2)."""
-        return self.expires is not None and self.expires <= datetime.now(UTC)
-
-
-def of_result(run: str, ask: Ask) -> ToldAsk:
-    """Tell an ask of a run that has paused here."""
-    return ToldAsk(run, ask.id, redacted(ask.prompt), ask.schema, redacted(carried(ask.show)), ask.expires)
-
-
-def of_event(event: Event) -> ToldAsk:
-    """Tell an ask as the event of its opening does."""
-    data = event.data
-    expires = None if data["expires"] is None else event.time + timedelta(seconds=data["expires"])
-    show = redacted(carried(data["show"]))
-    return ToldAsk(event.run, event.path, redacted(data["prompt"]), data["schema"], show, expires)
-
-
-def of_store(ask: StoredAsk, stored: Stored) -> ToldAsk:
-    """Tell an ask as its run has journaled it."""
-    data = json.loads(ask.data)
-    opened, seconds = datetime.fromisoformat(data["time"]), data["expires"]
-    expires = None if seconds is None else opened + timedelta(seconds=seconds)
-    prompt, schema = stored.readable(data["prompt"]), stored.readable(data["schema"])
-    return ToldAsk(
-        ask.run, ask.id, prompt, schema, stored.readable(data["show"]), expires, is_answered=ask.is_answered
-    )
-
-
-def asks_of(store: Store, run: str | None = None) -> list[ToldAsk]:
-    """List the open asks of all runs in a store, or of one."""
-    stored = Stored(store)
-    with refusing_runs():
-        return [of_store(ask, stored) for ask in store.asks() if run in (None, ask.run)]
-
-
-def ask_object(ask: ToldAsk) -> dict[str, Any]:
-    """Return the object that stands for an ask in `asks` (S20)."""
-    return {
-        "id": ask.id,
-        "prompt": ask.prompt,
-        "schema": dict(ask.schema),
-        "show": ask.show,
-        "expires": None if ask.expires is None else ask.expires.isoformat(),
-    }
-
-
-def ask_lines(ask: ToldAsk, *, names_run: bool = False) -> str:
+def ask_lines(ask: OpenAsk, *, names_run: bool = False) -> str:
     """Write an ask on a line, with what it shows on further ones."""
     verb = "expired" if ask.has_expired else "expires"
     expires = "" if ask.expires is None else f"  {verb} {moment(ask.expires)}"
@@ -116,7 +42,7 @@ def ask_lines(ask: ToldAsk, *, names_run: bool = False) -> str:
     return f"{head}\n    {one_line(text, MOST_SHOWN)}"
 
 
-def tell_ask(ask: ToldAsk) -> None:
+def tell_ask(ask: OpenAsk) -> None:
     """Tell that an ask is open, on standard error."""
     tell(f"open  {visible(ask_lines(ask))}")
 
@@ -163,6 +89,6 @@ def _plain_text(schema: Any) -> str:
     return " | ".join([*words[:MOST_WORDS], *more])
 
 
-def answers_needed(asks: Iterable[ToldAsk]) -> Sequence[str]:
+def answers_needed(asks: Iterable[OpenAsk]) -> Sequence[str]:
     """Write what a command that answers these asks is given, to be filled in."""
     return [f"{shlex.quote(ask.id)}=..." for ask in asks if not ask.is_answered]

@@ -12,8 +12,8 @@ from dataflow.cli.storage import JsonObjectOption, StoreOption, find_run, open_s
 from dataflow.cli.streams import write
 
 if TYPE_CHECKING:
-    from dataflow.cli.stored import Stored
     from dataflow.differing import Differences
+    from dataflow.json_values import StoredValues
 
 __all__ = ["diff"]
 
@@ -29,8 +29,8 @@ def diff(
     The first cause comes first, and each says whether it is one or follows from others. Exit codes: 0 the
     runs do not differ, 1 they do, 2 wrong usage.
     """
-    from dataflow.cli.stored import Stored  # these only where they are needed
     from dataflow.differing import compare_runs
+    from dataflow.json_values import StoredValues  # these only where they are needed
 
     place = open_store(store)
     runs = [find_run(place, run, store).id for run in (first, second)]
@@ -42,13 +42,13 @@ def diff(
     if as_json:
         from dataflow.cli.carrying import write_json
 
-        write_json(sys.stdout, _object(found, Stored(place)))
+        write_json(sys.stdout, _object(found, StoredValues(place)))
     else:
         write(sys.stdout, str(found))
     raise typer.Exit(ExitCode.FAILED if found else ExitCode.COMPLETED)
 
 
-def _object(found: Differences, stored: Stored) -> dict[str, Any]:
+def _object(found: Differences, stored: StoredValues) -> dict[str, Any]:
     differences = [
         {
             "kind": one.kind.value,

@@ -67,7 +67,8 @@ class Lines:
         return list(self._began)
 
     def _asks(self, event: Event) -> None:
-        from dataflow.cli.ask_texts import of_event, tell_ask  # few flows ask
+        from dataflow.cli.ask_texts import tell_ask  # few flows ask
+        from dataflow.open_asks import of_event
 
         self._began.pop(event.path, None)  # it is waited for, and does not run
         if len(self.asked) < MOST_ASKED and event.path not in self.asked:

@@ -19,8 +19,8 @@ from dataflow.cli.storage import (
     store_path,
 )
 from dataflow.cli.streams import tell, write
-from dataflow.cli.texts import moment, one_line, table
-from dataflow.wording import choices, counted, nearest, visible
+from dataflow.cli.texts import one_line, table
+from dataflow.wording import choices, counted, moment, nearest, visible
 
 if TYPE_CHECKING:
     from dataflow.stores import OutcomeTable

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 from pydantic_core import PydanticUndefined, ValidationError
 
 from dataflow.checking import json_schema
-from dataflow.cli.carrying import carried, shown
 from dataflow.errors import FlowInvalid
+from dataflow.json_values import json_value, shortened_repr
 from dataflow.policy import Retry
 from dataflow.ports import PortKind
 from dataflow.type_names import type_name
@@ -93,7 +93,7 @@ def _input(port: InPort) -> str:
     marks = [port.kind.value] if port.kind is not PortKind.DATA else []
     marks += ["many"] if port.many else []
     marks += ["lazy"] if port.lazy else []
-    default = "" if port.required else f" = {shown(port.default)}"
+    default = "" if port.required else f" = {shortened_repr(port.default)}"
     return f"{port.name}: {type_name(port.type)}{default}" + _marked(marks)
 
 
@@ -117,13 +117,13 @@ def _fields(model: type[Config] | None) -> Iterator[str]:
 
 def _default_of(field: FieldInfo) -> str:
     if field.default is not PydanticUndefined:
-        return f" = {shown(field.default)}"
+        return f" = {shortened_repr(field.default)}"
     return "" if field.is_required() else " = ..."  # made when it is needed
 
 
 def _settings(node_type: NodeType) -> Iterator[str]:
     for name, value in _policy(node_type).items():
-        yield f"{name}: {json.dumps(carried(value), ensure_ascii=False)}"
+        yield f"{name}: {json.dumps(json_value(value), ensure_ascii=False)}"
 
 
 def _policy(node_type: NodeType) -> dict[str, object]:
@@ -163,7 +163,7 @@ def object_of(node_type: NodeType) -> dict[str, Any]:
                 "type": type_name(port.type),
                 "schema": _schema_of(partial(json_schema, port.type)) if port.kind is PortKind.DATA else None,
                 "required": port.required,
-                "default": None if port.required else carried(port.default),
+                "default": None if port.required else json_value(port.default),
                 "many": port.many,
                 "lazy": port.lazy,
             }

@@ -26,20 +26,23 @@ from dataflow.wording import counted, listed, visible
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dataflow.cli.ask_texts import ToldAsk
+    from dataflow.open_asks import OpenAsk
 
 __all__ = ["answer", "asks"]
 
 
 def asks(as_json: JsonObjectOption = False, store: StoreOption = None) -> None:
     """List the open asks of all runs: run, ask, type of the answer, prompt, and below it what is shown."""
-    from dataflow.cli.ask_texts import ask_lines, ask_object, asks_of  # only where it is needed
+    from dataflow.cli.ask_texts import ask_lines  # these only where they are needed
+    from dataflow.open_asks import asks_of
 
-    found = asks_of(read_store(store))
+    place = read_store(store)
+    with refusing_runs():
+        found = asks_of(place)
     if as_json:
         from dataflow.cli.carrying import write_json  # as above
 
-        told = [{"run": ask.run, **ask_object(ask), "answered": ask.is_answered} for ask in found]
+        told = [{"run": ask.run, **ask.as_json(), "answered": ask.is_answered} for ask in found]
         write_json(sys.stdout, {"asks": told})
         return
     if found:
@@ -61,12 +64,13 @@ def answer(
     it is resumed.
     """
     from dataflow.cli.answers import read_answers  # as above
-    from dataflow.cli.ask_texts import asks_of
+    from dataflow.open_asks import asks_of
     from dataflow.stores import Answer
 
     place = open_store(store)
     found = find_run(place, run, store)
-    open_asks = asks_of(place, found.id)
+    with refusing_runs():
+        open_asks = asks_of(place, found.id)
     if not answers:
         raise Refused([Problem(f"nothing is answered: {_needed(open_asks)}")], ExitCode.USAGE)
     values = read_answers(found.id, open_asks, answers)
@@ -89,7 +93,7 @@ def answer(
         tell(f"go on with: {command_for('resume', found.id, store=store)}")
 
 
-def _needed(asks: Sequence[ToldAsk]) -> str:
+def _needed(asks: Sequence[OpenAsk]) -> str:
     ids = [ask.id for ask in asks if not ask.is_answered]
     return f"write ASK=VALUE; open asks: {', '.join(ids)}" if ids else "the run has no open ask"
 

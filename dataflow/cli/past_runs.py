@@ -1,61 +1,36 @@
-"""What is told of a run in the store: its record, the tree of its nodes, one firing with all that it held."""
+"""Runs in the store as text: a run with the tree of its nodes, and one firing with all that is stored."""
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Final
 
-from dataflow.cli.ask_texts import ask_lines, ask_object
-from dataflow.cli.carrying import shown
+from dataflow.cli.ask_texts import ask_lines
 from dataflow.cli.exits import ExitCode, Problem, Refused
-from dataflow.cli.past_tree import node_objects, state_of, tree_lines
 from dataflow.cli.report import output_text
 from dataflow.cli.storage import refusing_runs
-from dataflow.cli.stored import Stored
-from dataflow.cli.texts import duration, moment
-from dataflow.events import EventKind
-from dataflow.past import fold
-from dataflow.shape import FlowShape
-from dataflow.states import ENDED
-from dataflow.wording import choices, nearest, visible
+from dataflow.cli.texts import MOST_REASON, duration, one_line
+from dataflow.json_values import shortened_repr
+from dataflow.states import ENDED, NodeState
+from dataflow.stored_nodes import node_tree
+from dataflow.stored_run import FiringNotBegun, NameUnknown, firing_object
+from dataflow.wording import choices, counted, moment, nearest, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from dataflow.cli.ask_texts import ToldAsk
-    from dataflow.past import Past
-    from dataflow.stores import Record, Store, StoredRun
+    from dataflow.open_asks import OpenAsk
+    from dataflow.stored_nodes import NodeBranch, StoredNode
+    from dataflow.stored_run import PastRun
+    from dataflow.stores import Store
 
-__all__ = ["PastRun", "firing_object", "firing_text", "read_run", "run_object", "run_text"]
+__all__ = ["find_firing", "firing_text", "run_text"]
 
-
-@dataclass(frozen=True, slots=True)
-class PastRun:
-    """A run in the store with what its journal tells."""
-
-    run: StoredRun
-    past: Past
-    stored: Stored
-
-    @property
-    def not_begun(self) -> Sequence[str]:
-        """The nodes of the flow that the journal does not know, but for those in loops and maps."""
-        try:
-            shape = FlowShape.read(self.stored.readable(self.past.told.get("shape")))
-        except ValueError:  # of a run that was not begun, or by another release
-            return ()
-        known = self.past.firings
-        return [address for address in shape.entries if "/" not in address and address not in known]
+MOST_ITEMS: Final = 10  # of one loop or map that are shown one by one, besides those that are not done
+MOST_ODD: Final = 50  # as above, that are not done
 
 
-def read_run(store: Store, run: StoredRun) -> PastRun:
-    """Read the journal of a run."""
-    with refusing_runs():
-        return PastRun(run, fold(run.id, store.records(run.id), str(store)), Stored(store))
-
-
-def run_text(found: PastRun, asks: Sequence[ToldAsk]) -> str:
+def run_text(found: PastRun, asks: Sequence[OpenAsk]) -> str:
     """Write a run for people."""
     run, past = found.run, found.past
     where = f"  ({run.target})" if run.target else ""
@@ -67,24 +42,24 @@ def run_text(found: PastRun, asks: Sequence[ToldAsk]) -> str:
         f"ran     {duration(past.elapsed)}",
         *_forked_lines(found),
     ]
-    inputs = found.stored.readable(dict(past.told.get("inputs", {})))
+    inputs = found.inputs
     if inputs:
         lines += ["inputs", *_indented(_values_text(inputs))]
-    lines += ["nodes", *(f"  {line}" for line in tree_lines(past, run.status))]
+    lines += ["nodes", *(f"  {line}" for line in _tree_lines(node_tree(past, run.status)))]
     state = "not_run" if run.status in ENDED else "waiting"
     lines += [f"  {name.ljust(24)}  {state}" for name in found.not_begun]
     if asks:
         lines += ["asks", *(f"  {line}" for ask in asks for line in ask_lines(ask).split("\n"))]
-    if past.warnings:
-        lines += ["warnings", *(f"  {text}" for *_, text in past.warnings)]
+    if found.warnings:
+        lines += ["warnings", *(f"  {text}" for text in found.warnings)]
     return visible("\n".join(lines))
 
 
 def _forked_lines(found: PastRun) -> Iterator[str]:
-    forked = found.stored.readable(found.past.told.get("forked"))
+    forked = found.forked
     if forked is not None:
         yield f"forked  from {forked['run']}"
-        yield from (f"  {key} = {shown(value)}" for key, value in forked["changes"].items())
+        yield from (f"  {key} = {shortened_repr(value)}" for key, value in forked["changes"].items())
 
 
 def _values_text(values: Mapping[str, Any]) -> str:
@@ -95,89 +70,67 @@ def _indented(text: str) -> Iterator[str]:
     return (f"  {line}" for line in text.split("\n"))
 
 
-def run_object(found: PastRun, asks: Sequence[ToldAsk]) -> dict[str, Any]:
-    """Describe a run for programs."""
-    run, past = found.run, found.past
-    return {
-        **record_object(run),
-        "elapsed": past.elapsed,
-        "forked": found.stored.readable(past.told.get("forked")),
-        "inputs": found.stored.readable(dict(past.told.get("inputs", {}))),
-        "nodes": node_objects(past, run.status),
-        "not_begun": list(found.not_begun),
-        "asks": [{**ask_object(ask), "answered": ask.is_answered} for ask in asks],
-        "warnings": [text for *_, text in past.warnings],
-    }
+def _tree_lines(branches: Sequence[NodeBranch]) -> Iterator[str]:
+    """Write a line for each branch, indented below the one around it."""
+    todo: list[tuple[int, NodeBranch | str]] = [(0, branch) for branch in reversed(branches)]
+    while todo:
+        depth, branch = todo.pop()
+        if isinstance(branch, str):
+            yield "  " * depth + branch
+            continue
+        yield "  " * depth + _line(branch)
+        todo.extend((depth + 1, inner) for inner in reversed(_chosen(branch)))
 
 
-def record_object(run: StoredRun) -> dict[str, Any]:
-    """Describe what the store tells of a run."""
-    return {
-        "run": run.id,
-        "flow": run.flow,
-        "target": run.target,
-        "status": run.status,
-        "created": run.created.isoformat(),
-        "updated": run.updated.isoformat(),
-    }
+def _line(branch: NodeBranch) -> str:
+    name, node = visible(branch.name), branch.node
+    if node is None:
+        return name
+    time = "" if node.seconds is None else duration(node.seconds)
+    parts = [name.ljust(24), node.state.ljust(11), _size(node), time]
+    if node.attempt > 1:
+        parts.append(f"attempt {node.attempt}")
+    if node.state != NodeState.DONE.value and node.reason:
+        parts.append(f"({one_line(node.reason, MOST_REASON)})")
+    return "  ".join(filter(None, parts)).rstrip()
 
 
-def firing_object(found: PastRun, store: Store, path: str) -> dict[str, Any]:
-    """Describe one firing with all that is stored of it; raises Refused if there is none at this path."""
-    past, read = found.past, found.stored.readable
-    firing = past.firings.get(path)
-    if firing is None:
-        raise Refused([Problem(_unknown(found, path))], ExitCode.USAGE)
-    records = [record for record in store.records(found.run.id) if record.path == path]
-    return {
-        "run": found.run.id,
-        **next(one for one in node_objects(past, found.run.status) if one["path"] == path),
-        "inputs": _inputs(records, found.stored),
-        "outputs": {name: _token(found.stored, told) for name, told in firing.ports.items()},
-        "metadata": read(firing.metadata or {}),
-        "failure": read(firing.failure),
-        "attempts": [
-            {"attempt": data["attempt"], "error": read(data["error"])}
-            for data in _data_of(records, EventKind.ATTEMPT_FAILED)
-        ],
-        "ask": _ask(found, path),
-    }
+def _size(node: StoredNode) -> str:
+    if node.items is not None:
+        return counted(node.items, "item")
+    return "" if node.rounds is None else counted(node.rounds, "round")
 
 
-def _unknown(found: PastRun, path: str) -> str:
-    if path in found.not_begun:
-        return f"node {path!r} of run {found.run.id} has not begun"
-    known = [*found.past.firings, *found.not_begun]
-    return f"run {found.run.id} has no node {path!r}; {choices(nearest(known, path))}"
+def _chosen(branch: NodeBranch) -> list[NodeBranch | str]:
+    """Choose which branches to show: of many those that are not done, and the first of the others."""
+    if len(branch.branches) <= MOST_ITEMS or not branch.is_repeated:
+        return [*branch.branches]
+    chosen: list[NodeBranch | str] = []
+    left: Counter[str] = Counter()
+    done = odd = 0
+    for one in branch.branches:
+        state = NodeState.DONE.value if one.node is None else one.node.state
+        is_done = state == NodeState.DONE.value
+        done, odd = done + is_done, odd + (not is_done)
+        if (done <= MOST_ITEMS) if is_done else (odd <= MOST_ODD):
+            chosen.append(one)
+        else:
+            left[state] += 1
+    if left:
+        chosen.append(f"and {', '.join(f'{count:,} {state}' for state, count in sorted(left.items()))}")
+    return chosen
 
 
-def _data_of(records: Sequence[Record], kind: EventKind) -> Iterator[dict[str, Any]]:
-    return (json.loads(record.data) for record in records if record.kind == kind)
-
-
-def _inputs(records: Sequence[Record], stored: Stored) -> Any:
-    """Return what the newest attempt was given, or None if nobody asked for that when it ran."""
-    given = None
-    for data in _data_of(records, EventKind.NODE_STARTED):
-        given = data.get("inputs")
-    return None if given is None else stored.readable(given)
-
-
-def _token(stored: Stored, told: Mapping[str, Any]) -> dict[str, Any]:
-    return {kind: stored.readable(value) for kind, value in told.items()}
-
-
-def _ask(found: PastRun, path: str) -> dict[str, Any] | None:
-    ask, read = found.past.firings[path].ask, found.stored.readable
-    if ask is None:
-        return None
-    told = {name: read(ask.told[name]) for name in ("prompt", "schema", "show", "expires")}
-    return {
-        **told,
-        "answer": None if ask.values is None else read(ask.values),
-        "by": ask.by,
-        "closed": ask.closed,
-    }
+def find_firing(found: PastRun, store: Store, path: str) -> dict[str, Any]:
+    """Return one firing as `firing_object` does; raises Refused, as a usage error, if there is none."""
+    try:
+        with refusing_runs():
+            return firing_object(found, store, path)
+    except FiringNotBegun as error:
+        raise Refused([Problem(str(error))], ExitCode.USAGE) from error
+    except NameUnknown as error:
+        text = f"{error}; {choices(nearest(error.choices, error.name))}"
+        raise Refused([Problem(text)], ExitCode.USAGE) from error
 
 
 def firing_text(found: PastRun, described: Mapping[str, Any]) -> str:
@@ -186,8 +139,7 @@ def firing_text(found: PastRun, described: Mapping[str, Any]) -> str:
     lines = [
         f"node    {described['path']}",
         f"type    {described['type']}",
-        f"state   {state_of(found.past, found.run.status, described['path'])}"
-        + (f" ({described['reason']})" if described["reason"] else ""),
+        f"state   {described['state']}" + (f" ({described['reason']})" if described["reason"] else ""),
     ]
     if firing.started is not None:
         took = f", {duration((firing.ended - firing.started).total_seconds())}" if firing.ended else ""

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
-from dataflow.cli.ask_texts import answers_needed, ask_object, of_result, tell_ask
-from dataflow.cli.carrying import carried, write_json
+from dataflow.cli.ask_texts import answers_needed, tell_ask
+from dataflow.cli.carrying import write_json
 from dataflow.cli.exits import ExitCode, code_of_signal
 from dataflow.cli.storage import command_for
 from dataflow.cli.streams import is_terminal, tell, write
 from dataflow.cli.texts import duration, one_line
 from dataflow.errors import ValueRefused
+from dataflow.json_values import json_value
+from dataflow.open_asks import of_result
 from dataflow.redaction import redacted
 from dataflow.wording import counted, listed, on_one_line, visible
 
@@ -67,13 +69,13 @@ def write_object(out: TextIO | None, outcome: Outcome, wanted: Sequence[str]) ->
         {
             "run": result.run_id,
             "status": result.status,
-            "outputs": {name: carried(value) for name, value in _values(result, wanted)},
-            "asks": [ask_object(of_result(result.run_id, ask)) for ask in result.asks],
-            "failures": [carried(failure) for failure in outcome.failures],
+            "outputs": {name: json_value(value) for name, value in _values(result, wanted)},
+            "asks": [of_result(result.run_id, ask).as_json() for ask in result.asks],
+            "failures": [json_value(failure) for failure in outcome.failures],
             "checks": [],
             "warnings": list(result.warnings),
             "skipped": _without_value(result, wanted),
-            "metadata": {path: carried(dict(told)) for path, told in result.metadata.items()},
+            "metadata": {path: json_value(dict(told)) for path, told in result.metadata.items()},
         },
     )
 
@@ -141,7 +143,7 @@ def bare_text(value: object) -> str:
     """Write a value as another program wants it: a text as it is, anything else as JSON."""
     if isinstance(value, str):
         return redacted(value)
-    return json.dumps(redacted(carried(value)), ensure_ascii=False)
+    return json.dumps(redacted(json_value(value)), ensure_ascii=False)
 
 
 def output_text(name: str, value: object, *, shorten: bool) -> str:

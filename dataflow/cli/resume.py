@@ -24,17 +24,25 @@ from dataflow.cli.options import (
 )
 from dataflow.cli.run_flows import flow_of
 from dataflow.cli.sitting import Sitting
-from dataflow.cli.storage import AnswersArgument, FlowOption, RunArgument, StoreOption, find_run, open_store
+from dataflow.cli.storage import (
+    AnswersArgument,
+    FlowOption,
+    RunArgument,
+    StoreOption,
+    find_run,
+    open_store,
+    refusing_runs,
+)
 from dataflow.cli.streams import result_stream
 from dataflow.cli.worded import spoken
 from dataflow.stores import StoredAsk
 from dataflow.wording import choices
 
 if TYPE_CHECKING:
-    from dataflow.cli.ask_texts import ToldAsk
-    from dataflow.cli.past_runs import PastRun
+    from dataflow.open_asks import OpenAsk
     from dataflow.plan import FlowPlan
     from dataflow.policy import Edited
+    from dataflow.stored_run import PastRun
     from dataflow.stores import Store, StoredRun
 
 __all__ = ["EditedOption", "check_edited", "check_told", "read_past", "resume"]
@@ -118,23 +126,26 @@ def check_told(options: Options, plan: FlowPlan) -> None:
 
 def read_past(store: Store, run: StoredRun) -> PastRun:
     """Read what is known of a run."""
-    from dataflow.cli.past_runs import read_run  # only where it is needed
+    from dataflow.stored_run import read_run  # only where it is needed
 
-    return read_run(store, run)
+    with refusing_runs():
+        return read_run(store, run)
 
 
 def _given(store: Store, run: StoredRun, answers: list[str]) -> dict[str, Any]:
     from dataflow.cli.answers import read_answers  # these only where they are needed
-    from dataflow.cli.ask_texts import asks_of
+    from dataflow.open_asks import asks_of
 
     is_closed = run.status in ("failed", "cancelled")
-    return read_answers(run.id, _closed_asks(store, run) if is_closed else asks_of(store, run.id), answers)
+    with refusing_runs():
+        asks = _closed_asks(store, run) if is_closed else asks_of(store, run.id)
+    return read_answers(run.id, asks, answers)
 
 
-def _closed_asks(store: Store, run: StoredRun) -> list[ToldAsk]:
+def _closed_asks(store: Store, run: StoredRun) -> list[OpenAsk]:
     """List the asks that were closed with a run: they open again, and their time begins anew (S11.5)."""
-    from dataflow.cli.ask_texts import of_store  # as above
-    from dataflow.cli.past_runs import read_run
+    from dataflow.open_asks import of_store  # as above
+    from dataflow.stored_run import read_run
 
     found = read_run(store, run)
     asks = ((path, firing.ask) for path, firing in found.past.firings.items())

@@ -22,9 +22,9 @@ from dataflow.cli.storage import (
     store_path,
 )
 from dataflow.cli.streams import tell, write
-from dataflow.cli.texts import duration, moment, table
+from dataflow.cli.texts import duration, table
 from dataflow.states import ENDED
-from dataflow.wording import counted, visible
+from dataflow.wording import counted, moment, visible
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -59,7 +59,7 @@ def list_runs(context: typer.Context, as_json: JsonObjectOption = False, store: 
         asks: Counter[str] = Counter(ask.run for ask in place.asks() if not ask.is_answered)
     if as_json:
         from dataflow.cli.carrying import write_json  # each of these only where it is needed
-        from dataflow.cli.past_runs import record_object
+        from dataflow.stored_run import record_object
 
         write_json(sys.stdout, {"runs": [{**record_object(run), "asks": asks[run.id]} for run in found]})
     elif found:
@@ -90,18 +90,20 @@ def show(
     Everything is read from the store; the flow is not imported.
     """
     from dataflow.cli.carrying import write_json  # as above
-    from dataflow.cli.past_runs import firing_object, firing_text, read_run, run_object, run_text
+    from dataflow.cli.past_runs import find_firing, firing_text, run_text
+    from dataflow.stored_run import read_run, run_object
 
     place = open_store(store)
-    found = read_run(place, find_run(place, run, store))
+    with refusing_runs():
+        found = read_run(place, find_run(place, run, store))
     if path is not None:
-        with refusing_runs():
-            described = firing_object(found, place, path)
+        described = find_firing(found, place, path)
         write_json(sys.stdout, described) if as_json else write(sys.stdout, firing_text(found, described))
         return
-    from dataflow.cli.ask_texts import asks_of  # as above
+    from dataflow.open_asks import asks_of  # as above
 
-    asks = asks_of(place, found.run.id)
+    with refusing_runs():
+        asks = asks_of(place, found.run.id)
     write_json(sys.stdout, run_object(found, asks)) if as_json else write(sys.stdout, run_text(found, asks))
 
 

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from dataflow.cli.interrupts import Interrupts
     from dataflow.cli.lines import Lines
     from dataflow.cli.options import Options
-    from dataflow.cli.past_runs import PastRun
     from dataflow.cli.trace import Trace
     from dataflow.cli.tree import Tree
     from dataflow.events import Event
     from dataflow.plan import FlowPlan
     from dataflow.run import Run
+    from dataflow.stored_run import PastRun
 
 __all__ = ["Sitting"]
 

@@ -1,17 +1,15 @@
-"""Small texts: times, durations, tables, and text of others on one line."""
+"""Small texts: durations, tables, and text of others on one line."""
 
 from __future__ import annotations
 
-from datetime import UTC
 from typing import TYPE_CHECKING, Final
 
 from dataflow.wording import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import datetime
 
-__all__ = ["MOST_REASON", "duration", "moment", "one_line", "table"]
+__all__ = ["MOST_REASON", "duration", "one_line", "table"]
 
 MOST_REASON: Final = 200  # characters of why a firing has ended, on its line
 
@@ -36,11 +34,6 @@ def duration(seconds: float) -> str:
         return f"{minutes} min {rest:02d} s"
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes:02d} min" if hours < 48 else f"{hours // 24} days"
-
-
-def moment(time: datetime) -> str:
-    """Write a time in UTC, as ids of runs have it."""
-    return time.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%SZ")
 
 
 def table(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from dataflow.cli.carrying import shown
 from dataflow.cli.lines import Lines
 from dataflow.cli.streams import tell
 from dataflow.cli.texts import one_line
 from dataflow.events import EventKind
 from dataflow.failure import Failure
+from dataflow.json_values import shortened_repr
 from dataflow.states import NodeState
 from dataflow.wording import visible
 
@@ -77,4 +77,4 @@ def _told(failure: object) -> str:
 
 
 def _short(value: object) -> str:
-    return one_line(shown(value, MOST_CHARACTERS), MOST_CHARACTERS)
+    return one_line(shortened_repr(value, MOST_CHARACTERS), MOST_CHARACTERS)

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from typing import Self
 
     from dataflow.cli.board import Row
-    from dataflow.cli.past_runs import PastRun
     from dataflow.events import Event
     from dataflow.plan import FlowPlan
+    from dataflow.stored_run import PastRun
 
 __all__ = ["Tree", "can_be_live", "describe"]
 

@@ -14,6 +14,7 @@ from dataflow.cli.storage import (
     StoreOption,
     find_run,
     open_store,
+    refusing_runs,
 )
 from dataflow.cli.streams import write
 from dataflow.wording import visible
@@ -37,16 +38,17 @@ def why(
 
     Of chains of skips the flow tells more than the journal, and is imported for that.
     """
-    from dataflow.cli.past_runs import read_run  # these only where they are needed
-    from dataflow.cli.reasons import Reasons
+    from dataflow.cli.reasons import explain_port  # these only where they are needed
+    from dataflow.stored_run import read_run
 
     place = open_store(store)
-    found = read_run(place, find_run(place, run, store))
-    told = Reasons(place, found, file).explain(port)
+    with refusing_runs():
+        found = read_run(place, find_run(place, run, store))
+    explanation = explain_port(place, found, file, port)
     if as_json:
         from dataflow.cli.carrying import write_json  # as above
 
-        text = str(told).split("\n")
-        write_json(sys.stdout, {"run": found.run.id, "port": port, "why": text, "reasons": told.as_json()})
+        lines, reasons = str(explanation).split("\n"), explanation.as_json()
+        write_json(sys.stdout, {"run": found.run.id, "port": port, "why": lines, "reasons": reasons})
     else:
-        write(sys.stdout, visible(str(told)))
+        write(sys.stdout, visible(str(explanation)))

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from dataflow import ExecutionContext, Message
-from dataflow.cli.carrying import carried, event_line, json_line, shown
+from dataflow.cli.carrying import event_line, json_line
 from dataflow.events import Event, EventKind
+from dataflow.json_values import json_value, shortened_repr
 
 
 class Pair(NamedTuple):
@@ -94,16 +95,16 @@ VALUES = st.recursive(
     ],
 )
 def test_a_value_is_carried_by_rule(value: object, expected: object) -> None:
-    assert carried(value) == expected
+    assert json_value(value) == expected
 
 
 def test_a_number_that_python_does_not_write_is_described() -> None:
-    assert carried([10**5000]) == ["<int of 16610 bits>"]
+    assert json_value([10**5000]) == ["<int of 16610 bits>"]
 
 
 @given(VALUES)
 def test_whatever_the_value_it_becomes_json(value: object) -> None:
-    line = json_line(carried(value), "ascii")
+    line = json_line(json_value(value), "ascii")
     assert line.isascii()
     assert "\n" not in line
     json.loads(line)
@@ -113,16 +114,16 @@ def test_what_is_nested_too_deeply_is_shown() -> None:
     value: Any = 0
     for _ in range(10_000):
         value = [value]
-    found = carried(value)
+    found = json_value(value)
     for _ in range(100):
         found = found[0]
     assert isinstance(found, str)
 
 
 def test_what_is_shown_is_short() -> None:
-    assert shown("a" * 1000) == "'" + "a" * 196 + "..."
-    assert shown(b"a" * 1000) == f"{b'a' * 100!r}... (1000 bytes)"
-    assert shown(bytearray(2)) == repr(bytearray(2))
+    assert shortened_repr("a" * 1000) == "'" + "a" * 196 + "..."
+    assert shortened_repr(b"a" * 1000) == f"{b'a' * 100!r}... (1000 bytes)"
+    assert shortened_repr(bytearray(2)) == repr(bytearray(2))
 
 
 def test_text_stays_readable_where_the_encoding_has_it() -> None:
@@ -146,7 +147,7 @@ def test_an_event_is_one_line() -> None:
 
 def test_a_conversation_is_carried_whole() -> None:
     context = ExecutionContext("c", variables={"k": [1]}).append(Message("user", "hi"))
-    told = carried(context)
+    told = json_value(context)
     (message,) = told["message_history"]
     assert (message["role"], message["content"], message["tool_calls"]) == ("user", "hi", [])
     assert told["variables"] == {"k": [1]}

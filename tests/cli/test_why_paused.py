@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from dataflow import SKIP, Flow, Maybe
-from dataflow.cli.past_reasons import PastReasons
-from dataflow.cli.past_runs import read_run
+from dataflow.stored_reasons import StoredReasons
+from dataflow.stored_run import read_run
 from dataflow.stores.sqlite import SqliteStore
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ async def both(flow: Flow, path: Path, name: str) -> tuple[str, str]:
     store = SqliteStore(path / "runs.db")
     result = await flow.using(store=store).run()
     assert result.status == "paused"
-    explained = PastReasons(read_run(store, store.runs()[0])).explain(name)
+    explained = StoredReasons(read_run(store, store.runs()[0])).explain(name)
     assert explained is not None
     journal = re.sub(r" since \S+ \S+Z", "", str(explained))
     return result.why(name), journal.replace("has no value so far", "did not settle: the run was paused")

@@ -20,7 +20,7 @@ from dataflow import (
     collect,
     each,
 )
-from dataflow.cli.carrying import carried
+from dataflow.json_values import json_value
 from dataflow_agent import (
     Conversation,
     Inject,
@@ -99,7 +99,7 @@ async def test_a_document_goes_on_from_messages_that_it_is_given(tmp_path: Path)
     assert sent(result["context"]) == ["rule", "a", "", "b", "c"]
     assert result["context"].context_id == f"{result.run_id}/main"
     assert result["context"].message_history[1].tool_calls == (ToolCall("t", "look", "{}"),)
-    assert [message["content"] for message in carried(result["context"])["message_history"]] == [
+    assert [message["content"] for message in json_value(result["context"])["message_history"]] == [
         "a",
         "",
         "b",

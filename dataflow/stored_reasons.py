@@ -1,30 +1,43 @@
-"""Why a firing or a port of a stored run is what it is, as its journal tells, without its flow (S3.3)."""
+"""Why a firing or a port of a stored run is what it is, as its journal tells, without its flow (S3.3).
+
+The journal has states, failures, and what waits for what. A skip may follow from other skips: that chain,
+joins included, is known to the flow alone, so an explanation from the journal may be incomplete.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from dataflow.cli.past_tree import INTERRUPTED, reason_of, state_of
-from dataflow.cli.texts import moment
 from dataflow.explaining import KINDS, ask_text, kind_of_skip
 from dataflow.flow_reads import FlowReads, ports_in
 from dataflow.memo_telling import told_of_memo
 from dataflow.reasons import Explanation, Finding, ReasonKind, explain
 from dataflow.scope_tree import address_of
 from dataflow.states import ENDED, NodeState
+from dataflow.storable import storable_of
+from dataflow.stored_nodes import INTERRUPTED, stored_node
+from dataflow.storing import plan_of_run
 from dataflow.wiring import INPUT
+from dataflow.wording import moment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from datetime import datetime
 
-    from dataflow.cli.past_runs import PastRun
-    from dataflow.flow_reads import Source
+    from dataflow.flows import Flow
     from dataflow.past import PastFiring
+    from dataflow.plan import FlowPlan
+    from dataflow.stored_run import PastRun
+    from dataflow.stores import Store
 
-__all__ = ["PastReasons"]
+__all__ = ["StoredReasons", "plan_if_unedited"]
+
+#: The kinds of reasons that may follow from skips.
+SKIPS: Final = frozenset(
+    {ReasonKind.SKIP, ReasonKind.NOT_DEMANDED, ReasonKind.RACE_LOST, ReasonKind.DISABLED}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +66,14 @@ class _Decided:
     reason: str
 
 
-class PastReasons:
+def plan_if_unedited(found: PastRun, flow: Flow, store: Store) -> FlowPlan | None:
+    """Return the plan of a flow as a run has it, None if the flow was edited since; raises DataflowError."""
+    plan = plan_of_run(flow, found.past, store)
+    shape = found.stored.readable(found.past.told.get("shape"))
+    return plan if shape == storable_of(plan).shape else None
+
+
+class StoredReasons:
     """Explains what is in one run."""
 
     def __init__(self, found: PastRun) -> None:
@@ -74,10 +94,11 @@ class PastReasons:
             return explain(_Firing(path), self._look)
         return None
 
-    @property
-    def outputs(self) -> Mapping[str, Source]:
-        """What the outputs of the flow are of, as far as the journal tells."""
-        return self._reads.outputs
+    def is_complete(self, explanation: Explanation, name: str) -> bool:
+        """Tell whether the flow could add nothing: it may to skips, and to outputs that joins make."""
+        kind = explanation.reasons[0].kind
+        is_of_joins = kind is ReasonKind.UNSETTLED and name in self._reads.outputs
+        return kind not in SKIPS and not (is_of_joins and self._found.run.status in ENDED)
 
     def _of_output(self, name: str) -> Explanation:
         source = self._reads.outputs[name]
@@ -121,10 +142,10 @@ class PastReasons:
         firing = self._past.firings.get(path)
         if firing is None:
             return self._of_not_begun(path)
-        state = state_of(self._past, self._found.run.status, path)
-        kind = ReasonKind.NOT_RUN if state == INTERRUPTED else KINDS[NodeState(state)]
-        head = f"{path} is {state}{self._memo_of(firing)}"
-        if reason := reason_of(firing):
+        node = stored_node(self._past, self._found.run.status, path)
+        kind = ReasonKind.NOT_RUN if node.state == INTERRUPTED else KINDS[NodeState(node.state)]
+        head = f"{path} is {node.state}{self._memo_of(firing)}"
+        if reason := node.reason:
             own = kind_of_skip(reason)
             return Finding(own if own is not ReasonKind.SKIP else kind, path, head, [_Decided(path, reason)])
         if firing.state is None:

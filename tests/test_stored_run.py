@@ -1,0 +1,223 @@
+"""A stored run as data: its record, its nodes as a list and a tree, one firing, and its open asks (S12.1)."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from dataflow import Flow, StoreError
+from dataflow.json_values import StoredValues
+from dataflow.open_asks import OpenAsk, asks_of
+from dataflow.past import fold
+from dataflow.storable import storable_of
+from dataflow.stored_nodes import NodeBranch, node_tree, state_of, stored_node, stored_nodes
+from dataflow.stored_run import FiringNotBegun, NameUnknown, PastRun, firing_object, read_run, run_object
+from dataflow.stores import Batch, Record, StoredRun
+from dataflow.stores.memory import MemoryStore
+
+BEGUN = datetime(2026, 1, 1, tzinfo=UTC)
+RUN = StoredRun("r", "f", "f.py:f", "interrupted", BEGUN, BEGUN + timedelta(seconds=9))
+OPENED: dict[str, object] = {"prompt": "?", "schema": {"type": "integer"}, "show": [1], "expires": 60}
+ERROR = {"$": "dataflow:Failure", "v": {"path": "a", "type": "ValueError", "message": "no"}}
+
+
+async def same(x: int) -> int:
+    return x
+
+
+class Journal:
+    """A store with one run, to which one record a second is written."""
+
+    def __init__(self, **told: Any) -> None:
+        self.store = MemoryStore()
+        self.store.begin(RUN).release()
+        self._count = 0
+        self.tell("run_started", flow="f", **{"inputs": {"x": 1}, "shape": "", **told})
+
+    def tell(self, kind: str, path: str = "", **data: Any) -> Journal:
+        time = (BEGUN + timedelta(seconds=self._count)).isoformat()
+        self._count += 1
+        record = Record(self._count, kind, path, json.dumps({**data, "time": time}))
+        hold = self.store.hold("r")
+        self.store.commit("r", Batch([record]))
+        hold.release()
+        return self
+
+    def begin(self, path: str, attempt: int = 1, type: str = "m:a", **data: Any) -> Journal:
+        return self.tell("node_started", path, type=type, attempt=attempt, **data)
+
+    def end(self, path: str, state: str = "done", **data: Any) -> Journal:
+        return self.tell("node_finished", path, state=state, **{"ports": {}, "metadata": {}, **data})
+
+    def read(self) -> PastRun:
+        return read_run(self.store, RUN)
+
+
+def states(journal: Journal, status: str) -> dict[str, str]:
+    past = journal.read().past
+    return {node.path: node.state for node in stored_nodes(past, status)}
+
+
+def names(branches: list[NodeBranch]) -> list[Any]:
+    return [(branch.name, names(branch.branches)) if branch.branches else branch.name for branch in branches]
+
+
+class TestRun:
+    def test_it_is_its_record_and_what_its_journal_has(self) -> None:
+        journal = Journal().begin("a").end("a").tell("warning", "a", code="c", text="slow")
+        assert run_object(journal.read(), ()) == {
+            "run": "r",
+            "flow": "f",
+            "target": "f.py:f",
+            "status": "interrupted",
+            "created": "2026-01-01T00:00:00+00:00",
+            "updated": "2026-01-01T00:00:09+00:00",
+            "elapsed": 3.0,
+            "forked": None,
+            "inputs": {"x": 1},
+            "nodes": [
+                {
+                    "path": "a",
+                    "type": "m:a",
+                    "state": "done",
+                    "attempt": 1,
+                    "started": "2026-01-01T00:00:01+00:00",
+                    "ended": "2026-01-01T00:00:02+00:00",
+                    "reason": "",
+                }
+            ],
+            "not_begun": [],
+            "asks": [],
+            "warnings": ["slow"],
+        }
+
+    def test_a_fork_has_the_run_that_it_comes_from_and_the_changes(self) -> None:
+        found = Journal(forked={"run": "q", "changes": {"$in.x": 2}}).read()
+        assert found.forked == {"run": "q", "changes": {"in.x": 2}}
+
+    def test_one_that_cannot_be_read_is_an_error_of_the_store(self) -> None:
+        journal = Journal().tell("run_paused").tell("run_finished", status="completed")
+        with pytest.raises(StoreError, match="record 2 of run r cannot be read"):
+            journal.read()
+
+
+class TestNodes:
+    @pytest.mark.parametrize(
+        ("status", "state"),
+        [
+            ("running", "running"),
+            ("interrupted", "interrupted"),
+            ("paused", "paused"),
+            ("failed", "not_run"),
+        ],
+    )
+    def test_one_that_has_not_ended_has_its_state_from_the_status_of_the_run(
+        self, status: str, state: str
+    ) -> None:
+        assert states(Journal().begin("a"), status) == {"a": state}
+
+    def test_one_that_waits_for_its_next_attempt_waits_whatever_the_status(self) -> None:
+        journal = Journal().begin("a").tell("attempt_failed", "a", attempt=1, error=ERROR, delay=60)
+        assert state_of(journal.read().past, "interrupted", "a") == "waiting"
+
+    def test_one_whose_ask_is_open_has_paused_whatever_the_status(self) -> None:
+        assert states(Journal().begin("a").tell("ask_opened", "a", **OPENED), "interrupted") == {
+            "a": "paused"
+        }
+
+    def test_one_that_has_ended_has_its_time_and_reason(self) -> None:
+        past = Journal().begin("a").end("a", "skipped", reason="no x").read().past
+        node = stored_node(past, "interrupted", "a")
+        assert (node.state, node.seconds, node.reason) == ("skipped", 1.0, "no x")
+
+    def test_one_that_has_begun_again_has_neither(self) -> None:
+        past = Journal().begin("a").end("a", "failed", reason="no x").begin("a", 2).read().past
+        node = stored_node(past, "running", "a")
+        assert (node.state, node.attempt, node.seconds, node.reason) == ("running", 2, None, "")
+
+    def test_loops_have_rounds_and_maps_items(self) -> None:
+        journal = Journal().begin("l", type="loop").tell("loop_round", "l", round=1)
+        past = journal.begin("m", type="map").tell("map_opened", "m", items=3).read().past
+        assert [(node.rounds, node.items) for node in stored_nodes(past, "running")] == [
+            (2, None), (None, 3)
+        ]  # fmt: skip
+
+
+class TestTree:
+    def test_rounds_items_and_attempts_are_branches_of_what_they_are_in(self) -> None:
+        journal = Journal()
+        for path in ("a", "l", "l[1]/b", "l[1]/c", "l[2]/b", "f", "f~2/d"):
+            journal.begin(path)
+        found = node_tree(journal.read().past, "running")
+        assert names(found) == [
+            "a", ("l", [("[1]", ["b", "c"]), ("[2]", ["b"])]), ("f", [("~2", ["d"])])
+        ]  # fmt: skip
+
+    def test_a_round_without_a_record_has_no_node(self) -> None:
+        journal = Journal().begin("l", type="loop").tell("loop_round", "l", round=0).begin("l[1]/b")
+        (loop,) = node_tree(journal.read().past, "running")
+        assert loop.node is not None
+        assert (loop.node.path, loop.is_repeated) == ("l", True)
+        (first,) = loop.branches
+        assert (first.path, first.node, first.is_repeated) == ("l[1]", None, False)
+
+    def test_a_journal_without_firings_is_no_tree(self) -> None:
+        assert node_tree(fold("r", [], "runs.db"), "running") == []
+
+
+class TestFiring:
+    def test_it_has_all_that_is_stored_of_it(self) -> None:
+        journal = Journal().begin("a").tell("attempt_failed", "a", attempt=1, error=ERROR, delay=0)
+        journal.begin("a", 2, inputs={"x": {"$": "tuple", "v": [1, 2]}})
+        journal.tell("ask_opened", "a", **OPENED).tell("ask_answered", "a", by="Ada", values={"out": 4})
+        journal.end("a", ports={"out": {"value": 4}}, metadata={"cost": 2})
+        found = firing_object(journal.read(), journal.store, "a")
+        failure = {"path": "a", "type": "ValueError", "message": "no"}
+        assert {name: found[name] for name in list(found)[-6:]} == {
+            "inputs": {"x": [1, 2]},
+            "outputs": {"out": {"value": 4}},
+            "metadata": {"cost": 2},
+            "failure": None,
+            "attempts": [{"attempt": 1, "error": failure}],
+            "ask": {**OPENED, "answer": {"out": 4}, "by": "Ada", "closed": None},
+        }
+        assert (found["run"], found["path"], found["state"], found["attempt"]) == ("r", "a", "done", 2)
+
+    def test_a_path_that_is_unknown_is_refused_with_those_there_are(self) -> None:
+        journal = Journal().begin("a").begin("b")
+        with pytest.raises(NameUnknown, match=r"^run r has no node 'c'$") as caught:
+            firing_object(journal.read(), journal.store, "c")
+        assert (caught.value.name, caught.value.choices) == ("c", ["a", "b"])
+
+    def test_a_node_that_has_not_begun_is_refused_as_that(self) -> None:
+        with Flow("f") as flow:
+            flow.output("out", flow.add(same, x=flow.input("x", int)).out)
+        journal = Journal(shape=storable_of(flow.compile()).shape)
+        assert journal.read().not_begun == ["same"]
+        with pytest.raises(FiringNotBegun, match=r"^node 'same' of run r has not begun$") as caught:
+            firing_object(journal.read(), journal.store, "same")
+        assert caught.value.path == "same"
+
+
+class TestAsks:
+    def test_those_of_a_store_are_data(self) -> None:
+        store = Journal().begin("a").tell("ask_opened", "a", **OPENED).store
+        until = BEGUN + timedelta(seconds=62)
+        (ask,) = asks_of(store, "r")
+        assert ask == OpenAsk("r", "a", "?", {"type": "integer"}, [1], until)
+        assert ask.has_expired
+        assert ask.as_json()["expires"] == "2026-01-01T00:01:02+00:00"
+        assert asks_of(store, "q") == []
+
+
+class TestStoredValues:
+    def test_a_class_becomes_an_object_without_being_imported(self) -> None:
+        data = {"$": "nowhere:Point", "v": {"x": {"$": "set", "v": [1]}}}
+        assert StoredValues(MemoryStore()).readable(data) == {"x": [1]}
+
+    def test_what_is_not_in_the_store_is_named_in_its_place(self) -> None:
+        found = StoredValues(MemoryStore()).readable({"$": "text", "v": "0" * 64})
+        assert found.startswith("(cannot be read: ")
