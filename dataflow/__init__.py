@@ -93,4 +93,6 @@ def __getattr__(name: str) -> _Any:
     return getattr(authoring, name)
 
 
+__stored_as__ = "dataflow"
+
 _getLogger("dataflow").addHandler(_NullHandler())

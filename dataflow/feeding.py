@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 from dataflow.code_digests import codes_of, digest_of
 from dataflow.plan import Call, FlowOf, JoinOf, LoopOf, MapOf
 from dataflow.tokens import UNSETTLED
-from dataflow.told_values import told_value
+from dataflow.told_values import NO_NAMES, told_value
 from dataflow.wiring import CARRY, INPUT, ITEM
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from dataflow.plan import Feed, PlanNode
     from dataflow.scope_tree import PlacedScope
@@ -30,7 +30,8 @@ class Feeding:
     is around.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, names: Mapping[str, str] = NO_NAMES) -> None:
+        self._names = names  # in place of some names of types and functions
         self._told: dict[tuple[int, int], str] = {}
         self._codes: dict[tuple[int, int], str] = {}  # of the functions of joins, where they have some
 
@@ -71,7 +72,7 @@ class Feeding:
             results = []
         finals = sorted(loop.finals.values())
         functions: list[object] = []
-        predicate = told_value(loop.predicate, functions)
+        predicate = told_value(loop.predicate, functions, self._names)
         codes += codes_of(functions)
         kind = "feedback" if loop.feedback else loop.kind
         return [nexts, kind, test, predicate, results, finals]
@@ -115,7 +116,7 @@ class Feeding:
 
     def _tell(self, place: tuple[int, int], head: list[Any], behind: list[tuple[PlacedScope, int]]) -> None:
         functions: list[object] = []
-        texts = [part if isinstance(part, str) else told_value(part, functions) for part in head]
+        texts = [part if isinstance(part, str) else told_value(part, functions, self._names) for part in head]
         places = [(scope.number, slot) for scope, slot in behind]
         self._told[place] = _short([texts, [self._told[one] for one in places]])
         codes = [*codes_of(functions), *(self._codes[one] for one in places if one in self._codes)]

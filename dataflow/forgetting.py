@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Final
 from dataflow.dependents import dependents
 from dataflow.edits import Edits, check_edits, compare
 from dataflow.errors import StoreError
+from dataflow.former import former_names, listed_ids
 from dataflow.plan import FlowOf
 from dataflow.scope_tree import address_of, form_of, scopes_of
-from dataflow.shape import FlowShape
+from dataflow.shape import FlowShape, in_terms_of, shape_of
 from dataflow.states import NodeState
 
 if TYPE_CHECKING:
@@ -42,7 +43,8 @@ def forgotten_by(
     forgotten = _after_failures(plan, past)
     if stored == present:
         return _without_over(plan, past, forgotten), []
-    edits = compare(_read(stored, past), FlowShape.read(present))
+    was = _read(stored, past)
+    edits = compare(was, _in_terms_of(was, plan, FlowShape.read(present)))
     forgotten |= _asked_by_others(past, edits)
     standing = {
         address_of(path)
@@ -54,6 +56,14 @@ def forgotten_by(
         forgotten |= {path for path in past.firings if form_of(path) in again}
     warnings = check_edits(past.run, edits, standing if edited == "refuse" else ())
     return _without_over(plan, past, forgotten), warnings
+
+
+def _in_terms_of(stored: FlowShape, plan: FlowPlan, present: FlowShape) -> FlowShape:
+    """Return the present shape in the names that the stored one has, which may be former ones."""
+    if compare(stored, present).is_none:
+        return present
+    names = {now: former for former, now in former_names().items()}
+    return in_terms_of(stored, present, shape_of(plan, names), listed_ids())
 
 
 def _forms_at(plan: FlowPlan, addresses: Collection[str]) -> set[str]:

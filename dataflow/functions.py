@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.errors import PackError
 from dataflow.failure import Interruption, text_of_error
+from dataflow.public_names import package_of, public_module
 from dataflow.wording import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from types import ModuleType
 
 __all__ = [
     "SHOWN_NAMES",
@@ -39,11 +41,11 @@ SHOWN_NAMES: dict[str, str] = {}
 
 
 def module_name(module: str) -> str:
-    """Name a module in ids: `__main__` and a module loaded by its path are called like their file (S1.2)."""
+    """Name a module in ids: by its package if that names itself, `__main__` and paths by the file (S1.2)."""
     if module == "__main__":
         file = getattr(sys.modules.get("__main__"), "__file__", None)
         return Path(file).stem if file else module
-    return SHOWN_NAMES.get(module, module)
+    return SHOWN_NAMES.get(module) or public_module(module)
 
 
 def is_function_name(text: str) -> bool:
@@ -75,17 +77,26 @@ def check_function(function: object, *values: str) -> None:
 
 
 def name_of_function(function: Callable[..., Any]) -> str | None:
-    """Name a function so that `import_function` finds it; None for lambdas, local and bound ones."""
+    """Name a function so that `import_function` finds it; None for lambdas, local and bound ones.
+
+    A function that is public in a package that names itself is named by that.
+    """
     module = getattr(function, "__module__", None)
     qualname = getattr(function, "__qualname__", None)
     if module is None or qualname is None or not is_function_name(f"{module}:{qualname}"):
         return None
-    found: Any = sys.modules.get(module)
+    if _within(package_of(module), qualname) is function:
+        return f"{public_module(module)}:{qualname}"
+    if _within(sys.modules.get(module), qualname) is not function:
+        return None
+    return f"{SHOWN_NAMES.get(module, module) if module != '__main__' else module_name(module)}:{qualname}"
+
+
+def _within(module: ModuleType | None, qualname: str) -> Any:
+    found: Any = module
     for part in qualname.split("."):
         found = getattr(found, part, None)
-    if found is not function:
-        return None
-    return f"{module_name(module)}:{qualname}"
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,12 +130,29 @@ def _shortened(text: str) -> str:
 
 
 def import_function(name: str) -> Callable[..., Any]:
-    """Import a function by its name `module:qualname`; raises PackError."""
-    module, _, qualname = name.partition(":")
+    """Import a function by its name, that of now or a former one; raises PackError."""
     with importing(name, name):
-        found: Any = importlib.import_module(module)
-        for part in qualname.split("."):
-            found = getattr(found, part)
+        try:
+            found = _imported(name)
+        except (ImportError, AttributeError):
+            place = _place_of(name)
+            if place is None:
+                raise
+            found = _imported(place)
     if not callable(found):
         raise PackError(name, f"is no function, but {type(found).__name__}")
     return found  # type: ignore[no-any-return]  # callable, as just checked
+
+
+def _imported(name: str) -> Any:
+    module, _, qualname = name.partition(":")
+    found: Any = importlib.import_module(module)
+    for part in qualname.split("."):
+        found = getattr(found, part)
+    return found
+
+
+def _place_of(name: str) -> str | None:
+    from dataflow.former import place_of  # reads the metadata of all packages, for what is not found
+
+    return place_of(name)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.builder import Builder
@@ -11,6 +13,7 @@ from dataflow.declare import Node
 from dataflow.errors import FlowInvalid, PackError
 from dataflow.functions import import_function, importing, is_function_name
 from dataflow.nodetype import NodeType, derive
+from dataflow.public_names import public_place
 from dataflow.wording import choices, nearest
 
 if TYPE_CHECKING:
@@ -19,6 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["Pack", "type_of"]
 
 _NAME: Final = re.compile(r"[^\W\d_][\w-]*")
+#: What a pack says that has kept all its names.
+NOTHING_RENAMED: Final[Mapping[str, str]] = MappingProxyType({})
 NAMES: Final = "letters, digits, _ and -, the first of them a letter"
 
 
@@ -26,15 +31,24 @@ class Pack:
     """A named set of node types, offered by an entry point of the same name in the group `dataflow.packs`.
 
     `nodes` maps names to `module:object`, imported on first use, or lists the nodes themselves.
-    `api` is the version of the pack interface that it needs. Raises PackError for what makes no pack.
+    `api` is the version of the pack interface that it needs. `former` maps names that stores and documents
+    may have for its classes and functions to those that these have now. Raises PackError for what makes no
+    pack.
     """
 
     def __init__(
-        self, name: str, *, version: str, api: int, nodes: Mapping[str, str] | Sequence[object]
+        self,
+        name: str,
+        *,
+        version: str,
+        api: int,
+        nodes: Mapping[str, str] | Sequence[object],
+        former: Mapping[str, str] = NOTHING_RENAMED,
     ) -> None:
         self.name = name
         self.version = version
         self.api = api
+        self.former = former
         if not _NAME.fullmatch(name):
             raise PackError(name, f"is no name of a pack; expected {NAMES}")
         self.nodes: dict[str, Any] = {}
@@ -46,6 +60,18 @@ class Pack:
                 raise PackError(name, f"node type {type_name!r}: {fault}")
             self.nodes[type_name] = given
         self._types: dict[str, NodeType] = {}
+
+    @property
+    def functions(self) -> dict[str, str]:
+        """The names of the functions that its types are made of, by those of the types."""
+        found: dict[str, str] = {}
+        for name, given in self.nodes.items():
+            if isinstance(given, str):
+                found[name] = public_place(given)
+            else:
+                with suppress(FlowInvalid):  # which is told where the type is used
+                    found[name] = type_of(given).id
+        return found
 
     def find(self, name: str, offered_by: str = "") -> NodeType:
         """Return a node type by its name in the pack; raises PackError, which names who offers the pack."""

@@ -13,7 +13,7 @@ from dataflow.code_digests import codes_of, digest_of
 from dataflow.feeding import Feeding
 from dataflow.plan import Call, FlowOf, JoinOf, LoopOf, MapOf
 from dataflow.scope_tree import scopes_of
-from dataflow.told_values import told_value
+from dataflow.told_values import NO_NAMES, told_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from dataflow.plan import FlowPlan, PlanNode
     from dataflow.scope_tree import PlacedScope
 
-__all__ = ["FlowShape", "NodeShape", "shape_of"]
+__all__ = ["FlowShape", "NodeShape", "in_terms_of", "shape_of"]
 
 #: Of the text that a shape is written as.
 VERSION: Final = 1
@@ -79,9 +79,9 @@ class FlowShape:
         return cls(entries)
 
 
-def shape_of(plan: FlowPlan) -> FlowShape:
-    """Tell the shape of a compiled flow, of its flow nodes too."""
-    describing = _Describing()
+def shape_of(plan: FlowPlan, names: Mapping[str, str] = NO_NAMES) -> FlowShape:
+    """Tell the shape of a compiled flow, of its flow nodes too, with `names` in place of some of its own."""
+    describing = _Describing(names)
     entries: dict[str, NodeShape] = {}
     for scope in scopes_of(plan):
         for node in scope.plan.nodes:
@@ -92,6 +92,32 @@ def shape_of(plan: FlowPlan) -> FlowShape:
     return FlowShape(entries)
 
 
+def in_terms_of(
+    stored: FlowShape, present: FlowShape, former: FlowShape, ids: Mapping[str, str]
+) -> FlowShape:
+    """Return the present shape with what a stored one says under names of before, so that only edits differ.
+
+    `former` is the present shape under those names; `ids` are those of types that packs list, by the names of
+    their functions.
+    """
+    known = frozenset(stored.entries.values())
+    entries: dict[str, NodeShape] = {}
+    for address, entry in present.entries.items():
+        old, was = former.entries[address], stored.entries.get(address)
+        if was is not None:
+            parts = zip(was, old, entry, strict=True)
+            told = NodeShape(*(before if before == same else now for before, same, now in parts))
+            alike = _listed(told.type, ids) == _listed(was.type, ids)
+            entries[address] = told._replace(type=was.type) if alike else told
+        else:
+            entries[address] = old if old in known else entry
+    return FlowShape(entries)
+
+
+def _listed(types: str, ids: Mapping[str, str]) -> str:
+    return " ".join(ids.get(one, one) for one in types.split(" "))
+
+
 def _together(one: NodeShape, other: NodeShape) -> NodeShape:
     """Make one entry of two, in the order of their scopes: outer ones come first."""
     return NodeShape(*(" ".join(filter(None, pair)) for pair in zip(one, other, strict=True)))
@@ -100,8 +126,9 @@ def _together(one: NodeShape, other: NodeShape) -> NodeShape:
 class _Describing:
     """Describes the nodes of a flow; what many have in common is told once."""
 
-    def __init__(self) -> None:
-        self.feeding = Feeding()
+    def __init__(self, names: Mapping[str, str]) -> None:
+        self.names = names
+        self.feeding = Feeding(names)
         self._codes: dict[int, list[str]] = {}  # by the identity of a type
         self._configs: dict[int, tuple[str, list[str]]] = {}  # by the identity of a config
 
@@ -115,7 +142,8 @@ class _Describing:
     def _type(self, node: PlanNode) -> tuple[str, str, list[str]]:
         match node.action:
             case Call(type=node_type):
-                return node_type.id, node_type.version, self._code(node_type)
+                id = self.names.get(node_type.id, node_type.id)
+                return id, node_type.version, self._code(node_type)
             case LoopOf():
                 return "loop", "", []
             case MapOf():
@@ -138,14 +166,14 @@ class _Describing:
                 config = _config_of(scope, call)
             case MapOf(options=options):
                 config = {"key": options.key, "on_error": options.on_error}
-                return _told_config(config)
+                return _told_config(config, self.names)
             case _:
                 return "", []
         if config is None:
             return "", []
         known = self._configs.get(id(config))
         if known is None:
-            known = self._configs[id(config)] = _told_config(config)
+            known = self._configs[id(config)] = _told_config(config, self.names)
         return known
 
 
@@ -164,16 +192,19 @@ def _config_of(scope: PlacedScope, call: Call) -> object:
     return config
 
 
-def _told_config(config: object) -> tuple[str, list[str]]:
+def _told_config(config: object, names: Mapping[str, str]) -> tuple[str, list[str]]:
     """Tell a config without the functions in it, and without fields that have their default.
 
     These belong to the code, as the defaults of a function do: a config may be given a further field.
     """
     functions: list[object] = []
     given, defaults = _fields(config)
-    told = told_value(given, functions)
+    told = told_value(given, functions, names)
     codes = codes_of(functions)
-    return digest_of(told) if given else "", [*codes, digest_of(told_value(defaults))] if defaults else codes
+    return digest_of(told) if given else "", [
+        *codes,
+        digest_of(told_value(defaults, None, names)),
+    ] if defaults else codes
 
 
 def _fields(config: object) -> tuple[dict[str, object], dict[str, object]]:

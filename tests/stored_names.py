@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from dataflow import Flow, node
+from dataflow import Flow, Template, node
 from dataflow_agent import (
     Agent,
     Conversation,
@@ -65,7 +65,7 @@ def control_flow() -> Flow:
         given = f.add(value, config=Given(value="draft"))
         first = f.add(approval, value=given.out, config=Approval(prompt="Go?"))
         second = f.add(approval, value=first.out.approve, config=Approval(prompt="Sure?"))
-        filled = f.add(template, config=Fill(template="{{ text }}!"), text=second.out.approve)
+        filled = f.add(template, config=Fill(template=Template("{{ text }}!")), text=second.out.approve)
         f.output("o", filled.out)
     return f
 

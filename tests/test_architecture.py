@@ -128,7 +128,7 @@ ROWS: Final[list[set[str]]] = [
     {"drawing", "installed_node", "loading"},
     {"registry"},
     {"cancelling", "comparing_values", "journal", "recording", "span_links"},
-    {"formats", "offers", "packs", "stores"},
+    {"formats", "packs", "stores"},
     {"document"},
     {
         "blocks",
@@ -183,6 +183,7 @@ ROWS: Final[list[set[str]]] = [
     {
         "errors",
         "failure",
+        "former",
         "function_fields",
         "functions",
         "history",
@@ -191,6 +192,8 @@ ROWS: Final[list[set[str]]] = [
         "markers",
         "messages",
         "node_output",
+        "offers",
+        "public_names",
         "redacting",
         "redaction",
         "remarks",

@@ -24,7 +24,7 @@ _NAMES = {
     "formats.problems": ["describe_value"],
     "formats.shapes": ["get_mapping", "get_mappings"],
     "formats.tree": ["DocumentPath"],
-    "functions": ["is_function_name"],
+    "functions": ["import_function", "is_function_name", "name_of_function"],
     "installed_node": ["InstalledNode"],
     "names": ["node_of_path"],
     "redaction": ["redacted"],

@@ -13,7 +13,7 @@ from ..formats.part_reading import PartReader, unique_ids
 from ..formats.problems import describe_value
 from ..formats.shapes import get_mapping, get_mappings
 from ..formats.tree import DocumentPath
-from ..functions import is_function_name
+from ..functions import import_function, is_function_name, name_of_function
 from ..installed_node import InstalledNode
 from ..names import node_of_path
 from ..redaction import redacted
@@ -44,8 +44,10 @@ __all__ = [
     "gate_type",
     "get_mapping",
     "get_mappings",
+    "import_function",
     "is_function_name",
     "json_schema",
+    "name_of_function",
     "node_of_path",
     "qualified_model",
     "reachable",

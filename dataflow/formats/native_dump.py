@@ -19,6 +19,8 @@ from dataflow.formats.native_policy import write_policy, write_settings
 from dataflow.formats.native_sources import SourceWriting
 from dataflow.formats.problems import problems_of, write_path
 from dataflow.formats.yaml_writing import write_yaml
+from dataflow.former import listed_ids
+from dataflow.functions import is_function_name
 from dataflow.nodetype import NodeType
 from dataflow.ports import MISSING
 from dataflow.type_names import type_name
@@ -26,7 +28,7 @@ from dataflow.type_shapes import bare
 from dataflow.wiring import Edge, Literally, LoopBlock, Many, MapBlock, PlacedNode, Reference, Rounds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from dataflow.wiring import Block, FlowInput, LoopTest, Nested, Placed, Source, Wiring
 
@@ -73,6 +75,7 @@ class _Writing:
         self.problems = problems
         self.folder = folder
         self.flow = flow
+        self.ids: Mapping[str, str] | None = None  # of the types that packs list
         self.sources = SourceWriting(problems)
 
     def document(self, wiring: Wiring) -> dict[str, object]:
@@ -144,10 +147,19 @@ class _Writing:
             **self._inputs(placed, where),
             "policy": write_policy(policy, where, self.problems),
         }
-        return {"type": kind.id if isinstance(kind, NodeType) else kind, **_given(parts)}
+        return {"type": self._listed(kind.id if isinstance(kind, NodeType) else kind), **_given(parts)}
+
+    def _listed(self, id: str) -> str:
+        """Write the type that a pack lists as its, which may have been imported from where it is now."""
+        if not is_function_name(id):
+            return id
+        if self.ids is None:
+            self.ids = listed_ids()
+        return self.ids.get(id, id)
 
     def _nested(self, flow: Nested) -> dict[str, object]:
         inner = _Writing(self.problems, self.folder, flow)
+        inner.ids = self.ids
         return inner.document(replace(flow.wiring, settings=flow.settings))
 
     def _found(self, placed: PlacedNode) -> PlacedNode:

@@ -28,7 +28,7 @@ __all__ = ["OWN", "Classes", "class_name", "classes_of"]
 
 #: Generic types that grow as they refer to themselves have no end.
 MOST_TYPES: Final = 100_000
-#: Classes of the engine; they have the names under which they are public, wherever they stand.
+#: Classes of the engine that are read back whatever the types of the ports are.
 OWN: Final = (ExecutionContext, Failure, Image, Message, Secret, Signal, ToolCall)
 
 
@@ -45,10 +45,8 @@ class Classes:
 
 
 def class_name(kind: type) -> str:
-    """Name a class `module:qualname`, as functions are named (S1.2)."""
-    return (
-        f"dataflow:{kind.__name__}" if kind in OWN else f"{module_name(kind.__module__)}:{kind.__qualname__}"
-    )
+    """Name a class by its package if that names itself, else by its module, as functions are named (S1.2)."""
+    return f"{module_name(kind.__module__)}:{kind.__qualname__}"
 
 
 def classes_of(types: Iterable[object]) -> Classes:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.errors import SecretMissing, StoreError
 from dataflow.failure import text_of_error
+from dataflow.former import current_name
 from dataflow.history import History, Part
 from dataflow.redaction import filled, filled_bytes
 from dataflow.secret import look_up
@@ -32,16 +33,17 @@ _PART: Final = {"before", "items"}
 class Reader:
     """Reads the values of one run; `get_blob` gives what is stored beside them, errors name the `store`.
 
-    Histories that went on from one another do so again. Nothing is imported: a class that the types of the
-    flow's ports do not name is not read.
+    Histories that went on from one another do so again. Nothing that is stored is imported: a class that the
+    types of the flow's ports do not name, by its name of now or a former one, is not read.
     """
 
-    __slots__ = ("_classes", "_get_blob", "_parts", "_readers", "_store")
+    __slots__ = ("_classes", "_former", "_get_blob", "_parts", "_readers", "_store")
 
     def __init__(self, classes: Classes, get_blob: Callable[[str], bytes], store: str) -> None:
         self._classes = classes
         self._get_blob = get_blob
         self._store = store
+        self._former: dict[str, Form] = {}  # by names of before
         self._parts: dict[str, Part[Any]] = {}
         self._readers: dict[str, Callable[[Json], object]] = {
             "blob": self._blob,
@@ -116,9 +118,12 @@ class Reader:
             raise Unreadable(_told(f"a stored {name} cannot be made", error)) from error
 
     def _form(self, name: str) -> Form:
-        form = self._classes.forms.get(name)
+        form = self._classes.forms.get(name) or self._former.get(name)
         if form is not None:
             return form
+        form = self._classes.forms.get(current_name(name))
+        if form is not None:
+            return self._former.setdefault(name, form)
         if name in self._classes.twice:
             raise UnknownClass(f"two classes of the flow have the name {name}")
         raise UnknownClass(f"no type of the flow's ports names a class {shortened(name, 200)!r}")

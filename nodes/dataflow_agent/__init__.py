@@ -63,3 +63,5 @@ __getattr__, __dir__, __all__ = _attach(
         "toolboxes": ["Toolbox", "tools"],
     },
 )
+
+__stored_as__ = "agent"

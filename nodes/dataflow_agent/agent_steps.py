@@ -26,6 +26,7 @@ from dataflow_agent.approving import About, Answer, Unfit, agent_name, decision_
 from dataflow_agent.model_calls import request_for, told_of
 from dataflow_agent.model_names import model_of
 from dataflow_agent.providers import provider_of
+from dataflow_agent.python_tools import is_same_tool
 from dataflow_agent.server_results import Content
 from dataflow_agent.server_sessions import listed
 from dataflow_agent.subagents import RESULT, Begun, SubagentTask, conversation_id, handed_on
@@ -141,7 +142,7 @@ async def make(inputs: Mapping[str, Any], config: AgentConfig) -> NodeOutput:
         tool, _, arguments = await read_call(call, config.offered(inputs["tools"]), config.allowed_tools)
     except CallUnfit as unfit:
         return _result(call, str(unfit))
-    if tool.reference != about.tool:
+    if not is_same_tool(tool.reference, about.tool):
         return _result(call, f"error: {call.name} is another tool by now; it was not called")
     is_granted = decision.decision == "allow_for_run"
     granted = (Grant(this_firing().run_id, tool.reference),) if is_granted else ()

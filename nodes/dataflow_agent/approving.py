@@ -12,8 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from dataflow import NodeOutput, Ports, ToolCall, node, this_firing
 from dataflow.authoring import shortened
 from dataflow_agent.agent_configs import AgentConfig
-from dataflow_agent.agent_turns import Grant, Turn
+from dataflow_agent.agent_turns import Turn
 from dataflow_agent.policies import Verdict
+from dataflow_agent.python_tools import is_same_tool
 from dataflow_agent.tool_calls import CallUnfit, read_call
 from dataflow_agent.toolboxes import Toolbox
 
@@ -74,7 +75,10 @@ async def approve(inputs: Mapping[str, Any], config: AgentConfig) -> NodeOutput:
         return NodeOutput({"answer": Decision(decision="deny", reason=text), "about": Unfit(text)})
     about = Decided(tool.reference)
     verdict = tool.verdict(written)
-    if verdict is Verdict.ASK and Grant(this_firing().run_id, tool.reference) in turn.granted:
+    run = this_firing().run_id
+    if verdict is Verdict.ASK and any(
+        grant.run == run and is_same_tool(grant.tool, tool.reference) for grant in turn.granted
+    ):
         verdict = Verdict.ALLOW
     match verdict:
         case Verdict.ALLOW:

@@ -2,9 +2,40 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from dataflow import Pack
 
 __all__ = ["pack"]
+
+#: What stores and documents of before name, by the modules that were part of the names.
+FORMER: Final = {
+    "dataflow_agent.agent_configs": "AgentConfig Subagent",
+    "dataflow_agent.agent_steps": "Reply ask begin finish go_on make",
+    "dataflow_agent.agent_turns": "Grant ToolResult Turn",
+    "dataflow_agent.agent_wiring": "_is_empty",
+    "dataflow_agent.agents": "agent",
+    "dataflow_agent.approving": "Decided Decision Unfit approve",
+    "dataflow_agent.chatting": "Chat chat",
+    "dataflow_agent.configs": "ModelConfig StrictConfig",
+    "dataflow_agent.conversations": (
+        "Conversation Inject Merge Trim context inject_messages merge_contexts trim_context"
+    ),
+    "dataflow_agent.describing": "describe",
+    "dataflow_agent.model_names": "ModelName",
+    "dataflow_agent.offering": "Offer Offered OfferedServer tools",
+    "dataflow_agent.policies": "Pattern Policy Verdict",
+    "dataflow_agent.prior": "Prior PriorStep prior_outputs",
+    "dataflow_agent.prompts": "Placeholder Prompt fill_prompt",
+    "dataflow_agent.requests": "ModelAnswer ModelRequest Options ToolSpec Usage",
+    "dataflow_agent.routing": "Router _asked intent_router",
+    "dataflow_agent.server_headers": "Header",
+    "dataflow_agent.servers": "Server ServerTool",
+    "dataflow_agent.subagents": "Begun SubagentTask begin_below report told",
+    "dataflow_agent.tool_nodes": "CallTool _found call_tool",
+    "dataflow_agent.toolboxes": "Functions Listed SubagentTool Task Tool Toolbox",
+    "dataflow_agent.typed_answers": "AnswerType",
+}
 
 pack = Pack(
     "agent",
@@ -22,5 +53,8 @@ pack = Pack(
         "intent_router": "dataflow_agent.routing:intent_router",
         "prior_outputs": "dataflow_agent.prior:prior_outputs",
         "fill_prompt": "dataflow_agent.prompts:fill_prompt",
+    },
+    former={
+        f"{module}:{name}": f"agent:{name}" for module, names in FORMER.items() for name in names.split()
     },
 )

@@ -12,11 +12,19 @@ from typing import Annotated, Any, Final, NamedTuple, TypeVar, get_type_hints
 from pydantic import BaseModel, ConfigDict, Field, PydanticUserError, create_model
 from pydantic.errors import PydanticSchemaGenerationError
 
-from dataflow import FlowInvalid, Node, ValueMismatch, node, threaded
-from dataflow.authoring import check_json, json_schema
+from dataflow import FlowInvalid, Node, PackError, ValueMismatch, node, threaded
+from dataflow.authoring import check_json, import_function, json_schema, name_of_function
 from dataflow_agent.requests import ToolSpec
 
-__all__ = ["ArgumentsInvalid", "PythonTool", "arguments_in", "read_arguments", "reference_of", "tool_of"]
+__all__ = [
+    "ArgumentsInvalid",
+    "PythonTool",
+    "arguments_in",
+    "is_same_tool",
+    "read_arguments",
+    "reference_of",
+    "tool_of",
+]
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -104,18 +112,34 @@ def reference_of(function: object) -> str:
         problem = "expected a function, found an agent; make a tool of it with .as_tool(...)"
         raise FlowInvalid(type(function).__name__, [problem], TOOL)
     module, qualname = getattr(function, "__module__", None), getattr(function, "__qualname__", None)
-    reference = f"{module}:{qualname}"
+    place = f"{module}:{qualname}"
     if not callable(function) or module is None or qualname is None:
         raise FlowInvalid(type(function).__name__, [f"expected a function, found {function!r}"], TOOL)
-    try:
-        found = _found(reference)
-    except (ImportError, AttributeError):
-        found = None
-    if found is not function:
+    # A script has no name of its own, and is not imported again.
+    named = name_of_function(function) if "." in module else None
+    reference = next((one for one in (named, place) if one is not None and _is(one, function)), None)
+    if reference is None:
         expected = "a function of a module, which is found again when a run goes on"
-        raise FlowInvalid(reference, [f"{qualname} is not there under its name; expected {expected}"], TOOL)
+        raise FlowInvalid(place, [f"{qualname} is not there under its name; expected {expected}"], TOOL)
     tool_of(reference)
     return reference
+
+
+def is_same_tool(one: str, other: str) -> bool:
+    """Tell whether two references are of one tool, of which a run may have stored a former name."""
+    if one == other:
+        return True
+    try:
+        return _found(one) is _found(other)
+    except (ImportError, AttributeError, ValueError):  # of an agent, of a tool of a server, or gone
+        return False
+
+
+def _is(reference: str, function: object) -> bool:
+    try:
+        return _found(reference) is function
+    except (ImportError, AttributeError):
+        return False
 
 
 def tool_of(reference: str) -> PythonTool:
@@ -129,9 +153,16 @@ def tool_of(reference: str) -> PythonTool:
 
 def _found(reference: str) -> Any:
     module, _, qualname = reference.partition(":")
-    found: Any = importlib.import_module(module)
-    for part in qualname.split("."):
-        found = getattr(found, part)
+    try:
+        found: Any = importlib.import_module(module)
+        for part in qualname.split("."):
+            found = getattr(found, part)
+    except (ImportError, AttributeError):
+        try:
+            return import_function(reference)  # which knows former names, and those of packs
+        except PackError:
+            pass
+        raise
     return found
 
 

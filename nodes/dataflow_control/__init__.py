@@ -20,3 +20,5 @@ __getattr__, __dir__, __all__ = _attach(
         "values": ["Compute", "Fill", "Given", "expression", "template", "value"],
     },
 )
+
+__stored_as__ = "control"

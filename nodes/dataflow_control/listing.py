@@ -2,9 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from dataflow import Pack
 
 __all__ = ["pack"]
+
+#: What stores and documents of before name, by the modules that were part of the names.
+FORMER: Final = {
+    "dataflow_control.approvals": "Approval Approved Decision _ask _switch approval",
+    "dataflow_control.comparing": "Key Kind ordered",
+    "dataflow_control.configs": "StrictConfig",
+    "dataflow_control.files": "read_text write_text",
+    "dataflow_control.items": "Filter Sort Unique _keys _of_each filter_list sort_list unique_list",
+    "dataflow_control.lists": "flatten_list join_lists numbers slice_list",
+    "dataflow_control.passing": "Delay Fail Log delay fail log",
+    "dataflow_control.texts": "join_text parse_json replace_text split_lines split_text write_json",
+    "dataflow_control.values": "Compute Fill Given expression template value",
+}
 
 pack = Pack(
     "control",
@@ -33,5 +48,8 @@ pack = Pack(
         "unique_list": "dataflow_control.items:unique_list",
         "read_text": "dataflow_control.files:read_text",
         "write_text": "dataflow_control.files:write_text",
+    },
+    former={
+        f"{module}:{name}": f"control:{name}" for module, names in FORMER.items() for name in names.split()
     },
 )

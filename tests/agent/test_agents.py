@@ -305,7 +305,7 @@ async def test_it_is_a_node_type_of_documents(tmp_path: Path) -> None:
     with scripted(adding(1), "done"):
         assert (await loaded.run(topic="x")).outputs == {"text": "done", "stopped_by": "answer"}
     again = room().to_dict()
-    assert again["nodes"]["lead"]["type"] == pack.nodes["agent"]
+    assert again["nodes"]["lead"]["type"] == "agent.agent"
     assert again["nodes"]["lead"]["config"]["system"] == "Lead."
 
 

@@ -8,6 +8,14 @@ from dataflow import Pack
 
 __all__ = ["pack"]
 
+#: What stores and documents of before name, by the modules that were part of the names.
+FORMER: Final = {
+    "dataflow.formats.agentflow.conditions": "Condition",
+    "dataflow.formats.agentflow.nodes.passing": (
+        "If Passed Passing Prompt Question Start ask decide if_ join pass_on start tell"
+    ),
+}
+
 _NODES: Final = "dataflow.formats.agentflow.nodes.passing"
 
 #: Found by entry point.
@@ -24,5 +32,8 @@ pack: Final = Pack(
         "decide": f"{_NODES}:decide",
         "join": f"{_NODES}:join",
         "loop": f"{_NODES}:loop",
+    },
+    former={
+        f"{module}:{name}": f"agentflow:{name}" for module, names in FORMER.items() for name in names.split()
     },
 )

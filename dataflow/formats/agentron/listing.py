@@ -8,6 +8,14 @@ from dataflow import Pack
 
 __all__ = ["pack"]
 
+#: What stores and documents of before name, by the modules that were part of the names.
+FORMER: Final = {
+    "dataflow.formats.agentron.conditions": "Condition",
+    "dataflow.formats.agentron.helping": "Reply Wait request_user_help wait",
+    "dataflow.formats.agentron.walking": "Exit Next Tell next_node result start tell",
+    "dataflow.formats.agentron.walks": "Turn Walk",
+}
+
 #: Found by entry point.
 pack: Final = Pack(
     "agentron",
@@ -20,5 +28,8 @@ pack: Final = Pack(
         "loop": "dataflow.formats.agentron.walking:loop",
         "result": "dataflow.formats.agentron.walking:result",
         "wait": "dataflow.formats.agentron.helping:wait",
+    },
+    former={
+        f"{module}:{name}": f"agentron:{name}" for module, names in FORMER.items() for name in names.split()
     },
 )

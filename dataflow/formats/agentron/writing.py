@@ -35,7 +35,7 @@ DEFAULT_ROUNDS: Final = 100
 QUESTION: Final = "The workflow waits for you."
 USER: Final = "user"
 WALK: Final = "walk"
-HELP_TOOL: Final = f"dataflow.formats.agentron.helping:{HELP}"
+HELP_TOOL: Final = f"agentron:{HELP}"
 
 _PLAIN: Final = re.compile(r"[^\W\d][\w-]*")
 

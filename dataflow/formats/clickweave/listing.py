@@ -8,6 +8,32 @@ from dataflow import Pack
 
 __all__ = ["pack"]
 
+#: What stores and documents of before name, by the modules that were part of the names.
+FORMER: Final = {
+    "dataflow.formats.clickweave.conditions": (
+        "BoolLiteral Condition LiteralSide NumberLiteral Operator StringLiteral VariableSide _Part"
+    ),
+    "dataflow.formats.clickweave.exits": "Exit",
+    "dataflow.formats.clickweave.nodes.action": "Action Noted noted",
+    "dataflow.formats.clickweave.nodes.ai_steps": "AiStep ask_for_step note_step",
+    "dataflow.formats.clickweave.nodes.apps": (
+        "AppCall LookedUp address app_call ask_for_app choose_app look_up note_app"
+    ),
+    "dataflow.formats.clickweave.nodes.branching": "Case EndLoop If Switch end_loop if_ switch",
+    "dataflow.formats.clickweave.nodes.calling": "Call call note request",
+    "dataflow.formats.clickweave.nodes.checks": "Asked Checks Judged Judging ask begin checks judge",
+    "dataflow.formats.clickweave.nodes.ending": "end unused",
+    "dataflow.formats.clickweave.nodes.evidence": "Evidence Witnessed ask_for_picture witness",
+    "dataflow.formats.clickweave.nodes.finding": (
+        "Aimed Choice Chosen Click FindText Found Searched aim choose click find_text "
+        "note_click note_search read_search"
+    ),
+    "dataflow.formats.clickweave.nodes.state": "Lookups",
+    "dataflow.formats.clickweave.resolved": "App Element Target",
+    "dataflow.formats.clickweave.results": "Matches",
+    "dataflow.formats.clickweave.verdicts": "CheckedNode Verdict",
+}
+
 _NODES: Final = "dataflow.formats.clickweave.nodes"
 
 #: Found by entry point.
@@ -27,5 +53,13 @@ pack: Final = Pack(
         "checks": f"{_NODES}.checks:checks",
         "end": f"{_NODES}.ending:end",
         "unused": f"{_NODES}.ending:unused",
+    },
+    former={
+        **{
+            f"{module}:{name}": f"clickweave:{name}"
+            for module, names in FORMER.items()
+            for name in names.split()
+        },
+        "dataflow.formats.clickweave.nodes.finding:look_up": "clickweave:look_for",
     },
 )

@@ -8,6 +8,14 @@ from dataflow import Pack
 
 __all__ = ["pack"]
 
+#: What stores and documents of before name, by the modules that were part of the names.
+FORMER: Final = {
+    "dataflow.formats.hifide.cache_nodes": "Cache Keep cache_by.<locals>.cache keep_by.<locals>.keep",
+    "dataflow.formats.hifide.nodes": (
+        "Inject Inputs Manual NewContext Told inject_messages latest manual_input message new_context said"
+    ),
+}
+
 NAMES: Final = ("inject_messages", "latest", "manual_input", "message", "new_context", "said")
 CACHING: Final = ("cache", "keep")
 
@@ -19,5 +27,8 @@ pack: Final = Pack(
     nodes={
         **{name: f"dataflow.formats.hifide.nodes:{name}" for name in NAMES},
         **{name: f"dataflow.formats.hifide.cache_nodes:{name}" for name in CACHING},
+    },
+    former={
+        f"{module}:{name}": f"hifide:{name}" for module, names in FORMER.items() for name in names.split()
     },
 )

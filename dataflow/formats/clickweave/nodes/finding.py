@@ -78,7 +78,7 @@ class Aimed(NamedTuple):
 
 def wire_search(f: Flow, walk: ExecutionContext, tools: Any, config: FindText) -> Found:
     """Wire a search, and one more under the name that a model has chosen of those that there are."""
-    asked = f.add(look_up, walk=walk, config=config).out
+    asked = f.add(look_for, walk=walk, config=config).out
     first = call_tool(f, "find", "find_text", asked, tools)
     searched = f.add(read_search, walk=walk, text=first.text, asked=asked, config=config).out
     chat = InstalledNode("agent.chat").with_(name="model")
@@ -110,7 +110,7 @@ def click(f: Flow, walk: ExecutionContext, tools: Tools, *, config: Click) -> No
 
 
 @node(name="look_up")
-async def look_up(walk: ExecutionContext, config: FindText) -> dict[str, Any]:
+async def look_for(walk: ExecutionContext, config: FindText) -> dict[str, Any]:
     """Give the arguments of the first search: a name that was chosen before counts, unless it is repeated."""
     lookups = lookups_of(walk)
     name = None if is_repeated() else lookups.element(config.text)
