@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.errors import PackError
 from dataflow.failure import Interruption, text_of_error
-from dataflow.public_names import package_of, public_module
+from dataflow.public_names import OWN_PACKS, package_of, public_module
 from dataflow.wording import shortened
 
 if TYPE_CHECKING:
@@ -133,7 +133,9 @@ def import_function(name: str) -> Callable[..., Any]:
     """Import a function by its name, that of now or a former one; raises PackError."""
     with importing(name, name):
         try:
-            found = _imported(name)
+            # A script beside the document may be called like a pack of ours, and is not imported for it.
+            own = _place_of(name) if name.partition(":")[0] in OWN_PACKS else None
+            found = _imported(own or name)
         except (ImportError, AttributeError):
             place = _place_of(name)
             if place is None:

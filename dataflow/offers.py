@@ -11,6 +11,8 @@ from functools import lru_cache
 from importlib import metadata
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
 
+from dataflow.public_names import OWN_PACKS
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
@@ -30,8 +32,6 @@ GROUP: Final = "dataflow.packs"
 #: The environment variable with the names of packs that are not to be used, `*` for all.
 SWITCH: Final = "DATAFLOW_DISABLE_PACKS"
 OURS: Final = "dataflow-engine"
-#: The packs that come with the engine, whose names nobody else may take (S1.2).
-OWN_PACKS: Final = ("agent", "agentflow", "agentron", "cagent", "clickweave", "control", "desktop", "hifide")
 UNREADABLE: Final = "(unreadable)"
 
 _PLACE: Final = re.compile(r"\w+(\.\w+)*\s*:\s*\w+(\.\w+)*\s*(\[.*\])?")

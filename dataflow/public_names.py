@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from types import ModuleType
 
-__all__ = ["package_of", "public_module", "public_name", "public_place"]
+__all__ = ["OWN_PACKS", "package_of", "public_module", "public_name", "public_place"]
 
+#: The packs that come with the engine, whose names nobody else may take (S1.2).
+OWN_PACKS: Final = ("agent", "agentflow", "agentron", "cagent", "clickweave", "control", "desktop", "hifide")
 ATTRIBUTE: Final = "__stored_as__"
 
 

@@ -210,3 +210,11 @@ def test_shapes_with_former_names_are_those_of_the_flow() -> None:
     assert compare(edited, in_terms_of(edited, present, former, listed_ids())).changed == {
         address: ("config",)
     }
+
+
+def test_a_script_that_is_called_like_a_pack_is_not_imported_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "agentron.py").write_text("raise AssertionError", encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert import_function("agentron:request_user_help").__name__ == "request_user_help"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import json
 from collections.abc import Callable, Iterable, Mapping
@@ -152,18 +151,12 @@ def tool_of(reference: str) -> PythonTool:
 
 
 def _found(reference: str) -> Any:
-    module, _, qualname = reference.partition(":")
     try:
-        found: Any = importlib.import_module(module)
-        for part in qualname.split("."):
-            found = getattr(found, part)
-    except (ImportError, AttributeError):
-        try:
-            return import_function(reference)  # which knows former names, and those of packs
-        except PackError:
-            pass
-        raise
-    return found
+        return import_function(reference)
+    except PackError as error:
+        if error.__cause__ is None:
+            raise
+        raise error.__cause__ from None
 
 
 @cache
