@@ -43,7 +43,7 @@ def codes_of(functions: Iterable[object]) -> list[str]:
 
 def _is_own(function: object) -> bool:
     module = getattr(function, "__module__", None) or ""
-    return module == "dataflow" or module.startswith("dataflow.")
+    return module.partition(".")[0] in ("dataflow", "dataflow_formats")
 
 
 def _behind(function: object) -> Iterator[object]:

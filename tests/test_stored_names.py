@@ -13,7 +13,8 @@ from typing import Final
 
 import pytest
 
-from dataflow import Flow, PackError, RunFailed, StoreError, import_function, name_of_function
+from dataflow import Flow, PackError, RunFailed, StoreError
+from dataflow.authoring import import_function, name_of_function
 from dataflow.edits import compare
 from dataflow.former import former_names, listed_ids, place_of
 from dataflow.offers import OWN_PACKS

@@ -31,7 +31,6 @@ from dataflow_agent import (
     Toolbox,
     agent,
     offering,
-    pack,
     scripted,
     tools,
 )

@@ -20,7 +20,6 @@ def result(call: str) -> Message:
     return Message("tool", "found", tool_call_id=call)
 
 
-MERGING: Final = pack.nodes["merge_contexts"]
 USER: Final = Message("user", "u")
 
 
